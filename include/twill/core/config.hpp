@@ -1,0 +1,34 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only file with macros. It names the instruction set a translation unit is compiled for, so that kernels of
+// differently compiled files never share code, and hides what differs between compilers. Everything else in twill is
+// spelled in plain C++20. Read next: core/dtype.hpp.
+
+/// The version of the binary interface; the inline namespace `v0` of every header carries it.
+#define TWILL_VERSION "0.1.0"
+
+/// The inline namespace of kernels and vector math: one name for each instruction set.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TWILL_ISA avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TWILL_ISA avx2
+#else
+#define TWILL_ISA baseline
+#endif
+
+/// True while nvcc compiles the file, as host or as device code.
+#if defined(__CUDACC__)
+#define TWILL_NVCC 1
+#if !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "twill: compile .cu files with --expt-relaxed-constexpr; the target twill::cuda sets it"
+#endif
+#else
+#define TWILL_NVCC 0
+#endif
+
+/// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.
+#define TWILL_EXPORT __attribute__((visibility("default")))
+
+/// Inlined even where the compiler's cost model hesitates: the bodies of vector kernels.
+#define TWILL_INLINE inline __attribute__((always_inline))

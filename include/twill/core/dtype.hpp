@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The eight element types and their run-time names. A `Scalar` is a type a tensor can hold; a `DType` is its value-level
+// twin, used where types cannot go: in graphs, files and messages. The order of the enumerators is the order of promotion
+// ranks within a kind. Read next: core/promotion.hpp.
+
+#include <twill/core/half.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+enum class DType : std::uint8_t { boolean, uint8, int32, int64, float16, bfloat16, float32, float64 };
+
+namespace detail {
+template <class T> inline constexpr int dtype_index = -1;
+template <> inline constexpr int dtype_index<bool> = 0;
+template <> inline constexpr int dtype_index<std::uint8_t> = 1;
+template <> inline constexpr int dtype_index<std::int32_t> = 2;
+template <> inline constexpr int dtype_index<std::int64_t> = 3;
+template <> inline constexpr int dtype_index<half> = 4;
+template <> inline constexpr int dtype_index<bfloat16> = 5;
+template <> inline constexpr int dtype_index<float> = 6;
+template <> inline constexpr int dtype_index<double> = 7;
+
+template <DType D> struct ScalarOf;
+template <> struct ScalarOf<DType::boolean> { using type = bool; };
+template <> struct ScalarOf<DType::uint8> { using type = std::uint8_t; };
+template <> struct ScalarOf<DType::int32> { using type = std::int32_t; };
+template <> struct ScalarOf<DType::int64> { using type = std::int64_t; };
+template <> struct ScalarOf<DType::float16> { using type = half; };
+template <> struct ScalarOf<DType::bfloat16> { using type = bfloat16; };
+template <> struct ScalarOf<DType::float32> { using type = float; };
+template <> struct ScalarOf<DType::float64> { using type = double; };
+} // namespace detail
+
+/// A type that a tensor can hold.
+template <class T>
+concept Scalar = (detail::dtype_index<T> >= 0);
+
+template <class T>
+concept FloatingScalar = Scalar<T> && detail::dtype_index<T> >= 4;
+
+template <Scalar T> inline constexpr DType dtype_of = static_cast<DType>(detail::dtype_index<T>);
+
+/// The element type that a `DType` names.
+template <DType D> using scalar_t = typename detail::ScalarOf<D>::type;
+
+[[nodiscard]] constexpr std::size_t size_of(DType dtype) {
+  constexpr std::size_t sizes[] = {1, 1, 4, 8, 2, 2, 4, 8};
+  return sizes[static_cast<int>(dtype)];
+}
+
+[[nodiscard]] constexpr bool is_floating(DType dtype) { return dtype >= DType::float16; }
+
+/// The NumPy name: "float32", "bool", "bfloat16".
+[[nodiscard]] constexpr std::string_view name(DType dtype) {
+  constexpr std::string_view names[] = {"bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64"};
+  return names[static_cast<int>(dtype)];
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,99 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Shape<2, dyn, 3>` is the shape of a tensor as far as the compiler knows it: every extent is a number or `dyn`. `Dims`
+// is the run-time twin: a rank and that many extents, a plain value that graphs, kernels and messages use. Both follow
+// NumPy: row-major, broadcasting from the right. Read next: tensor/tensor.hpp.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace twill::inline v0 {
+
+/// An extent that is known only at run time.
+inline constexpr std::int64_t dyn = -1;
+
+/// The largest number of dimensions a tensor can have.
+inline constexpr int max_rank = 8;
+
+/// Extents at run time.
+struct Dims {
+  int rank = 0;
+  std::array<std::int64_t, max_rank> extents{};
+
+  constexpr Dims() = default;
+  template <class... Extents> constexpr explicit Dims(std::int64_t first, Extents... rest)
+      : rank{1 + static_cast<int>(sizeof...(rest))}, extents{first, static_cast<std::int64_t>(rest)...} {}
+
+  [[nodiscard]] constexpr std::int64_t operator[](int axis) const { return extents[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] constexpr std::int64_t& operator[](int axis) { return extents[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] constexpr std::int64_t elements() const {
+    std::int64_t product = 1;
+    for (int axis = 0; axis < rank; ++axis) product *= (*this)[axis];
+    return product;
+  }
+  [[nodiscard]] friend constexpr bool operator==(const Dims& left, const Dims& right) {
+    if (left.rank != right.rank) return false;
+    for (int axis = 0; axis < left.rank; ++axis)
+      if (left[axis] != right[axis]) return false;
+    return true;
+  }
+};
+
+/// The strides, in elements, of a row-major tensor of these extents.
+[[nodiscard]] constexpr Dims contiguous_strides(const Dims& dims) {
+  Dims strides{};
+  strides.rank = dims.rank;
+  std::int64_t stride = 1;
+  for (int axis = dims.rank - 1; axis >= 0; --axis) {
+    strides[axis] = stride;
+    stride *= dims[axis];
+  }
+  return strides;
+}
+
+/// "(2, 3)", "(7,)" or "()", as NumPy prints shapes.
+[[nodiscard]] inline std::string to_string(const Dims& dims) {
+  std::string text = "(";
+  for (int axis = 0; axis < dims.rank; ++axis) text += (axis > 0 ? ", " : "") + std::to_string(dims[axis]);
+  return text + (dims.rank == 1 ? ",)" : ")");
+}
+
+/// A shape in a type; `dyn` marks the extents that only the run time knows.
+template <std::int64_t... Extents> struct Shape {
+  static_assert(((Extents >= 0 || Extents == dyn) && ...), "twill: an extent is at least 0, or dyn");
+  static_assert(sizeof...(Extents) <= max_rank, "twill: a tensor has at most 8 dimensions");
+
+  static constexpr int rank = static_cast<int>(sizeof...(Extents));
+  static constexpr bool is_static = ((Extents != dyn) && ...);
+  static constexpr std::array<std::int64_t, sizeof...(Extents)> extents{Extents...};
+
+  /// The extent of an axis, `dyn` where unknown.
+  [[nodiscard]] static constexpr std::int64_t extent(int axis) { return extents[static_cast<std::size_t>(axis)]; }
+
+  /// The run-time twin. requires: is_static
+  [[nodiscard]] static constexpr Dims dims() requires is_static {
+    Dims result{};
+    result.rank = rank;
+    for (int axis = 0; axis < rank; ++axis) result[axis] = extent(axis);
+    return result;
+  }
+
+  /// True when every extent that the type knows agrees with the value.
+  [[nodiscard]] static constexpr bool admits(const Dims& dims) {
+    if (dims.rank != rank) return false;
+    for (int axis = 0; axis < rank; ++axis)
+      if (extent(axis) != dyn && extent(axis) != dims[axis]) return false;
+    return true;
+  }
+};
+
+template <class S> inline constexpr bool is_shape = false;
+template <std::int64_t... E> inline constexpr bool is_shape<Shape<E...>> = true;
+
+template <class S>
+concept AnyShape = is_shape<S>;
+
+} // namespace twill::inline v0

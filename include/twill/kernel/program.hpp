@@ -1,0 +1,58 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A fused program: a straight-line list of small named lines, as a type. It is the key of a kernel, so two equal pieces of
+// different networks share one. Lines are numbered from 0; each defines a value that later lines name by its number. Types,
+// steps and kinds of leaf are in the type; extents, strides, addresses and constants are operands. Both the lazy
+// expressions and the graph compiler end here. Read next: kernel/run.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace twill::inline v0::kernel {
+
+/// How a leaf moves along the last dimension of the grid: by one element, not at all, or by any stride.
+enum class Access : std::uint8_t { contiguous, uniform, strided };
+
+/// A leaf that reads memory. Takes an operand.
+template <Scalar T, Access A> struct In {};
+
+/// A leaf whose value stands in the operand itself. Takes an operand.
+template <Scalar T> struct Immediate {};
+
+/// A leaf that knows where it is: the int64 `base + sum over d of index[d] * strides[d]`. Takes an operand.
+struct Iota {};
+
+/// One primitive applied to earlier values of one common type (`where`: bool, T, T; `random_uniform`: four int64).
+template <Primitive P, int... Arguments> struct Step {};
+
+/// A conversion, as static_cast converts; to bool: different from zero.
+template <Scalar T, int Argument> struct Cast {};
+
+/// Combines a value over the last dimension of the grid (the row); the result is uniform in the row.
+template <Reduction R, int Argument> struct Reduce {};
+
+/// Combines a value over the first dimension of the grid (down the columns); only `Out` may use the result.
+template <Reduction R, int Argument> struct ReduceColumns {};
+
+/// Stores an earlier value, which has to be of type T. Takes an operand: stride 0 along the dimension that was reduced.
+template <Scalar T, int Argument> struct Out {};
+
+/// The whole program; `Out` lines come last.
+template <class... Lines> struct Program {};
+
+/// What a leaf or an output is bound to, in the order of the lines that take operands.
+struct Operand {
+  void* data = nullptr;                          ///< In, Out: the element at index 0 of the grid
+  std::uint64_t bits = 0;                        ///< Immediate: the value's bit pattern, low bytes first; Iota: the base
+  std::array<std::int64_t, max_rank> strides{};  ///< In, Out, Iota: in elements, one for each dimension of the grid
+};
+
+/// The iteration space. The last dimension is the row.
+using Grid = Dims;
+
+} // namespace twill::inline v0::kernel
