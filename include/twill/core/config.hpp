@@ -27,6 +27,13 @@
 #define TWILL_NVCC 0
 #endif
 
+/// Conversions between half and float by an instruction. nvcc's front end does not know the type they need.
+#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !TWILL_NVCC
+#define TWILL_HARDWARE_HALF 1
+#else
+#define TWILL_HARDWARE_HALF 0
+#endif
+
 /// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 

@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counter-based random numbers: a draw is a pure function of (seed, step, node, index), so it can be recomputed instead of
+// stored, and any split of the work over devices draws what one device would. Philox 4x32-10 from Salmon et al.,
+// "Parallel random numbers: as easy as 1, 2, 3" (2011), bit for bit as Random123 and cuRAND compute it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0 {
+
+/// Ten rounds over a counter of 128 bits with a key of 64.
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                                                std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t first = std::uint64_t{0xD2511F53U} * counter[0];
+    const std::uint64_t second = std::uint64_t{0xCD9E8D57U} * counter[2];
+    counter = {static_cast<std::uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(second),
+               static_cast<std::uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(first)};
+    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U}; // golden ratio and sqrt(3) - 1: the Weyl sequence of the paper
+  }
+  return counter;
+}
+
+/// Thirty-two random bits: word index % 4 of the block index / 4.
+[[nodiscard]] constexpr std::uint32_t random_bits(std::uint64_t seed, std::uint32_t step, std::uint32_t node,
+                                                  std::uint64_t index) {
+  const std::uint64_t block = index / 4;
+  const auto words = philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), node, step},
+                                {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  return words[static_cast<std::size_t>(index % 4)];
+}
+
+/// The upper 24 bits as a float in [0, 1): every value is exact, and 1 never occurs.
+[[nodiscard]] constexpr float uniform_from_bits(std::uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1p-24F;
+}
+
+/// The draw of twill: uniform in [0, 1).
+[[nodiscard]] constexpr float random_uniform(std::uint64_t seed, std::uint32_t step, std::uint32_t node,
+                                             std::uint64_t index) {
+  return uniform_from_bits(random_bits(seed, step, node, index));
+}
+
+} // namespace twill::inline v0

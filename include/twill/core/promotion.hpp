@@ -1,0 +1,77 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which element type an operation yields. The rules are PyTorch's and stand in one table: bool below integers below
+// floating types, the wider wins within a kind, half with bfloat16 meets in float32. C++ scalars are weak: they decide only
+// when their kind is above the tensor's (`x * 2.0` stays float32, an integer tensor times 2.0 becomes float32).
+
+#include <twill/core/dtype.hpp>
+
+#include <concepts>
+#include <cstddef>
+
+namespace twill::inline v0 {
+
+/// The element type of an operation on two tensors.
+[[nodiscard]] constexpr DType promote(DType left, DType right) {
+  constexpr DType b1 = DType::boolean, u1 = DType::uint8, i4 = DType::int32, i8 = DType::int64;
+  constexpr DType f2 = DType::float16, bf = DType::bfloat16, f4 = DType::float32, f8 = DType::float64;
+  constexpr DType table[8][8] = {
+      // b1  u1  i4  i8  f2  bf  f4  f8
+      {b1, u1, i4, i8, f2, bf, f4, f8}, // bool
+      {u1, u1, i4, i8, f2, bf, f4, f8}, // uint8
+      {i4, i4, i4, i8, f2, bf, f4, f8}, // int32
+      {i8, i8, i8, i8, f2, bf, f4, f8}, // int64
+      {f2, f2, f2, f2, f2, f4, f4, f8}, // float16
+      {bf, bf, bf, bf, f4, bf, f4, f8}, // bfloat16
+      {f4, f4, f4, f4, f4, f4, f4, f8}, // float32
+      {f8, f8, f8, f8, f8, f8, f8, f8}, // float64
+  };
+  return table[static_cast<std::size_t>(left)][static_cast<std::size_t>(right)];
+}
+
+/// The three kinds between which a weak scalar can lift a tensor.
+enum class Category : std::uint8_t { boolean, integer, floating };
+
+[[nodiscard]] constexpr Category category(DType dtype) {
+  if (dtype == DType::boolean) return Category::boolean;
+  return is_floating(dtype) ? Category::floating : Category::integer;
+}
+
+/// The element type of an operation on a tensor and a scalar of some kind: a lifted integer is int64, a lifted float is float32.
+[[nodiscard]] constexpr DType weak_promote(DType tensor, Category scalar) {
+  if (scalar <= category(tensor)) return tensor;
+  return scalar == Category::floating ? DType::float32 : DType::int64;
+}
+
+/// What `sum` and `prod` accumulate into and return: booleans and integers count in int64.
+[[nodiscard]] constexpr DType sum_type(DType dtype) { return is_floating(dtype) ? dtype : DType::int64; }
+
+/// What `/`, `mean`, `exp` and their like return: booleans and integers become float32.
+[[nodiscard]] constexpr DType floating_type(DType dtype) { return is_floating(dtype) ? dtype : DType::float32; }
+
+/// What an operation computes in: the 16-bit types compute in float32.
+[[nodiscard]] constexpr DType compute_type(DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
+}
+
+/// A C++ number that may stand beside a tensor.
+template <class T>
+concept WeakScalar = std::integral<T> || std::floating_point<T> || NarrowFloat<T>;
+
+template <WeakScalar T>
+inline constexpr Category category_of = std::same_as<T, bool>    ? Category::boolean
+                                        : std::integral<T>       ? Category::integer
+                                                                 : Category::floating;
+
+template <Scalar A, Scalar B> using promote_t = scalar_t<promote(dtype_of<A>, dtype_of<B>)>;
+
+/// The element type of `tensor op scalar`.
+template <Scalar Element, WeakScalar S>
+using weak_promote_t = scalar_t<weak_promote(dtype_of<Element>, category_of<S>)>;
+
+template <Scalar T> using sum_t = scalar_t<sum_type(dtype_of<T>)>;
+template <Scalar T> using floating_t = scalar_t<floating_type(dtype_of<T>)>;
+template <Scalar T> using compute_t = scalar_t<compute_type(dtype_of<T>)>;
+
+} // namespace twill::inline v0
