@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# twill_development: what tests, benchmarks and examples of this tree are compiled with and users of the library are
+# not. Warnings, sanitizers and the instruction set live here and nowhere else; no global flag is touched.
+
+option(TWILL_WERROR "Treat warnings as errors in this tree's own sources" OFF)
+set(TWILL_SANITIZE "" CACHE STRING "Sanitizers of this tree's own sources: address,undefined or thread")
+set(TWILL_ARCH "" CACHE STRING "Instruction set of this tree's own sources: empty (the compiler's default) or a value of -march")
+option(TWILL_USE_CCACHE "Compile through ccache, where it is installed" ON)
+
+if(PROJECT_IS_TOP_LEVEL AND TWILL_USE_CCACHE)
+  find_program(TWILL_CCACHE ccache)
+  mark_as_advanced(TWILL_CCACHE)
+  if(TWILL_CCACHE)
+    foreach(language CXX CUDA)
+      if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+        set(CMAKE_${language}_COMPILER_LAUNCHER ${TWILL_CCACHE})
+      endif()
+    endforeach()
+  endif()
+endif()
+
+add_library(twill_development INTERFACE)
+target_link_libraries(twill_development INTERFACE twill::twill)
+set(twill_cxx_options -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${TWILL_WERROR}>:-Werror>)
+target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${twill_cxx_options}>")
+
+if(TWILL_ARCH)
+  include(CheckCXXCompilerFlag)
+  string(MAKE_C_IDENTIFIER "TWILL_COMPILER_KNOWS_MARCH_${TWILL_ARCH}" known)
+  check_cxx_compiler_flag(-march=${TWILL_ARCH} ${known})
+  if(${known})
+    target_compile_options(twill_development INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${TWILL_ARCH}>)
+    twill_note("instruction set" "-march=${TWILL_ARCH}" "tests, benchmarks and examples run on this kind of processor only")
+  else()
+    twill_note("instruction set" "default" "the compiler does not know -march=${TWILL_ARCH}")
+  endif()
+endif()
+
+if(TWILL_SANITIZE)
+  set(sanitize -fsanitize=${TWILL_SANITIZE} -fno-omit-frame-pointer)
+  if(TWILL_SANITIZE MATCHES undefined)
+    list(APPEND sanitize -fno-sanitize-recover=all)
+  endif()
+  target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+  target_link_options(twill_development INTERFACE ${sanitize})
+  twill_note(sanitizers "${TWILL_SANITIZE}" "slower, and every finding ends the program")
+endif()
