@@ -1,0 +1,122 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products of row-major matrices in raw pointers, over CBLAS where CMake found one (TWILL_WITH_CBLAS) and over plain
+// loops elsewhere. The team splits the product itself, in blocks that do not depend on what else runs, and the BLAS library
+// works in one thread inside each block: two thread pools beside each other cost more than they give.
+// Read next: kernel/product.hpp, which knows when a product is too small for this.
+
+#include <twill/core/config.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#if defined(TWILL_WITH_CBLAS)
+#include <cblas.h>
+extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int);
+#endif
+
+namespace twill::inline v0::cpu {
+
+namespace detail {
+
+/// C = alpha * op(A) * op(B) + beta * C in one thread, where op transposes or not.
+template <class T>
+void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a,
+                std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  constexpr std::int64_t depth = 256; // a block of B's rows stays in the second-level cache
+  for (std::int64_t i = 0; i < m; ++i) {
+    T* row = c + i * ldc;
+    for (std::int64_t j = 0; j < n; ++j) row[j] = beta == T{0} ? T{0} : beta * row[j];
+  }
+  for (std::int64_t start = 0; start < k; start += depth) {
+    const std::int64_t stop = std::min(k, start + depth);
+    for (std::int64_t i = 0; i < m; ++i) {
+      T* row = c + i * ldc;
+      if (transpose_b) {
+        for (std::int64_t j = 0; j < n; ++j) {
+          T sum{0};
+          for (std::int64_t p = start; p < stop; ++p)
+            sum += (transpose_a ? a[p * lda + i] : a[i * lda + p]) * b[j * ldb + p];
+          row[j] += alpha * sum;
+        }
+      } else {
+        for (std::int64_t p = start; p < stop; ++p) {
+          const T factor = alpha * (transpose_a ? a[p * lda + i] : a[i * lda + p]);
+          for (std::int64_t j = 0; j < n; ++j) row[j] += factor * b[p * ldb + j];
+        }
+      }
+    }
+  }
+}
+
+#if defined(TWILL_WITH_CBLAS)
+/// The library's own threads are switched off once for the process; MKL can do it for the calling thread alone.
+inline void use_one_blas_thread() {
+  if (MKL_Set_Num_Threads_Local != nullptr) {
+    thread_local const int previous = MKL_Set_Num_Threads_Local(1);
+    static_cast<void>(previous);
+    return;
+  }
+#if defined(OPENBLAS_VERSION)
+  static const bool done = (openblas_set_num_threads(1), true);
+  static_cast<void>(done);
+#endif
+}
+
+inline void gemm_block(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a,
+                       int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+inline void gemm_block(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a,
+                       int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+#endif
+
+template <class T>
+void gemm_serial(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                 const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  if (m <= 0 || n <= 0) return;
+#if defined(TWILL_WITH_CBLAS)
+  constexpr std::int64_t limit = 0x7fffffff; // CBLAS speaks int
+  if (k > 0 && std::max({m, n, k, lda, ldb, ldc}) <= limit) {
+    use_one_blas_thread();
+    gemm_block(transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(m),
+               static_cast<int>(n), static_cast<int>(k), alpha, a, static_cast<int>(lda), b, static_cast<int>(ldb),
+               beta, c, static_cast<int>(ldc));
+    return;
+  }
+#endif
+  gemm_plain(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+} // namespace detail
+
+/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored rows.
+/// C is not read when beta is 0. The team splits the larger of m and n.
+template <class Team, class T>
+void gemm(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+          const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
+  if (team.size() == 1 || m * n * k < worth_sharing) {
+    detail::gemm_serial(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    return;
+  }
+  constexpr std::int64_t granule = 16; // whole vectors and register tiles
+  team.parallel([&](int rank, int size) {
+    const bool by_rows = m >= n;
+    const std::int64_t granules = ((by_rows ? m : n) + granule - 1) / granule;
+    const std::int64_t first = granules * rank / size * granule;
+    const std::int64_t count = std::min(by_rows ? m : n, granules * (rank + 1) / size * granule) - first;
+    if (count <= 0) return;
+    if (by_rows)
+      detail::gemm_serial(transpose_a, transpose_b, count, n, k, alpha, a + (transpose_a ? first : first * lda), lda, b,
+                          ldb, beta, c + first * ldc, ldc);
+    else
+      detail::gemm_serial(transpose_a, transpose_b, m, count, k, alpha, a, lda, b + (transpose_b ? first * ldb : first),
+                          ldb, beta, c + first, ldc);
+  });
+}
+
+} // namespace twill::inline v0::cpu

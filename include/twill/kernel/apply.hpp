@@ -1,0 +1,338 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each primitive computes on scalars. NumPy decides: maximum and minimum propagate NaN, round goes to the even
+// neighbour, integer floor_divide and remainder round towards minus infinity and give 0 for a divisor of 0. This is the
+// definition that tests compare with and that uniform values use; vectors have kernel/apply_pack.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/philox.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace twill::inline v0::kernel {
+
+namespace detail {
+template <class T> struct Compute { using type = T; };
+template <> struct Compute<half> { using type = float; };
+template <> struct Compute<bfloat16> { using type = float; };
+
+template <class T> inline constexpr bool is_bool = std::same_as<T, bool>;
+
+/// Signed overflow wraps, as it does in NumPy.
+template <std::integral T, class F> constexpr T wrapping(T a, T b, F f) {
+  using Unsigned = std::make_unsigned_t<T>;
+  // int at least: small types would be promoted to a signed one
+  using Wide = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, Unsigned>;
+  return static_cast<T>(f(static_cast<Wide>(a), static_cast<Wide>(b)));
+}
+
+template <std::integral T> constexpr T floor_divide_integers(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return wrapping(T{0}, a, [](auto x, auto y) { return x - y; });
+    const T quotient = static_cast<T>(a / b);
+    return static_cast<T>(quotient - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0));
+  } else {
+    return static_cast<T>(a / b);
+  }
+}
+
+template <std::integral T> constexpr T remainder_integers(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+    const T rest = static_cast<T>(a % b);
+    return static_cast<T>(rest != 0 && ((rest < 0) != (b < 0)) ? rest + b : rest);
+  } else {
+    return static_cast<T>(a % b);
+  }
+}
+
+template <std::integral T> constexpr T power_integers(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return base == 1 ? T{1} : base == -1 ? (exponent % 2 == 0 ? T{1} : T{-1}) : T{0};
+  }
+  T result = 1;
+  for (; exponent > 0; exponent = static_cast<T>(exponent / 2)) {
+    if (exponent % 2 != 0) result = wrapping(result, base, [](auto x, auto y) { return x * y; });
+    base = wrapping(base, base, [](auto x, auto y) { return x * y; });
+  }
+  return result;
+}
+
+/// Python's remainder: the sign of the divisor.
+template <std::floating_point T> T remainder_floats(T a, T b) {
+  T rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(T{0}, b);
+  if ((rest < 0) != (b < 0)) rest += b;
+  return rest;
+}
+
+template <std::floating_point T> T floor_divide_floats(T a, T b) {
+  if (b == 0) return a / b;
+  T rest = std::fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != 0 && ((rest < 0) != (b < 0))) quotient -= 1;
+  if (quotient == 0) return std::copysign(T{0}, a / b);
+  T result = std::floor(quotient);
+  if (quotient - result > T{0.5}) result += 1;
+  return result;
+}
+
+template <Primitive P, std::floating_point T> T apply_floating(T a) {
+  using enum Primitive;
+  if constexpr (P == negate)
+    return -a;
+  else if constexpr (P == abs)
+    return std::fabs(a);
+  else if constexpr (P == sign)
+    return a > 0 ? T{1} : a < 0 ? T{-1} : a == 0 ? T{0} : a;
+  else if constexpr (P == square)
+    return a * a;
+  else if constexpr (P == sqrt)
+    return std::sqrt(a);
+  else if constexpr (P == rsqrt)
+    return T{1} / std::sqrt(a);
+  else if constexpr (P == reciprocal)
+    return T{1} / a;
+  else if constexpr (P == floor)
+    return std::floor(a);
+  else if constexpr (P == ceil)
+    return std::ceil(a);
+  else if constexpr (P == round)
+    return std::nearbyint(a);
+  else if constexpr (P == trunc)
+    return std::trunc(a);
+  else if constexpr (P == exp)
+    return std::exp(a);
+  else if constexpr (P == expm1)
+    return std::expm1(a);
+  else if constexpr (P == log)
+    return std::log(a);
+  else if constexpr (P == log1p)
+    return std::log1p(a);
+  else if constexpr (P == sin)
+    return std::sin(a);
+  else if constexpr (P == cos)
+    return std::cos(a);
+  else if constexpr (P == tan)
+    return std::tan(a);
+  else if constexpr (P == asin)
+    return std::asin(a);
+  else if constexpr (P == acos)
+    return std::acos(a);
+  else if constexpr (P == atan)
+    return std::atan(a);
+  else if constexpr (P == sinh)
+    return std::sinh(a);
+  else if constexpr (P == cosh)
+    return std::cosh(a);
+  else if constexpr (P == tanh)
+    return std::tanh(a);
+  else
+    return std::erf(a);
+}
+
+template <Primitive P, std::integral T> constexpr T apply_integral(T a) {
+  using enum Primitive;
+  static_assert(P <= reciprocal || (P >= floor && P <= trunc),
+                "twill: this primitive takes a floating type; cast first");
+  static_assert(P != sqrt && P != rsqrt, "twill: this primitive takes a floating type; cast first");
+  if constexpr (P == negate)
+    return wrapping(T{0}, a, [](auto x, auto y) { return x - y; });
+  else if constexpr (P == abs)
+    return a < T{0} ? wrapping(T{0}, a, [](auto x, auto y) { return x - y; }) : a;
+  else if constexpr (P == sign)
+    return static_cast<T>((a > T{0}) - (a < T{0}));
+  else if constexpr (P == square)
+    return wrapping(a, a, [](auto x, auto y) { return x * y; });
+  else if constexpr (P == reciprocal)
+    return static_cast<T>(a == T{1} ? 1 : a == static_cast<T>(-1) ? -1 : 0);
+  else
+    return a; // floor, ceil, round, trunc
+}
+} // namespace detail
+
+/// The type a value is computed in: itself, but float for the 16-bit types.
+template <class T> using compute_t = typename detail::Compute<T>::type;
+
+/// One operand. T is a compute type: bool, an integer, float or double.
+template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a) {
+  using enum Primitive;
+  if constexpr (P == logical_not)
+    return a == T{0};
+  else if constexpr (P == isnan)
+    return a != a;
+  else if constexpr (P == isinf) {
+    if constexpr (std::floating_point<T>)
+      return a == std::numeric_limits<T>::infinity() || a == -std::numeric_limits<T>::infinity();
+    else
+      return false;
+  } else if constexpr (P == isfinite) {
+    if constexpr (std::floating_point<T>)
+      return a - a == T{0};
+    else
+      return true;
+  } else if constexpr (std::floating_point<T>)
+    return detail::apply_floating<P>(a);
+  else if constexpr (detail::is_bool<T>) {
+    static_assert(P != negate, "twill: negate takes a number; use logical_not for truth values");
+    return static_cast<bool>(detail::apply_integral<P>(static_cast<std::uint8_t>(a)));
+  } else
+    return detail::apply_integral<P>(a);
+}
+
+/// Two operands of one type.
+template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a, T b) {
+  using enum Primitive;
+  if constexpr (P == equal)
+    return a == b;
+  else if constexpr (P == not_equal)
+    return a != b;
+  else if constexpr (P == less)
+    return a < b;
+  else if constexpr (P == less_equal)
+    return a <= b;
+  else if constexpr (P == greater)
+    return a > b;
+  else if constexpr (P == greater_equal)
+    return a >= b;
+  else if constexpr (P == logical_and)
+    return a != T{0} && b != T{0};
+  else if constexpr (P == logical_or)
+    return a != T{0} || b != T{0};
+  else if constexpr (P == logical_xor)
+    return (a != T{0}) != (b != T{0});
+  else if constexpr (P == maximum)
+    return a > b || a != a ? a : b;
+  else if constexpr (P == minimum)
+    return a < b || a != a ? a : b;
+  else if constexpr (std::floating_point<T>) {
+    if constexpr (P == add)
+      return a + b;
+    else if constexpr (P == subtract)
+      return a - b;
+    else if constexpr (P == multiply)
+      return a * b;
+    else if constexpr (P == divide)
+      return a / b;
+    else if constexpr (P == floor_divide)
+      return detail::floor_divide_floats(a, b);
+    else if constexpr (P == remainder)
+      return detail::remainder_floats(a, b);
+    else if constexpr (P == power)
+      return std::pow(a, b);
+    else {
+      static_assert(P == atan2, "twill: bitwise primitives take integers");
+      return std::atan2(a, b);
+    }
+  } else if constexpr (detail::is_bool<T>) {
+    if constexpr (P == add || P == bitwise_or)
+      return a || b;
+    else if constexpr (P == bitwise_xor)
+      return a != b;
+    else {
+      static_assert(P == multiply || P == bitwise_and, "twill: this primitive takes numbers; cast first");
+      return a && b;
+    }
+  } else {
+    if constexpr (P == add)
+      return detail::wrapping(a, b, [](auto x, auto y) { return x + y; });
+    else if constexpr (P == subtract)
+      return detail::wrapping(a, b, [](auto x, auto y) { return x - y; });
+    else if constexpr (P == multiply)
+      return detail::wrapping(a, b, [](auto x, auto y) { return x * y; });
+    else if constexpr (P == divide) { // towards zero, as C divides
+      const T floored = detail::floor_divide_integers(a, b);
+      return static_cast<T>(floored + ((floored < T{0} && detail::remainder_integers(a, b) != T{0}) ? 1 : 0));
+    } else if constexpr (P == floor_divide)
+      return detail::floor_divide_integers(a, b);
+    else if constexpr (P == remainder)
+      return detail::remainder_integers(a, b);
+    else if constexpr (P == power)
+      return detail::power_integers(a, b);
+    else if constexpr (P == bitwise_and)
+      return static_cast<T>(a & b);
+    else if constexpr (P == bitwise_or)
+      return static_cast<T>(a | b);
+    else {
+      static_assert(P == bitwise_xor, "twill: this primitive takes a floating type; cast first");
+      return static_cast<T>(a ^ b);
+    }
+  }
+}
+
+/// `where`: the second operand where the first is true, else the third.
+template <Primitive P, class T>
+requires(P == Primitive::where) [[nodiscard]] constexpr T apply(bool condition, T a, T b) { return condition ? a : b; }
+
+/// `fma`: a * b + c, rounded once where the instruction set can.
+template <Primitive P, class T>
+requires(P == Primitive::fma) [[nodiscard]] constexpr T apply(T a, T b, T c) {
+  if constexpr (std::floating_point<T>) {
+#if defined(__FMA__)
+    return std::fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+  } else {
+    return apply<Primitive::add>(apply<Primitive::multiply>(a, b), c);
+  }
+}
+
+/// `random_uniform`: a draw in [0, 1) as core/philox.hpp defines it.
+template <Primitive P>
+requires(P == Primitive::random_uniform)
+    [[nodiscard]] constexpr float apply(std::int64_t seed, std::int64_t step, std::int64_t node, std::int64_t index) {
+  return random_uniform(static_cast<std::uint64_t>(seed), static_cast<std::uint32_t>(step),
+                        static_cast<std::uint32_t>(node), static_cast<std::uint64_t>(index));
+}
+
+/// A conversion between compute types: to bool "different from zero", from floats to integers towards zero.
+template <class To, class From> [[nodiscard]] constexpr To convert(From value) {
+  if constexpr (std::same_as<To, bool>)
+    return value != From{0};
+  else
+    return static_cast<To>(value);
+}
+
+/// The value that a reduction starts from.
+template <Reduction R, class T> [[nodiscard]] constexpr T identity() {
+  using enum Reduction;
+  if constexpr (R == sum || R == any)
+    return T{0};
+  else if constexpr (R == product || R == all)
+    return T{1};
+  else {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (R == max)
+      return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
+    else
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+}
+
+/// One combination of a reduction.
+template <Reduction R, class T> [[nodiscard]] constexpr T combine(T a, T b) {
+  using enum Reduction;
+  if constexpr (R == sum)
+    return apply<Primitive::add>(a, b);
+  else if constexpr (R == product)
+    return apply<Primitive::multiply>(a, b);
+  else if constexpr (R == max)
+    return apply<Primitive::maximum>(a, b);
+  else if constexpr (R == min)
+    return apply<Primitive::minimum>(a, b);
+  else if constexpr (R == any)
+    return static_cast<T>(a != T{0} || b != T{0});
+  else
+    return static_cast<T>(a != T{0} && b != T{0});
+}
+
+} // namespace twill::inline v0::kernel

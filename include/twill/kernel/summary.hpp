@@ -1,0 +1,165 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program is, as a value: a table with one row for each line. Everything that asks about a program at compile time
+// (the plan of its loops, the operands it takes, its printed form) asks this table, never the types. The functions take a
+// pointer and a count, so that they are compiled once and not once for each length. Read next: kernel/plan.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/primitive.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel {
+
+enum class LineKind : std::uint8_t { input, immediate, iota, step, cast, reduce, reduce_columns, output };
+
+/// One line of a program; which members mean something depends on the kind.
+struct Line {
+  LineKind kind = LineKind::step;
+  DType type = DType::boolean; ///< the element type of the value; of an output: of what is stored
+  Access access = Access::contiguous;
+  Primitive primitive = Primitive::negate;
+  Reduction reduction = Reduction::sum;
+  int arity = 0;
+  std::array<int, 4> arguments{};
+  int operand = -1;     ///< which operand the line takes, -1 for none
+  bool uniform = false; ///< the same for every element of a row
+  bool column = false;  ///< made by ReduceColumns: one value for each column, known when all rows are done
+};
+
+/// Which loops a program needs.
+enum class KernelShape : std::uint8_t { elementwise, row, column };
+
+[[nodiscard]] constexpr std::string_view name(KernelShape shape) {
+  constexpr std::string_view names[] = {"elementwise", "row", "column"};
+  return names[static_cast<int>(shape)];
+}
+
+namespace detail {
+
+template <Scalar T, Access A> constexpr Line line_of(In<T, A>) {
+  return {.kind = LineKind::input, .type = dtype_of<T>, .access = A};
+}
+template <Scalar T> constexpr Line line_of(Immediate<T>) { return {.kind = LineKind::immediate, .type = dtype_of<T>}; }
+constexpr Line line_of(Iota) { return {.kind = LineKind::iota, .type = DType::int64}; }
+template <Primitive P, int... Arguments> constexpr Line line_of(Step<P, Arguments...>) {
+  static_assert(sizeof...(Arguments) == info(P).arity, "twill: a step names as many values as its primitive takes");
+  return {.kind = LineKind::step, .primitive = P, .arity = info(P).arity, .arguments = {Arguments...}};
+}
+template <Scalar T, int Argument> constexpr Line line_of(Cast<T, Argument>) {
+  return {.kind = LineKind::cast, .type = dtype_of<T>, .arity = 1, .arguments = {Argument}};
+}
+template <Reduction R, int Argument> constexpr Line line_of(Reduce<R, Argument>) {
+  return {.kind = LineKind::reduce, .reduction = R, .arity = 1, .arguments = {Argument}};
+}
+template <Reduction R, int Argument> constexpr Line line_of(ReduceColumns<R, Argument>) {
+  return {.kind = LineKind::reduce_columns, .reduction = R, .arity = 1, .arguments = {Argument}};
+}
+template <Scalar T, int Argument> constexpr Line line_of(Out<T, Argument>) {
+  return {.kind = LineKind::output, .type = dtype_of<T>, .arity = 1, .arguments = {Argument}};
+}
+
+/// The first line with a fault, or -1: an argument that is not earlier, operands of two types, a value of the wrong type.
+constexpr int complete(Line* lines, int count) {
+  int operands = 0;
+  for (int i = 0; i < count; ++i) {
+    Line& line = lines[i];
+    bool all_uniform = true;
+    for (int a = 0; a < line.arity; ++a) {
+      const int from = line.arguments[static_cast<std::size_t>(a)];
+      if (from < 0 || from >= i || lines[from].kind == LineKind::output) return i;
+      all_uniform = all_uniform && lines[from].uniform;
+      line.column = line.column || lines[from].column;
+    }
+    const auto argument = [&](int a) -> const Line& { return lines[line.arguments[static_cast<std::size_t>(a)]]; };
+    switch (line.kind) {
+    case LineKind::input:
+      line.uniform = line.access == Access::uniform;
+      break;
+    case LineKind::immediate:
+      line.uniform = true;
+      break;
+    case LineKind::iota:
+      break;
+    case LineKind::cast:
+      line.uniform = all_uniform;
+      break;
+    case LineKind::step: {
+      const int first = line.primitive == Primitive::where ? 1 : 0;
+      for (int a = first + 1; a < line.arity; ++a)
+        if (argument(a).type != argument(first).type) return i;
+      if (first == 1 && argument(0).type != DType::boolean) return i;
+      line.type = argument(first).type;
+      if (info(line.primitive).boolean_result) line.type = DType::boolean;
+      if (line.primitive == Primitive::random_uniform) {
+        if (line.type != DType::int64) return i;
+        line.type = DType::float32;
+      }
+      line.uniform = all_uniform;
+      break;
+    }
+    case LineKind::reduce:
+      line.type = argument(0).type;
+      line.uniform = true;
+      break;
+    case LineKind::reduce_columns:
+      line.type = argument(0).type;
+      line.column = true;
+      break;
+    case LineKind::output:
+      if (argument(0).type != line.type) return i;
+      line.uniform = argument(0).uniform;
+      break;
+    }
+    if (line.column && line.kind != LineKind::reduce_columns && line.kind != LineKind::output) return i;
+    if (line.kind == LineKind::input || line.kind == LineKind::immediate || line.kind == LineKind::iota ||
+        line.kind == LineKind::output)
+      line.operand = operands++;
+  }
+  return -1;
+}
+
+} // namespace detail
+
+/// The table of a program.
+template <int Count> struct Summary {
+  std::array<Line, Count> lines{};
+  int fault = -1; ///< the first line that breaks a rule of kernel/program.hpp, -1 for none
+  int leaves = 0;
+  int outputs = 0;
+  int operands = 0;
+  int reductions = 0;
+  int steps = 0;
+  KernelShape shape = KernelShape::elementwise;
+  friend constexpr bool operator==(const Summary&, const Summary&) = delete;
+};
+
+/// What a program consists of: its lines, how many operands it takes and which kernel shape runs it.
+template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...>) {
+  Summary<static_cast<int>(sizeof...(Lines))> summary{.lines = {detail::line_of(Lines{})...}};
+  summary.fault = detail::complete(summary.lines.data(), static_cast<int>(sizeof...(Lines)));
+  for (const Line& line : summary.lines) {
+    summary.operands += line.operand >= 0 ? 1 : 0;
+    summary.outputs += line.kind == LineKind::output ? 1 : 0;
+    summary.reductions += line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns ? 1 : 0;
+    summary.steps += line.kind == LineKind::step || line.kind == LineKind::cast ? 1 : 0;
+    if (line.kind == LineKind::reduce && summary.shape == KernelShape::elementwise) summary.shape = KernelShape::row;
+    if (line.kind == LineKind::reduce_columns) summary.shape = KernelShape::column;
+  }
+  summary.leaves = summary.operands - summary.outputs;
+  return summary;
+}
+
+/// The table of a program that keeps the rules; any other does not compile.
+template <class P>
+inline constexpr auto summary_of = [] {
+  constexpr auto summary = describe(P{});
+  static_assert(summary.fault < 0, "twill: a program's lines name earlier values of the types their primitives take");
+  return summary;
+}();
+
+} // namespace twill::inline v0::kernel
