@@ -1,0 +1,152 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clean-up before fusion, in one pass over the nodes: what no output needs is dropped, equal nodes become one, chains
+// of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read next:
+// compile/group.hpp.
+
+#include <twill/graph/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+using graph::Extents;
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Primitive;
+using graph::Reduction;
+
+namespace detail {
+
+/// Which nodes an output or an assignment needs.
+constexpr std::vector<char> needed_nodes(const Graph& graph) {
+  std::vector<char> needed(graph.nodes.size(), 0);
+  for (int output : graph.outputs) needed[static_cast<std::size_t>(output)] = 1;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    if (node.kind == Kind::assign || node.kind == Kind::input || node.kind == Kind::parameter) needed[i] = 1;
+    if (needed[i] == 0) continue;
+    for (int k = 0; k < node.arity; ++k) needed[static_cast<std::size_t>(node.input(k))] = 1;
+  }
+  return needed;
+}
+
+[[nodiscard]] constexpr std::uint32_t hash(const Node& node) {
+  std::uint32_t h = static_cast<std::uint32_t>(node.kind) * 31u + static_cast<std::uint32_t>(node.primitive);
+  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs[0] + 1);
+  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs[1] + 1);
+  h = h * 1000003u + static_cast<std::uint32_t>(node.index) + static_cast<std::uint32_t>(node.shape.rank);
+  return h ^ (h >> 15);
+}
+
+/// requires: both nodes have their inputs renumbered
+[[nodiscard]] constexpr bool equal(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
+         a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
+         a.operation == b.operation && a.shape == b.shape && a.permutation == b.permutation;
+}
+
+/// Nodes found so far, by hash.
+class NodeTable {
+ public:
+  constexpr explicit NodeTable(std::size_t nodes) {
+    std::size_t capacity = 16;
+    while (capacity < nodes * 2) capacity *= 2;
+    slots_.resize(capacity, -1);
+  }
+  /// The number of an equal node among `nodes`, or `fresh`, which is then remembered.
+  constexpr int find_or_insert(const std::vector<Node>& nodes, const Node& node, int fresh) {
+    std::size_t slot = hash(node) & (slots_.size() - 1);
+    while (slots_[slot] >= 0) {
+      if (equal(nodes[static_cast<std::size_t>(slots_[slot])], node)) return slots_[slot];
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    slots_[slot] = fresh;
+    return fresh;
+  }
+
+ private:
+  std::vector<int> slots_{};
+};
+
+/// The plain number behind a node, if it is one that does not depend on an extent.
+[[nodiscard]] constexpr const Node* number_behind(const std::vector<Node>& nodes, int id) {
+  const Node* node = &nodes[static_cast<std::size_t>(id)];
+  while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes[static_cast<std::size_t>(node->inputs[0])];
+  return node->kind == Kind::constant && node->over.is_one() ? node : nullptr;
+}
+
+/// The operand that an arithmetic node merely repeats (x * 1, x + 0, x / 1, x - 0), or -1.
+[[nodiscard]] constexpr int neutral_operand(const std::vector<Node>& nodes, const Node& node) {
+  if (node.kind != Kind::primitive || node.arity != 2) return -1;
+  const bool multiplicative = node.primitive == Primitive::multiply || node.primitive == Primitive::divide;
+  const bool additive = node.primitive == Primitive::add || node.primitive == Primitive::subtract;
+  if (!multiplicative && !additive) return -1;
+  const double neutral = multiplicative ? 1 : 0;
+  const Node* right = number_behind(nodes, node.inputs[1]);
+  if (right != nullptr && right->value == neutral) return node.inputs[0];
+  if (node.primitive == Primitive::divide || node.primitive == Primitive::subtract) return -1;
+  const Node* left = number_behind(nodes, node.inputs[0]);
+  return left != nullptr && left->value == neutral ? node.inputs[1] : -1;
+}
+
+/// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
+[[nodiscard]] constexpr int replacement(const std::vector<Node>& nodes, Node& node) {
+  if (node.kind == Kind::stop_gradient) return node.inputs[0];
+  if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
+  if (node.kind == Kind::reshape) {
+    const Node* operand = &nodes[static_cast<std::size_t>(node.inputs[0])];
+    if (operand->kind == Kind::reshape) node.inputs[0] = operand->inputs[0];
+    operand = &nodes[static_cast<std::size_t>(node.inputs[0])];
+    return operand->shape == node.shape ? node.inputs[0] : -1;
+  }
+  if (node.kind == Kind::transpose) {
+    const Node& operand = nodes[static_cast<std::size_t>(node.inputs[0])];
+    if (operand.kind != Kind::transpose) return -1;
+    bool identity = true;
+    for (int axis = 0; axis < node.shape.rank; ++axis) {
+      auto& source = node.permutation[static_cast<std::size_t>(axis)];
+      source = operand.permutation[static_cast<std::size_t>(source)];
+      identity = identity && source == axis;
+    }
+    node.inputs[0] = operand.inputs[0];
+    return identity ? node.inputs[0] : -1;
+  }
+  return -1;
+}
+
+} // namespace detail
+
+/// Rewrites the graph without dead, repeated and neutral nodes.
+constexpr void simplify(Graph& graph) {
+  const std::vector<char> needed = detail::needed_nodes(graph);
+  std::vector<Node> kept{};
+  kept.reserve(graph.nodes.size());
+  std::vector<int> renumbered(graph.nodes.size(), -1);
+  detail::NodeTable table{graph.nodes.size()};
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (needed[i] == 0) continue;
+    Node node = graph.nodes[i];
+    for (int k = 0; k < node.arity; ++k) {
+      int& input = node.inputs[static_cast<std::size_t>(k)];
+      input = renumbered[static_cast<std::size_t>(input)];
+    }
+    int id = detail::replacement(kept, node);
+    if (id < 0) {
+      const int fresh = static_cast<int>(kept.size());
+      id = is_pure(node.kind) ? table.find_or_insert(kept, node, fresh) : fresh;
+      if (id == fresh) kept.push_back(node);
+    }
+    renumbered[i] = id;
+  }
+  graph.nodes = static_cast<std::vector<Node>&&>(kept);
+  for (int& output : graph.outputs) output = renumbered[static_cast<std::size_t>(output)];
+  for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
+  for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
+}
+
+} // namespace twill::inline v0::compile

@@ -1,0 +1,195 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector-Jacobian product of every node that is not an operation with its own file. A rule emits ordinary nodes, so
+// gradients are fused and differentiated again like anything else. Rules read the result rather than the operand where
+// both would do, because the result is more often kept. Read next: graph/gradient.hpp.
+
+#include <twill/graph/reductions.hpp>
+
+namespace twill::inline v0::graph::detail {
+
+/// The gradients of a node's inputs; `wanted` says which are asked for, an id of -1 means zero.
+struct InputGradients {
+  std::array<bool, 4> wanted{};
+  std::array<int, 4> ids{-1, -1, -1, -1};
+
+  constexpr void set(int position, Value gradient) { ids[static_cast<std::size_t>(position)] = gradient.id(); }
+  [[nodiscard]] constexpr bool wants(int position) const { return wanted[static_cast<std::size_t>(position)]; }
+};
+
+/// True for a number that was broadcast to its shape.
+[[nodiscard]] constexpr bool is_constant(Value value) {
+  const Node& node = value.node();
+  if (node.kind == Kind::constant) return true;
+  return node.kind == Kind::broadcast && value.graph().node(node.input(0)).kind == Kind::constant;
+}
+
+/// Rules of primitives with one operand x and result y, for the gradient g of y.
+constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
+  constexpr double two_over_sqrt_pi = 1.1283791670955125738961589031215452;
+  switch (primitive) {
+    case Primitive::negate: return -g;
+    case Primitive::abs: return g * sign(x);
+    case Primitive::square: return g * (x * 2);
+    case Primitive::sqrt: return g * 0.5 / y;
+    case Primitive::rsqrt: return g * -0.5 * (y * y * y);
+    case Primitive::reciprocal: return -(g * (y * y));
+    case Primitive::exp: return g * y;
+    case Primitive::expm1: return g * (y + 1);
+    case Primitive::log: return g / x;
+    case Primitive::log1p: return g / (x + 1);
+    case Primitive::sin: return g * cos(x);
+    case Primitive::cos: return -(g * sin(x));
+    case Primitive::tan: return g * (y * y + 1);
+    case Primitive::asin: return g * rsqrt(1 - x * x);
+    case Primitive::acos: return -(g * rsqrt(1 - x * x));
+    case Primitive::atan: return g / (x * x + 1);
+    case Primitive::sinh: return g * cosh(x);
+    case Primitive::cosh: return g * sinh(x);
+    case Primitive::tanh: return g * (1 - y * y);
+    case Primitive::erf: return g * (exp(-(x * x)) * two_over_sqrt_pi);
+    default: return {};  // piecewise constant: floor, ceil, round, trunc, sign
+  }
+}
+
+/// The share of g that goes to the operand that won; ties share it equally, a tie with a plain number gives nothing.
+constexpr Value winner_gradient(Primitive primitive, Value mine, Value other, Value y, Value g) {
+  const bool largest = primitive == Primitive::maximum;
+  if (is_constant(other)) return where(largest ? y > other : y < other, g, 0);
+  return where(largest ? mine > other : mine < other, g, where(equal(mine, other), g * 0.5, 0));
+}
+
+constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, Value g, InputGradients& result) {
+  switch (primitive) {
+    case Primitive::add:
+      result.set(0, g);
+      result.set(1, g);
+      break;
+    case Primitive::subtract:
+      result.set(0, g);
+      if (result.wants(1)) result.set(1, -g);
+      break;
+    case Primitive::multiply:
+      if (result.wants(0)) result.set(0, g * b);
+      if (result.wants(1)) result.set(1, g * a);
+      break;
+    case Primitive::divide:
+      if (result.wants(0)) result.set(0, g / b);
+      if (result.wants(1)) result.set(1, -(g * (y / b)));
+      break;
+    case Primitive::remainder:
+      result.set(0, g);
+      if (result.wants(1)) result.set(1, -(g * floor(a / b)));
+      break;
+    case Primitive::power:
+      if (result.wants(0)) result.set(0, g * (b * power(a, b - 1)));
+      if (result.wants(1)) result.set(1, g * where(a > 0, y * log(a), 0));
+      break;
+    case Primitive::atan2: {
+      const Value scaled = g / (a * a + b * b);
+      if (result.wants(0)) result.set(0, scaled * b);
+      if (result.wants(1)) result.set(1, -(scaled * a));
+      break;
+    }
+    case Primitive::maximum:
+    case Primitive::minimum:
+      if (result.wants(0)) result.set(0, winner_gradient(primitive, a, b, y, g));
+      if (result.wants(1)) result.set(1, winner_gradient(primitive, b, a, y, g));
+      break;
+    default: break;  // comparisons and integer operations
+  }
+}
+
+constexpr void primitive_gradient(Graph& graph, const Node& node, Value y, Value g, InputGradients& result) {
+  const auto input = [&](int position) { return Value{graph, node.input(position)}; };
+  if (node.arity == 1) {
+    const Value gradient = unary_gradient(node.primitive, input(0), y, g);
+    if (gradient.id() >= 0) result.set(0, gradient);
+  } else if (node.arity == 2) {
+    binary_gradient(node.primitive, input(0), input(1), y, g, result);
+  } else if (node.primitive == Primitive::where) {
+    if (result.wants(1)) result.set(1, where(input(0), g, 0));
+    if (result.wants(2)) result.set(2, where(input(0), 0, g));
+  } else if (node.primitive == Primitive::fma) {
+    if (result.wants(0)) result.set(0, g * input(1));
+    if (result.wants(1)) result.set(1, g * input(0));
+    result.set(2, g);
+  }
+}
+
+/// Sums over the axes along which `source` was repeated.
+constexpr Value unbroadcast(Value g, const Extents& source) {
+  const Extents target = g.shape();
+  const int added = target.rank - source.rank;
+  unsigned axes = 0;
+  for (int axis = 0; axis < target.rank; ++axis)
+    if (axis < added || (source[axis - added].is_one() && !target[axis].is_one())) axes |= 1u << axis;
+  return reshape(reduce(Reduction::sum, g, axes, KeepDims::yes), source);
+}
+
+constexpr Value reduction_gradient(const Node& node, Value x, Value y, Value g) {
+  const Extents shape = x.shape();
+  const Value spread = broadcast_to(g, shape);
+  if (node.reduction == Reduction::sum) return spread;
+  if (node.reduction == Reduction::max || node.reduction == Reduction::min) {
+    // Equal winners share the gradient.
+    const Value won = equal(x, broadcast_to(y, shape));
+    const Value winners = reduce_axis(Reduction::sum, where(won, broadcast_to(constant(x.graph(), x.dtype(), 1), shape), 0), node.axis);
+    return where(won, broadcast_to(g / winners, shape), 0);
+  }
+  if (node.reduction == Reduction::product) {
+    // The product of the others: y / x, or where x is the only zero the product of the rest.
+    const Value is_zero = equal(x, 0);
+    const Value one = broadcast_to(constant(x.graph(), x.dtype(), 1), shape);
+    const Value zeros = reduce_axis(Reduction::sum, where(is_zero, one, 0), node.axis);
+    const Value rest = reduce_axis(Reduction::product, where(is_zero, one, x), node.axis);
+    const Value at_zero = broadcast_to(where(equal(zeros, 1), rest, 0), shape);
+    return spread * where(is_zero, at_zero, broadcast_to(y, shape) / where(is_zero, one, x));
+  }
+  return {};
+}
+
+constexpr Value inverse_transpose(const Node& node, Value g) {
+  Node inverse = node;
+  inverse.inputs[0] = g.id();
+  for (int axis = 0; axis < node.shape.rank; ++axis) {
+    const auto source = static_cast<std::size_t>(node.permutation[static_cast<std::size_t>(axis)]);
+    inverse.permutation[source] = static_cast<std::int8_t>(axis);
+    inverse.shape[static_cast<int>(source)] = node.shape[axis];
+  }
+  return {g.graph(), g.graph().add(inverse)};
+}
+
+/// The gradients of the inputs of node `id` for the gradient g of its result.
+constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std::array<bool, 4>& wanted) {
+  InputGradients result{};
+  result.wanted = wanted;
+  const Node node = graph.node(id);  // a copy: emitting moves the nodes
+  const Value y{graph, id};
+  const auto operand = [&] { return Value{graph, node.input(0)}; };
+  switch (node.kind) {
+    case Kind::primitive: primitive_gradient(graph, node, y, g, result); break;
+    case Kind::cast:
+      if (is_floating(operand().dtype())) result.set(0, cast(g, operand().dtype()));
+      break;
+    case Kind::reduce: {
+      const Value gradient = reduction_gradient(node, operand(), y, g);
+      if (gradient.id() >= 0) result.set(0, gradient);
+      break;
+    }
+    case Kind::broadcast: result.set(0, unbroadcast(g, operand().shape())); break;
+    case Kind::reshape: result.set(0, reshape(g, operand().shape())); break;
+    case Kind::transpose: result.set(0, inverse_transpose(node, g)); break;
+    case Kind::operation:
+      if (node.operation->vjp != nullptr)
+        node.operation->vjp(graph, id, g.id(), result.ids);
+      else
+        graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);
+      break;
+    default: break;
+  }
+  return result;
+}
+
+} // namespace twill::inline v0::graph::detail

@@ -1,0 +1,81 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes of traced values. An extent is a number times a set of symbols, so `(batch, 4, 4)` can become `(batch, 16)` or
+// `(16 * batch)` while the batch stays unknown. A symbol is an index into the graph's list of names; its number arrives
+// with the input tensors. Read next: graph/node.hpp.
+
+#include <twill/core/shape.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace twill::inline v0::graph {
+
+inline constexpr int max_symbols = 16;
+
+/// The numbers of all symbols in one run.
+using SymbolValues = std::array<std::int64_t, max_symbols>;
+
+/// factor * product of the symbols in the set.
+struct Extent {
+  std::int64_t factor = 1;
+  std::uint32_t symbols = 0;
+
+  [[nodiscard]] constexpr bool is_static() const { return symbols == 0; }
+  [[nodiscard]] constexpr bool is_one() const { return symbols == 0 && factor == 1; }
+  [[nodiscard]] constexpr std::int64_t evaluate(const SymbolValues& values) const {
+    std::int64_t product = factor;
+    for (int i = 0; symbols >> i != 0; ++i)
+      if ((symbols >> i & 1u) != 0) product *= values[static_cast<std::size_t>(i)];
+    return product;
+  }
+  [[nodiscard]] friend constexpr bool operator==(const Extent&, const Extent&) = default;
+};
+
+[[nodiscard]] constexpr Extent operator*(Extent left, Extent right) {
+  return {left.factor * right.factor, left.symbols | right.symbols};
+}
+
+/// The shape of a traced value.
+struct Extents {
+  int rank = 0;
+  std::array<Extent, max_rank> axes{};
+
+  [[nodiscard]] constexpr const Extent& operator[](int axis) const { return axes[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] constexpr Extent& operator[](int axis) { return axes[static_cast<std::size_t>(axis)]; }
+  constexpr void append(Extent extent) { axes[static_cast<std::size_t>(rank++)] = extent; }
+  [[nodiscard]] constexpr Extent elements() const {
+    Extent product{};
+    for (int axis = 0; axis < rank; ++axis) product = product * (*this)[axis];
+    return product;
+  }
+  [[nodiscard]] constexpr Dims evaluate(const SymbolValues& values) const {
+    Dims dims{};
+    dims.rank = rank;
+    for (int axis = 0; axis < rank; ++axis) dims[axis] = (*this)[axis].evaluate(values);
+    return dims;
+  }
+  [[nodiscard]] friend constexpr bool operator==(const Extents& left, const Extents& right) {
+    if (left.rank != right.rank) return false;
+    for (int axis = 0; axis < left.rank; ++axis)
+      if (left[axis].factor != right[axis].factor || left[axis].symbols != right[axis].symbols) return false;
+    return true;
+  }
+};
+
+[[nodiscard]] constexpr Extents extents_of(const Dims& dims) {
+  Extents result{};
+  for (int axis = 0; axis < dims.rank; ++axis) result.append({dims[axis], 0});
+  return result;
+}
+
+/// The shape without its extents of one: two tensors that agree here have the same memory layout.
+[[nodiscard]] constexpr Extents without_ones(const Extents& shape) {
+  Extents result{};
+  for (int axis = 0; axis < shape.rank; ++axis)
+    if (!shape[axis].is_one()) result.append(shape[axis]);
+  return result;
+}
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be wrong with a traced function. The trace records the first fault as a value and goes on; the compiler then
+// names an undefined template whose arguments are the sentence, both values and the caller's line, which puts them into
+// the first error line of g++, clang and nvcc. Read next: graph/graph.hpp.
+
+#include <cstdint>
+
+namespace twill::inline v0::graph {
+
+/// Each enumerator is the message; `left` and `right` of the fault are the two values that disagree.
+enum class Problem : std::uint8_t {
+  none,
+  broadcast_extents_differ,
+  matmul_left_columns_differ_from_right_rows,
+  matmul_needs_two_dimensions_on_both_sides,
+  matmul_dtypes_differ,
+  matmul_batch_extents_differ,
+  axis_is_outside_the_rank,
+  axis_is_named_twice,
+  reshape_changes_the_number_of_elements,
+  transpose_needs_each_axis_once,
+  extent_is_known_only_at_run_time,
+  condition_of_where_is_not_bool,
+  labels_are_not_integers,
+  labels_and_logits_have_different_batch_extents,
+  loss_shapes_differ,
+  gradient_of_a_value_that_is_not_a_scalar,
+  gradient_of_a_value_that_is_not_floating,
+  gradient_with_respect_to_a_value_that_is_not_floating,
+  operation_has_no_gradient,
+  parameter_name_is_used_twice,
+  parameter_is_not_reached_by_the_loss,
+  name_is_longer_than_63_characters,
+  normalized_axis_has_the_wrong_extent,
+  dropout_probability_is_outside_0_to_1,
+  too_many_symbols,
+  two_symbols_must_be_equal,
+  values_of_different_graphs,
+};
+
+struct Fault {
+  Problem problem = Problem::none;
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+  int line = 0;
+
+  [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
+};
+
+} // namespace twill::inline v0::graph

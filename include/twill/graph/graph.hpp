@@ -1,0 +1,165 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A traced function while it is being built: nodes in topological order, and lists of what has a name. It lives in
+// constant evaluation only; compile/ freezes what is left of it into tables. Every check of a traced function ends in
+// `refuse`, which keeps the first fault. Read next: graph/value.hpp.
+
+#include <twill/graph/fault.hpp>
+#include <twill/graph/node.hpp>
+#include <twill/graph/parameter.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::graph {
+
+class Graph {
+ public:
+  std::vector<Node> nodes{};
+  std::vector<InputInfo> inputs{};
+  std::vector<ParameterInfo> parameters{};
+  std::vector<KnobInfo> knobs{};
+  std::vector<Symbol> symbols{};
+  std::vector<Equality> equalities{};
+  std::vector<int> outputs{};
+  Fault fault{};
+  DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
+  int draws = 0;                   ///< how many random tensors have been traced
+  bool training = true;
+
+  constexpr Graph() = default;
+  constexpr explicit Graph(DType element_type) : element{element_type} {}
+
+  [[nodiscard]] constexpr const Node& node(int id) const { return nodes[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+
+  constexpr int add(const Node& node) {
+    nodes.push_back(node);
+    return static_cast<int>(nodes.size()) - 1;
+  }
+
+  /// Keeps the first fault of the trace; later ones may only follow from it.
+  constexpr void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
+    if (!fault.any()) fault = {problem, left, right, line};
+  }
+
+  constexpr int add_input(DType dtype, const Extents& shape) {
+    Node node{};
+    node.kind = Kind::input;
+    node.dtype = dtype;
+    node.shape = shape;
+    node.index = static_cast<int>(inputs.size());
+    const int id = add(node);
+    inputs.push_back({dtype, shape, id});
+    return id;
+  }
+
+  /// The symbol of this name; an empty name makes a new, anonymous one.
+  constexpr Extent symbol(std::string_view name) {
+    std::size_t index = symbols.size();
+    if (!name.empty())
+      for (std::size_t i = 0; i < symbols.size(); ++i)
+        if (symbols[i].name.view() == name) index = i;
+    if (index == symbols.size()) symbols.push_back({Name{name}});
+    if (index >= max_symbols) {
+      refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, 0);
+      return {};
+    }
+    return {1, 1u << index};
+  }
+
+  /// A stored tensor under the current scope.
+  constexpr int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser, Role role,
+                              int line) {
+    ParameterInfo info{};
+    info.name = path_;
+    info.name.append(name);
+    info.dtype = dtype;
+    info.shape = shape;
+    info.initialiser = initialiser;
+    info.role = role;
+    if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
+    for (const ParameterInfo& other : parameters)
+      if (other.name.view() == info.name.view()) refuse(Problem::parameter_name_is_used_twice, other.node, size(), line);
+    Node node{};
+    node.kind = Kind::parameter;
+    node.dtype = dtype;
+    node.shape = shape;
+    node.index = static_cast<int>(parameters.size());
+    info.node = add(node);
+    parameters.push_back(info);
+    return info.node;
+  }
+
+  /// A run-time scalar; the same name gives the same knob.
+  constexpr int add_knob(std::string_view name, DType dtype, double initial) {
+    std::size_t index = 0;
+    while (index < knobs.size() && knobs[index].name.view() != name) ++index;
+    if (index == knobs.size()) knobs.push_back({Name{name}, dtype, initial});
+    Node node{};
+    node.kind = Kind::knob;
+    node.dtype = dtype;
+    node.index = static_cast<int>(index);
+    return add(node);
+  }
+
+  constexpr int add_constant(DType dtype, double value, Extent over = {}) {
+    Node node{};
+    node.kind = Kind::constant;
+    node.dtype = dtype;
+    node.value = value;
+    node.over = over;
+    return add(node);
+  }
+
+  constexpr int add_assign(int parameter, int value) {
+    Node node{};
+    node.kind = Kind::assign;
+    node.dtype = this->node(value).dtype;
+    node.shape = this->node(value).shape;
+    node.arity = 2;
+    node.inputs = {parameter, value, -1, -1};
+    return add(node);
+  }
+
+  [[nodiscard]] constexpr const Name& path() const { return path_; }
+  constexpr void set_path(const Name& path) { path_ = path; }
+
+ private:
+  Name path_{};
+};
+
+/// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
+class Scope {
+ public:
+  constexpr Scope(Graph& graph, std::string_view name) : graph_{&graph}, previous_size_{graph.path().size} {
+    Name path = graph.path();
+    path.append(name);
+    path.append(".");
+    graph.set_path(path);
+  }
+  constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
+      : graph_{&graph}, previous_size_{graph.path().size} {
+    Name path = graph.path();
+    path.append(name);
+    path.append_number(index);
+    path.append(".");
+    graph.set_path(path);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  constexpr ~Scope() {
+    Name path = graph_->path();
+    path.shorten(previous_size_);
+    path.truncated = false;
+    graph_->set_path(path);
+  }
+
+ private:
+  Graph* graph_;
+  std::size_t previous_size_;
+};
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,72 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a model names the tensors it takes: `Input<Dim<"batch">, 784> image`. A named dimension is the same number wherever
+// the model names it. The names stay in the trace and never reach a kernel. Read next: nn/network.hpp.
+
+#include <twill/graph/value.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+/// A string as a template argument.
+template <std::size_t N> struct FixedString {
+  char characters[N]{};
+  constexpr FixedString(const char (&text)[N]) {
+    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {characters, N - 1}; }
+};
+
+namespace graph {
+
+/// A dimension's name as a value; users write `Dim<"batch">`.
+template <FixedString DimensionName> struct NamedExtent {
+  static constexpr std::string_view name = DimensionName.view();
+};
+
+/// One extent of an `Input`: a number, or a named dimension.
+struct InputExtent {
+  std::int64_t number = 0;
+  std::string_view name{};
+
+  constexpr InputExtent(std::int64_t extent) : number{extent} {}
+  template <FixedString DimensionName>
+  constexpr InputExtent(NamedExtent<DimensionName>) : number{dyn}, name{NamedExtent<DimensionName>::name} {}
+};
+
+} // namespace graph
+
+/// A named extent that only the run time knows, for the list of an `Input`.
+template <FixedString DimensionName> inline constexpr graph::NamedExtent<DimensionName> Dim{};
+
+/// An input of element type T (void: the model's own) whose extents are numbers or named dimensions.
+template <class T, auto... ExtentsOfInput> class BasicInput : public graph::Value {
+ public:
+  using Element = T;
+  static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput));
+
+  constexpr explicit BasicInput(graph::Value value) : graph::Value{value} {}
+
+  /// Adds the input to a graph.
+  [[nodiscard]] static constexpr BasicInput declare(graph::Graph& graph) {
+    graph::Extents shape{};
+    const auto append = [&](graph::InputExtent extent) {
+      shape.append(extent.number == dyn ? graph.symbol(extent.name) : graph::Extent{extent.number, 0});
+    };
+    (append(graph::InputExtent{ExtentsOfInput}), ...);
+    DType dtype = graph.element;
+    if constexpr (Scalar<T>) dtype = dtype_of<T>;
+    return BasicInput{graph::Value{graph, graph.add_input(dtype, shape)}};
+  }
+};
+
+/// A tensor of the model's own element type.
+template <auto... ExtentsOfInput> using Input = BasicInput<void, ExtentsOfInput...>;
+
+/// A tensor of a given element type: token numbers, masks.
+template <Scalar T, auto... ExtentsOfInput> using InputOf = BasicInput<T, ExtentsOfInput...>;
+
+} // namespace twill::inline v0

@@ -1,0 +1,90 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One node of a traced graph. Nodes are plain values in topological order; an input is the number of an earlier node.
+// Gradients, optimiser updates and recomputation are nodes like any other. Reductions keep their axes (extent one) and
+// broadcasting is a node of its own, so every primitive sees operands of one shape. Read next: graph/graph.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/graph/extent.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::graph {
+
+using kernel::Primitive;
+using kernel::Reduction;
+
+enum class Kind : std::uint8_t {
+  input,          ///< a tensor given by the caller; `index` counts them
+  parameter,      ///< a weight of the model, or an optimiser's state; `index` into the graph's list
+  constant,       ///< `value / over`, a scalar
+  knob,           ///< a scalar that changes between runs; `index` into the graph's list
+  iota,           ///< the row-major position of each element of its shape, int64
+  primitive,      ///< elementwise
+  cast,           ///< elementwise conversion to `dtype`
+  reduce,         ///< over `axis`, which becomes one
+  broadcast,      ///< to `shape`, aligned at the right
+  reshape,        ///< the same elements in row-major order
+  transpose,      ///< axis d of the result is axis `permutation[d]` of the operand
+  stop_gradient,  ///< the operand, through which no gradient flows
+  operation,      ///< an operation with a kernel of its own, see `Operation`
+  assign,         ///< writes input 1 into the parameter that is input 0
+};
+
+class Graph;
+struct Node;
+
+/// One array through which a kernel of an operation walks: grid dimension d moves along axis `axis_of[d]`, -1 for none.
+struct Walk {
+  std::array<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1};
+};
+
+/// How an operation's kernel is called: its grid, and for each input, then the result, how it is walked through.
+struct CallPlan {
+  Extents grid{};
+  std::array<Walk, 5> walks{};
+};
+
+/// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.
+struct Operation {
+  std::string_view name;
+  /// Emits the gradients of `node`'s inputs for the gradient `cotangent` of its result; null: not differentiable.
+  void (*vjp)(Graph& graph, int node, int cotangent, std::array<int, 4>& input_gradients) = nullptr;
+  CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
+};
+
+struct Node {
+  Kind kind = Kind::constant;
+  DType dtype = DType::float32;
+  Primitive primitive = Primitive::add;
+  Reduction reduction = Reduction::sum;
+  std::uint8_t arity = 0;
+  std::int8_t axis = 0;
+  std::array<std::int8_t, max_rank> permutation{};
+  std::array<int, 4> inputs{-1, -1, -1, -1};
+  int index = 0;
+  double value = 0;
+  Extent over{};
+  Extents shape{};
+  const Operation* operation = nullptr;
+
+  [[nodiscard]] constexpr int input(int position) const { return inputs[static_cast<std::size_t>(position)]; }
+};
+
+/// True where two nodes of this kind with equal fields and inputs compute the same.
+[[nodiscard]] constexpr bool is_pure(Kind kind) {
+  return kind != Kind::input && kind != Kind::parameter && kind != Kind::assign;
+}
+
+[[nodiscard]] constexpr bool is_elementwise(Kind kind) { return kind == Kind::primitive || kind == Kind::cast; }
+
+/// A node that only looks at its operand's memory in another way.
+[[nodiscard]] constexpr bool is_view(Kind kind) {
+  return kind == Kind::broadcast || kind == Kind::reshape || kind == Kind::transpose || kind == Kind::stop_gradient;
+}
+
+} // namespace twill::inline v0::graph

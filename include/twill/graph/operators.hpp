@@ -1,0 +1,173 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise arithmetic on traced values: operators, named functions and casts. Operands broadcast and promote as
+// core/promotion.hpp says; plain numbers take the type of the other operand. Read next: graph/reductions.hpp.
+
+#include <twill/graph/shape_functions.hpp>
+
+namespace twill::inline v0::graph {
+
+/// The same elements as another type.
+[[nodiscard]] constexpr Value cast(Value value, DType dtype) {
+  const Node& source = value.node();
+  if (source.dtype == dtype) return value;
+  Node node{};
+  node.kind = Kind::cast;
+  node.dtype = dtype;
+  node.shape = source.shape;
+  node.arity = 1;
+  node.inputs[0] = value.id();
+  return {value.graph(), value.graph().add(node)};
+}
+
+/// A scalar of the graph.
+[[nodiscard]] constexpr Value constant(Graph& graph, DType dtype, double number, Extent over = {}) {
+  return {graph, graph.add_constant(dtype, number, over)};
+}
+
+namespace detail {
+
+[[nodiscard]] constexpr Value apply(Primitive primitive, DType dtype, std::initializer_list<Value> operands) {
+  Node node{};
+  node.kind = Kind::primitive;
+  node.primitive = primitive;
+  node.dtype = dtype;
+  for (const Value& operand : operands) node.inputs[node.arity++] = operand.id();
+  Graph& graph = operands.begin()->graph();
+  node.shape = operands.begin()->node().shape;
+  return {graph, graph.add(node)};
+}
+
+[[nodiscard]] constexpr DType common_dtype(const Term& left, const Term& right) {
+  if (left.is_number) return is_floating(right.value.dtype()) || !left.is_floating_number ? right.value.dtype() : DType::float32;
+  if (right.is_number) return is_floating(left.value.dtype()) || !right.is_floating_number ? left.value.dtype() : DType::float32;
+  return promote(left.value.dtype(), right.value.dtype());
+}
+
+[[nodiscard]] constexpr Value materialise(Graph& graph, const Term& term, DType dtype) {
+  return term.is_number ? constant(graph, dtype, term.number) : cast(term.value, dtype);
+}
+
+struct Pair {
+  Value left{};
+  Value right{};
+};
+
+/// Both operands in one type and one shape.
+[[nodiscard]] constexpr Pair aligned(const Term& left, const Term& right, DType dtype) {
+  Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
+  if (!left.is_number && !right.is_number && &left.value.graph() != &right.value.graph()) {
+    graph.refuse(Problem::values_of_different_graphs, left.value.id(), right.value.id(), left.line);
+    return {left.value, left.value};
+  }
+  const Value a = materialise(graph, left, dtype);
+  const Value b = materialise(graph, right, dtype);
+  const Extents shape = broadcast_shape(graph, a.node().shape, b.node().shape, left.line);
+  return {broadcast_to(a, shape), broadcast_to(b, shape)};
+}
+
+[[nodiscard]] constexpr Value binary(Primitive primitive, const Term& left, const Term& right) {
+  DType dtype = common_dtype(left, right);
+  if (primitive == Primitive::divide && !is_floating(dtype)) dtype = DType::float32;
+  const Pair operands = aligned(left, right, dtype);
+  return apply(primitive, info(primitive).boolean_result ? DType::boolean : dtype, {operands.left, operands.right});
+}
+
+/// requires: the primitive has one operand; those of real analysis turn integers into float32
+[[nodiscard]] constexpr Value unary(Primitive primitive, Value value) {
+  const bool keeps_integers = primitive <= Primitive::square && primitive != Primitive::sqrt;
+  if (info(primitive).boolean_result) return apply(primitive, DType::boolean, {value});
+  const Value operand = is_floating(value.dtype()) || keeps_integers ? value : cast(value, DType::float32);
+  return apply(primitive, operand.dtype(), {operand});
+}
+
+} // namespace detail
+
+// clang-format off
+[[nodiscard]] constexpr Value operator+(Term left, Term right) { return detail::binary(Primitive::add, left, right); }
+[[nodiscard]] constexpr Value operator-(Term left, Term right) { return detail::binary(Primitive::subtract, left, right); }
+[[nodiscard]] constexpr Value operator*(Term left, Term right) { return detail::binary(Primitive::multiply, left, right); }
+[[nodiscard]] constexpr Value operator/(Term left, Term right) { return detail::binary(Primitive::divide, left, right); }
+[[nodiscard]] constexpr Value operator<(Term left, Term right) { return detail::binary(Primitive::less, left, right); }
+[[nodiscard]] constexpr Value operator<=(Term left, Term right) { return detail::binary(Primitive::less_equal, left, right); }
+[[nodiscard]] constexpr Value operator>(Term left, Term right) { return detail::binary(Primitive::greater, left, right); }
+[[nodiscard]] constexpr Value operator>=(Term left, Term right) { return detail::binary(Primitive::greater_equal, left, right); }
+[[nodiscard]] constexpr Value equal(Term left, Term right) { return detail::binary(Primitive::equal, left, right); }
+[[nodiscard]] constexpr Value not_equal(Term left, Term right) { return detail::binary(Primitive::not_equal, left, right); }
+[[nodiscard]] constexpr Value maximum(Term left, Term right) { return detail::binary(Primitive::maximum, left, right); }
+[[nodiscard]] constexpr Value minimum(Term left, Term right) { return detail::binary(Primitive::minimum, left, right); }
+[[nodiscard]] constexpr Value power(Term left, Term right) { return detail::binary(Primitive::power, left, right); }
+[[nodiscard]] constexpr Value atan2(Term left, Term right) { return detail::binary(Primitive::atan2, left, right); }
+
+[[nodiscard]] constexpr Value operator-(Value x) { return detail::unary(Primitive::negate, x); }
+[[nodiscard]] constexpr Value abs(Value x) { return detail::unary(Primitive::abs, x); }
+[[nodiscard]] constexpr Value sign(Value x) { return detail::unary(Primitive::sign, x); }
+[[nodiscard]] constexpr Value square(Value x) { return detail::unary(Primitive::square, x); }
+[[nodiscard]] constexpr Value sqrt(Value x) { return detail::unary(Primitive::sqrt, x); }
+[[nodiscard]] constexpr Value rsqrt(Value x) { return detail::unary(Primitive::rsqrt, x); }
+[[nodiscard]] constexpr Value reciprocal(Value x) { return detail::unary(Primitive::reciprocal, x); }
+[[nodiscard]] constexpr Value floor(Value x) { return detail::unary(Primitive::floor, x); }
+[[nodiscard]] constexpr Value ceil(Value x) { return detail::unary(Primitive::ceil, x); }
+[[nodiscard]] constexpr Value round(Value x) { return detail::unary(Primitive::round, x); }
+[[nodiscard]] constexpr Value trunc(Value x) { return detail::unary(Primitive::trunc, x); }
+[[nodiscard]] constexpr Value exp(Value x) { return detail::unary(Primitive::exp, x); }
+[[nodiscard]] constexpr Value expm1(Value x) { return detail::unary(Primitive::expm1, x); }
+[[nodiscard]] constexpr Value log(Value x) { return detail::unary(Primitive::log, x); }
+[[nodiscard]] constexpr Value log1p(Value x) { return detail::unary(Primitive::log1p, x); }
+[[nodiscard]] constexpr Value sin(Value x) { return detail::unary(Primitive::sin, x); }
+[[nodiscard]] constexpr Value cos(Value x) { return detail::unary(Primitive::cos, x); }
+[[nodiscard]] constexpr Value tan(Value x) { return detail::unary(Primitive::tan, x); }
+[[nodiscard]] constexpr Value asin(Value x) { return detail::unary(Primitive::asin, x); }
+[[nodiscard]] constexpr Value acos(Value x) { return detail::unary(Primitive::acos, x); }
+[[nodiscard]] constexpr Value atan(Value x) { return detail::unary(Primitive::atan, x); }
+[[nodiscard]] constexpr Value sinh(Value x) { return detail::unary(Primitive::sinh, x); }
+[[nodiscard]] constexpr Value cosh(Value x) { return detail::unary(Primitive::cosh, x); }
+[[nodiscard]] constexpr Value tanh(Value x) { return detail::unary(Primitive::tanh, x); }
+[[nodiscard]] constexpr Value erf(Value x) { return detail::unary(Primitive::erf, x); }
+[[nodiscard]] constexpr Value logical_not(Value x) { return detail::unary(Primitive::logical_not, x); }
+[[nodiscard]] constexpr Value isnan(Value x) { return detail::unary(Primitive::isnan, x); }
+[[nodiscard]] constexpr Value isinf(Value x) { return detail::unary(Primitive::isinf, x); }
+[[nodiscard]] constexpr Value isfinite(Value x) { return detail::unary(Primitive::isfinite, x); }
+// clang-format on
+
+/// Chooses elementwise: `left` where the condition holds, `right` elsewhere.
+[[nodiscard]] constexpr Value where(Value condition, Term left, Term right) {
+  Graph& graph = condition.graph();
+  if (condition.dtype() != DType::boolean)
+    graph.refuse(Problem::condition_of_where_is_not_bool, static_cast<int>(condition.dtype()), 0, left.line);
+  DType dtype = left.is_number && right.is_number ? graph.element : detail::common_dtype(left, right);
+  const Value a = detail::materialise(graph, left, dtype);
+  const Value b = detail::materialise(graph, right, dtype);
+  Extents shape = broadcast_shape(graph, a.shape(), b.shape(), left.line);
+  shape = broadcast_shape(graph, condition.shape(), shape, left.line);
+  return detail::apply(Primitive::where, dtype,
+                       {broadcast_to(condition, shape), broadcast_to(a, shape), broadcast_to(b, shape)});
+}
+
+/// The value, through which no gradient flows.
+[[nodiscard]] constexpr Value stop_gradient(Value value) {
+  Node node{};
+  node.kind = Kind::stop_gradient;
+  node.dtype = value.dtype();
+  node.shape = value.shape();
+  node.arity = 1;
+  node.inputs[0] = value.id();
+  return {value.graph(), value.graph().add(node)};
+}
+
+/// The row-major position of each element of a shape, as int64.
+[[nodiscard]] constexpr Value iota(Graph& graph, const Extents& shape) {
+  Node node{};
+  node.kind = Kind::iota;
+  node.dtype = DType::int64;
+  node.shape = shape;
+  return {graph, graph.add(node)};
+}
+
+/// A scalar that the caller may change between runs.
+[[nodiscard]] constexpr Value knob(Graph& graph, std::string_view name, double initial, DType dtype) {
+  return {graph, graph.add_knob(name, dtype, initial)};
+}
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,96 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a graph knows of its inputs, weights and run-time numbers by name. Names are short fixed texts, because they are
+// part of constexpr data. Read next: graph/graph.hpp.
+
+#include <twill/graph/extent.hpp>
+#include <twill/core/dtype.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::graph {
+
+/// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data.
+struct Name {
+  std::array<char, 64> characters{};
+  std::uint8_t size = 0;
+  bool truncated = false;
+
+  constexpr Name() = default;
+  constexpr explicit Name(std::string_view text) { append(text); }
+
+  constexpr void append(std::string_view text) {
+    for (char character : text) {
+      if (size == 63) {
+        truncated = true;
+        return;
+      }
+      characters[size++] = character;
+    }
+  }
+  constexpr void append_number(std::int64_t number) {
+    if (number >= 10) append_number(number / 10);
+    const char digit = static_cast<char>('0' + number % 10);
+    append(std::string_view{&digit, 1});
+  }
+  constexpr void shorten(std::size_t new_size) {
+    while (size > new_size) characters[--size] = '\0';
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {characters.data(), size}; }
+};
+
+/// How the elements of a parameter are drawn when a network is made. `a` and `b` as each kind says.
+struct Initialiser {
+  enum class Kind : std::uint8_t {
+    constant,        ///< every element is a
+    uniform,         ///< between a and b
+    normal,          ///< mean a, standard deviation b
+    uniform_fan_in,  ///< between -b / sqrt(a) and b / sqrt(a), where a counts the inputs of one output
+    normal_fan_in,   ///< mean 0, standard deviation b / sqrt(a)
+  };
+  Kind kind = Kind::constant;
+  double a = 0;
+  double b = 0;
+};
+
+/// What a stored tensor of a graph is for.
+enum class Role : std::uint8_t { weight, frozen_weight, optimiser_state };
+
+struct ParameterInfo {
+  Name name{};
+  DType dtype = DType::float32;
+  Extents shape{};
+  Initialiser initialiser{};
+  Role role = Role::weight;
+  int node = -1;
+};
+
+struct InputInfo {
+  DType dtype = DType::float32;
+  Extents shape{};
+  int node = -1;
+};
+
+/// A scalar that the caller may change between runs without compiling anything again.
+struct KnobInfo {
+  Name name{};
+  DType dtype = DType::float32;
+  double initial = 0;
+};
+
+/// A dynamic extent. Named ones are distinct until the run time says otherwise; two unnamed ones may be equated.
+struct Symbol {
+  Name name{};
+};
+
+/// The caller's tensors have to give these two symbols one number.
+struct Equality {
+  int left = 0;
+  int right = 0;
+};
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Value` is what a traced function computes with: a number of a node in the graph under construction. A `Term` is an
+// operand as the user wrote it, a value or a plain number, together with the line it stands on. Read next:
+// graph/operators.hpp.
+
+#include <twill/core/promotion.hpp>
+#include <twill/graph/graph.hpp>
+
+#include <concepts>
+
+namespace twill::inline v0::graph {
+
+class Value {
+ public:
+  constexpr Value() = default;
+  constexpr Value(Graph& graph, int id) : graph_{&graph}, id_{id} {}
+
+  [[nodiscard]] constexpr Graph& graph() const { return *graph_; }
+  [[nodiscard]] constexpr int id() const { return id_; }
+  [[nodiscard]] constexpr const Node& node() const { return graph_->node(id_); }
+  [[nodiscard]] constexpr DType dtype() const { return node().dtype; }
+  [[nodiscard]] constexpr Extents shape() const { return node().shape; }
+  [[nodiscard]] constexpr int rank() const { return node().shape.rank; }
+
+  /// The extent of an axis (negative: from the end), which has to be known to the compiler.
+  [[nodiscard]] constexpr std::int64_t size(int axis, int line = __builtin_LINE()) const {
+    const Extents extents = shape();
+    const int position = axis < 0 ? axis + extents.rank : axis;
+    if (position < 0 || position >= extents.rank) {
+      graph_->refuse(Problem::axis_is_outside_the_rank, axis, extents.rank, line);
+      return 1;
+    }
+    if (!extents[position].is_static())
+      graph_->refuse(Problem::extent_is_known_only_at_run_time, axis, extents.rank, line);
+    return extents[position].factor;
+  }
+
+ private:
+  Graph* graph_ = nullptr;
+  int id_ = -1;
+};
+
+/// An operand and the line of the call it stands in. A plain number takes the type of the other operand.
+struct Term {
+  Value value{};
+  double number = 0;
+  bool is_number = false;
+  bool is_floating_number = false;
+  int line = 0;
+
+  constexpr Term(Value operand, int caller = __builtin_LINE()) : value{operand}, line{caller} {}
+  template <class T>
+    requires std::integral<T> || std::floating_point<T>
+  constexpr Term(T operand, int caller = __builtin_LINE())
+      : number{static_cast<double>(operand)}, is_number{true}, is_floating_number{std::floating_point<T>}, line{caller} {}
+};
+
+/// The axis counted from the front; refuses one outside the rank.
+[[nodiscard]] constexpr int checked_axis(Value value, int axis, int line) {
+  const int rank = value.rank();
+  const int position = axis < 0 ? axis + rank : axis;
+  if (position >= 0 && position < rank) return position;
+  value.graph().refuse(Problem::axis_is_outside_the_rank, axis, rank, line);
+  return 0;
+}
+
+/// True where both extents are, or have to be, the same number; unnamed symbols are equated and checked at run time.
+[[nodiscard]] constexpr bool unify(Graph& graph, Extent left, Extent right) {
+  if (left == right) return true;
+  const auto single = [](std::uint32_t set) { return set != 0 && (set & (set - 1)) == 0; };
+  const auto index_of = [](std::uint32_t set) {
+    int index = 0;
+    while (set >> index != 1) ++index;
+    return index;
+  };
+  if (left.factor != 1 || right.factor != 1 || !single(left.symbols) || !single(right.symbols)) return false;
+  const int first = index_of(left.symbols);
+  const int second = index_of(right.symbols);
+  const auto unnamed = [&](int i) { return graph.symbols[static_cast<std::size_t>(i)].name.size == 0; };
+  if (!unnamed(first) && !unnamed(second)) return false;
+  graph.equalities.push_back({first, second});
+  return true;
+}
+
+} // namespace twill::inline v0::graph
