@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each file by itself: its length, its SPDX line, #pragma once, an opening paragraph, and no compiler macros."""
+
+import re
+
+import tree
+
+MOST_LINES = 500
+MANY_LINES = 350
+COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__clang__|__GNUC__|__AVX\w*__)\b")
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"//.*", "", text)
+
+
+def check(root):
+    for path in tree.sources(root):
+        name = path.relative_to(root).as_posix()
+        text = path.read_text()
+        lines = text.splitlines()
+        is_header = path.suffix in (".hpp", ".cuh")
+        if len(lines) > MOST_LINES:
+            yield f"{name}: {len(lines)} lines; {MOST_LINES} are the most, one idea a file"
+        elif len(lines) > MANY_LINES:
+            print(f"note: {name} has {len(lines)} lines; {MANY_LINES} are many")
+        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:2]):
+            yield f"{name}: no SPDX line among the first two"
+        if is_header and not text.startswith("#pragma once\n"):
+            yield f"{name}: does not begin with #pragma once"
+        if name.startswith("include/"):
+            if len(lines) < 4 or not lines[3].startswith("// "):
+                yield f"{name}: no opening paragraph"
+            macro = COMPILER_MACRO.search(without_comments(text))
+            if macro and name != "include/twill/core/config.hpp":
+                yield f"{name}: {macro.group()} belongs to core/config.hpp only"
+            if re.search(r"^\s*#\s*define", text, re.MULTILINE) and name != "include/twill/core/config.hpp":
+                yield f"{name}: defines a macro; those live in core/config.hpp"
+
+
+if __name__ == "__main__":
+    tree.run(check)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The checks themselves are tested: each refuses a small tree that is wrong, and passes its legal twin."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import files
+import layers
+import readme
+import umbrellas
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "misuse"))
+import run as misuse
+
+HEADER = "#pragma once\n// SPDX-License-Identifier: Apache-2.0\n//\n// A paragraph.\n\n"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def write(self, path: str, text: str):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def header(self, path: str, *included: str, body: str = ""):
+        self.write(f"include/twill/{path}", HEADER + "".join(f"#include <{i}>\n" for i in included) + body)
+
+
+class Layers(Tree):
+    def test_an_earlier_layer_may_be_included_and_a_later_one_not(self):
+        self.header("kernel/a.hpp", "twill/core/b.hpp", "vector")
+        self.assertEqual(list(layers.check(self.root)), [])
+        self.header("core/b.hpp", "twill/kernel/a.hpp")
+        self.assertIn("later layer kernel", "".join(layers.check(self.root)))
+
+    def test_a_folder_that_is_no_layer_is_refused(self):
+        self.header("misc/a.hpp")
+        self.assertIn("none of the layers", "".join(layers.check(self.root)))
+
+    def test_a_detail_of_another_layer_is_refused(self):
+        self.header("core/detail/a.hpp")
+        self.header("kernel/b.hpp", "twill/core/detail/a.hpp")
+        self.assertIn("detail of another layer", "".join(layers.check(self.root)))
+
+
+class Umbrellas(Tree):
+    def test_writing_makes_them_complete_and_a_new_header_is_missed(self):
+        self.header("core/a.hpp")
+        self.header("core/detail/hidden.hpp")
+        self.write("include/twill/data/zip.hpp", HEADER.replace("A paragraph.", "Not in the umbrella: needs zlib."))
+        self.assertIn("missing", "".join(umbrellas.check(self.root)))
+        umbrellas.write(self.root)
+        self.assertEqual(list(umbrellas.check(self.root)), [])
+        self.header("core/b.hpp")
+        self.assertEqual(list(umbrellas.check(self.root)), ["twill/core.hpp: does not include twill/core/b.hpp"])
+
+    def test_an_umbrella_holds_includes_only(self):
+        self.header("core/a.hpp")
+        umbrellas.write(self.root)
+        path = self.root / "include/twill/core.hpp"
+        path.write_text(path.read_text() + "int x;\n")
+        self.assertIn("more than includes", "".join(umbrellas.check(self.root)))
+
+
+class Files(Tree):
+    def test_length_licence_guard_and_macros(self):
+        self.header("core/a.hpp")
+        self.assertEqual(list(files.check(self.root)), [])
+        self.header("core/long.hpp", body="\n" * 500)
+        self.write("tests/a.cpp", "int x;\n")
+        self.write("include/twill/core/b.hpp", "// SPDX-License-Identifier: Apache-2.0\n#ifdef __CUDACC__\n#endif\n")
+        faults = "\n".join(files.check(self.root))
+        for text in ("500 are the most", "tests/a.cpp: no SPDX", "#pragma once", "__CUDACC__ belongs to"):
+            self.assertIn(text, faults)
+
+
+class Readme(Tree):
+    def test_a_block_equals_its_region(self):
+        self.write("examples/a.cpp", "int main() {\n  // region: one\n  f();\n  // end region\n}\n")
+        self.write("CONTRIBUTING.md", "")
+        self.write("README.md", "<!-- examples/a.cpp: one -->\n```cpp\nf();\n```\n")
+        self.assertEqual(list(readme.check(self.root)), [])
+        self.write("README.md", "<!-- examples/a.cpp: one -->\n```cpp\ng();\n```\n")
+        self.assertIn("differs", "".join(readme.check(self.root)))
+        self.write("README.md", "```cpp\ng();\n```\n")
+        self.assertIn("without", "".join(readme.check(self.root)))
+
+
+class Misuse(Tree):
+    GOOD = '// expect: two is not three\nint x = 1;\n#ifdef MISUSE\nstatic_assert(2 == 3, "two is not three");\n#endif\n'
+
+    def faults(self, text: str) -> str:
+        self.write("a.cpp", text)
+        return "".join(misuse.faults(self.root / "a.cpp", ["c++", "-fsyntax-only"]))
+
+    def test_status_and_text_are_both_checked(self):
+        self.assertEqual(self.faults(self.GOOD), "")
+        self.assertIn("lacks the sentence", self.faults(self.GOOD.replace("expect: two", "expect: six")))
+        self.assertIn("the misuse compiles", self.faults(self.GOOD.replace("2 == 3", "2 == 2")))
+        self.assertIn("legal twin does not compile", self.faults(self.GOOD.replace("int x", "in x")))
+        self.assertIn("no `// expect:`", self.faults(self.GOOD.replace("// expect:", "//")))
+
+
+if __name__ == "__main__":
+    unittest.main()

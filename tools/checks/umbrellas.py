@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Umbrellas are complete: X.hpp beside X/ includes every public header of X, sorted, and holds nothing else.
+
+A header under detail/ is not public. One that needs a third-party library says `Not in the umbrella` in its opening
+paragraph and is left out. `umbrellas.py --write` brings the include lists up to date.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import tree
+
+OPENING = """#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// {text}
+
+"""
+
+
+def is_public(root: Path, header: str) -> bool:
+    text = (root / "include" / header).read_text()
+    paragraph = text.split("\n#include", 1)[0]
+    return "/detail/" not in header and "Not in the umbrella" not in paragraph
+
+
+def wanted(root: Path, layer: str) -> list[str]:
+    return [h for h in tree.headers(root)
+            if h.startswith(f"twill/{layer}/") and h.endswith(".hpp") and is_public(root, h)]
+
+
+def umbrellas(root: Path) -> dict[str, list[str]]:
+    """Each umbrella that has to exist, with its includes."""
+    result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
+    result = {name: content for name, content in result.items() if content}
+    result["twill/twill.hpp"] = sorted(result)
+    return result
+
+
+def check(root: Path):
+    for name, content in umbrellas(root).items():
+        path = root / "include" / name
+        if not path.exists():
+            yield f"{name}: missing; run tools/checks/umbrellas.py --write"
+            continue
+        listed = tree.includes(root, name)
+        for header in content:
+            if header not in listed:
+                yield f"{name}: does not include {header}"
+        for header in listed:
+            if header not in content:
+                yield f"{name}: includes {header}, which is no public header of this layer"
+        body = re.sub(r"^(#pragma once|#include .*|//.*|)$", "", path.read_text(), flags=re.MULTILINE)
+        if body.strip():
+            yield f"{name}: holds more than includes: {body.strip().splitlines()[0]}"
+
+
+def write(root: Path) -> None:
+    for name, content in umbrellas(root).items():
+        path = root / "include" / name
+        if path.exists():
+            opening = path.read_text().split("#include", 1)[0]
+        elif name == "twill/twill.hpp":
+            opening = OPENING.format(text="Everything for hosts. Each layer has an umbrella of its own, and every header can be included alone.")
+        else:
+            opening = OPENING.format(text=f"All of {path.stem}/.")
+        path.write_text(opening + "".join(f"#include <{header}>\n" for header in content))
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        sys.argv.remove("--write")
+        write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
+    else:
+        tree.run(check)
