@@ -1,0 +1,92 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sampler decides in which order the samples of an epoch come. Orders are pure functions of (seed, epoch, number of
+// samples), equal on every machine, with any number of workers and after a restart, so a position in an epoch is one
+// number. Shuffling is Fisher and Yates' algorithm in Durstenfeld's form (1964), driven by Philox. Read next: data/loader.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/philox.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::data {
+
+/// The order of an epoch: indices below `size`. What a compiler cannot check: the same arguments give the same order.
+template <class S>
+concept Sampler = requires(const S& sampler, std::int64_t size, std::int64_t epoch) {
+  { sampler.order(size, epoch) } -> std::same_as<std::vector<std::int64_t>>;
+};
+
+/// 0, 1, 2, ...
+struct SequentialSampler {
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t /*epoch*/) const {
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
+    std::iota(indices.begin(), indices.end(), std::int64_t{0});
+    return indices;
+  }
+};
+
+/// Each sample once, in an order that a seed and the epoch decide.
+/// For i = size - 1 down to 1, the elements i and j are exchanged, where j = draw(i) mod (i + 1) and draw(i) are the two
+/// low words (the first the lower) of Philox 4x32-10 with counter (i low, i high, epoch low, epoch high) and the seed as key.
+/// The remainder prefers small j by less than size / 2^64.
+struct ShuffledSampler {
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
+    auto indices = SequentialSampler{}.order(size, epoch);
+    for (std::int64_t i = size - 1; i > 0; --i) {
+      const auto j =
+          draw(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(epoch)) % (static_cast<std::uint64_t>(i) + 1);
+      std::swap(indices[static_cast<std::size_t>(i)], indices[static_cast<std::size_t>(j)]);
+    }
+    return indices;
+  }
+
+private:
+  [[nodiscard]] std::uint64_t draw(std::uint64_t i, std::uint64_t epoch) const {
+    const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+    const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); };
+    const auto words = philox4x32({low(i), high(i), low(epoch), high(epoch)}, {low(seed), high(seed)});
+    return std::uint64_t{words[1]} << 32 | words[0];
+  }
+};
+
+/// What becomes of the samples left over when the size is no multiple of the number of ranks.
+enum class Leftover {
+  repeat, ///< The order starts again until every rank has equally many: gradients can be averaged.
+  drop,   ///< They are left out in this epoch: equally many as well, and no sample twice.
+  keep,   ///< The first ranks get one more: every sample once, gradients have to be weighted by rows.
+};
+
+/// The share of one of several ranks: of the inner order, the positions rank, rank + ranks, rank + 2 ranks, ...
+template <Sampler Inner> struct ShardedSampler {
+  Inner inner{};
+  int rank = 0;
+  int ranks = 1;
+  Leftover leftover = Leftover::repeat;
+
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
+    if (ranks < 1 || rank < 0 || rank >= ranks)
+      throw ValueError("ShardedSampler: rank is in [0, ranks), got rank " + std::to_string(rank) + " of " +
+                       std::to_string(ranks));
+    const auto whole = inner.order(size, epoch);
+    const auto count = static_cast<std::int64_t>(whole.size());
+    const std::int64_t even = leftover == Leftover::drop ? count / ranks * ranks : (count + ranks - 1) / ranks * ranks;
+    const std::int64_t end = leftover == Leftover::keep ? count : (count == 0 ? 0 : even);
+    std::vector<std::int64_t> share;
+    share.reserve(static_cast<std::size_t>((end + ranks - 1) / ranks));
+    for (std::int64_t position = rank; position < end; position += ranks)
+      share.push_back(whole[static_cast<std::size_t>(position % count)]);
+    return share;
+  }
+};
+
+} // namespace twill::inline v0::data
