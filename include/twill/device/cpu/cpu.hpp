@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Cpu{i}` is a host device: a share of the process's cores, a worker thread and a team, with memory of its own in the
+// books of the pool. The value is just the ordinal; what lies behind it is made at first use, exported so that a process
+// has it once, and never destroyed. Read next: device/cpu/stream.hpp and device/cpu/memory.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/device/cpu/partition.hpp>
+#include <twill/device/cpu/team.hpp>
+#include <twill/device/cpu/worker.hpp>
+#include <twill/device/current.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0 {
+
+/// A host device.
+struct Cpu {
+  int index = 0;
+
+  static constexpr std::string_view kind = "cpu";
+  static constexpr bool has_memory = true;
+  class Upstream;
+  class Event;
+
+  /// The number of host devices; asking fixes their division (see `configure_host`).
+  [[nodiscard]] static int count() { return static_cast<int>(detail::host_partition().cores.size()); }
+
+  friend constexpr bool operator==(Cpu, Cpu) = default;
+};
+
+/// The cores that a host device owns, as the system numbers them.
+[[nodiscard]] inline const std::vector<int>& cores_of(Cpu device) {
+  require_exists(device, "cores_of");
+  return detail::host_partition().cores[static_cast<std::size_t>(device.index)];
+}
+
+/// "AMD EPYC 9B14, cores 0-1": the processor as the system names it, and the device's cores.
+[[nodiscard]] inline std::string device_name(Cpu device) {
+  std::string name = "processor";
+  if (std::FILE* file = std::fopen("/proc/cpuinfo", "r")) {
+    char line[256];
+    while (std::fgets(line, sizeof(line), file) != nullptr) {
+      if (std::strncmp(line, "model name", 10) != 0) continue;
+      if (const char* colon = std::strchr(line, ':')) name = colon + 2;
+      while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
+      break;
+    }
+    std::fclose(file);
+  }
+  const auto& cores = cores_of(device);
+  name += cores.size() == 1 ? ", core " : ", cores ";
+  for (std::size_t i = 0; i < cores.size(); ++i) name += (i > 0 ? "," : "") + std::to_string(cores[i]);
+  return name;
+}
+
+namespace detail {
+
+/// What stands behind one host device.
+struct CpuState {
+  Worker worker;
+  ForkJoin threads;
+  Team team;
+  explicit CpuState(Cpu device)
+      : worker{cores_of(device), "cpu:" + std::to_string(device.index), [](int index) { current_index<Cpu> = index; },
+               device.index},
+        threads{cores_of(device), "cpu:" + std::to_string(device.index)},
+        team{threads} {}
+};
+
+TWILL_EXPORT inline constinit std::array<std::atomic<CpuState*>, max_devices> cpu_states{};
+
+inline CpuState& make_cpu_state(Cpu device) {
+  require_exists(device, "device");
+  const std::lock_guard lock{host_mutex};
+  auto& slot = cpu_states[static_cast<std::size_t>(device.index)];
+  CpuState* state = slot.load(std::memory_order_acquire);
+  if (state == nullptr) {
+    state = new CpuState{device};
+    slot.store(state, std::memory_order_release);
+  }
+  return *state;
+}
+
+/// The state of a device; one load once it exists.
+inline CpuState& cpu_state(Cpu device) {
+  if (static_cast<unsigned>(device.index) < static_cast<unsigned>(max_devices)) {
+    CpuState* const state = cpu_states[static_cast<std::size_t>(device.index)].load(std::memory_order_acquire);
+    if (state != nullptr) [[likely]]
+      return *state;
+  }
+  return make_cpu_state(device);
+}
+
+} // namespace detail
+
+} // namespace twill::inline v0

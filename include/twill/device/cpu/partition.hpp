@@ -1,0 +1,127 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the process's cores are divided among host devices. The affinity mask (what `taskset` or a batch system granted) is
+// read once, at the first use of a host device; from then on the division is fixed, because memory, threads and numbers
+// of devices rest on it. By default each core is a device of one thread. Read next: device/cpu/cpu.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+
+namespace twill::inline v0 {
+
+/// How `configure_host` divides the cores; 0 stands for "as many as there are".
+struct HostOptions {
+  int devices = 0;
+  int threads_per_device = 0;
+  bool oversubscribe = false; ///< lets several threads share a core when there are too few
+  friend bool operator==(const HostOptions&, const HostOptions&) = default;
+};
+
+/// The largest number of devices of one kind.
+inline constexpr int max_devices = 512;
+
+namespace detail {
+
+/// The cores of each device.
+struct HostPartition {
+  HostOptions asked;
+  std::vector<std::vector<int>> cores;
+};
+
+/// Divides `cores` as asked: consecutive shares of equal size, and round robin once the cores run out.
+/// throws: ValueError for negative numbers, DeviceError when the cores do not suffice and sharing was not asked for
+[[nodiscard]] inline HostPartition partition_cores(const std::vector<int>& cores, const HostOptions& options) {
+  const int available = static_cast<int>(cores.size());
+  if (options.devices < 0 || options.threads_per_device < 0)
+    throw ValueError("configure_host: devices and threads_per_device are at least 1, or 0 for the default; got " +
+                     std::to_string(options.devices) + " and " + std::to_string(options.threads_per_device));
+  int devices = options.devices;
+  int threads = options.threads_per_device;
+  if (devices == 0) devices = std::max(1, available / std::max(1, threads));
+  if (threads == 0) threads = options.devices == 0 ? 1 : std::max(1, available / devices);
+  if (options.devices == 0) devices = std::min(devices, max_devices);
+  if (devices > max_devices)
+    throw ValueError("configure_host: at most " + std::to_string(max_devices) + " devices; got " +
+                     std::to_string(devices));
+  if (static_cast<long long>(devices) * threads > available && !options.oversubscribe)
+    throw DeviceError("configure_host: " + std::to_string(devices) + " devices of " + std::to_string(threads) +
+                      " threads need " + std::to_string(static_cast<long long>(devices) * threads) +
+                      " cores, and the process may use " + std::to_string(available) +
+                      "; ask for fewer, or set .oversubscribe = true");
+  HostPartition partition{options, {}};
+  std::size_t next = 0;
+  for (int device = 0; device < devices; ++device) {
+    std::vector<int> share;
+    for (int thread = 0; thread < threads; ++thread) share.push_back(cores[next++ % cores.size()]);
+    partition.cores.push_back(std::move(share));
+  }
+  return partition;
+}
+
+/// The cores in the affinity mask of the calling thread, which new threads inherit.
+[[nodiscard]] inline std::vector<int> cores_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    for (unsigned core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.push_back(static_cast<int>(core));
+  if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one device is still right
+  return cores;
+}
+
+/// The division in force; null until the first use. Never destroyed.
+TWILL_EXPORT inline constinit std::atomic<const HostPartition*> host_partition_in_force{nullptr};
+TWILL_EXPORT inline constinit std::mutex host_mutex{};
+
+/// The division in force, made with the defaults when this is the first use.
+inline const HostPartition& host_partition() {
+  if (const auto* partition = host_partition_in_force.load(std::memory_order_acquire)) return *partition;
+  const std::lock_guard lock{host_mutex};
+  if (const auto* partition = host_partition_in_force.load(std::memory_order_acquire)) return *partition;
+  const auto* partition = new HostPartition{partition_cores(cores_of_process(), {})};
+  host_partition_in_force.store(partition, std::memory_order_release);
+  return *partition;
+}
+
+/// "2 host devices of 1 thread", for messages.
+[[nodiscard]] inline std::string describe(const HostPartition& partition) {
+  const auto count = partition.cores.size();
+  const auto threads = partition.cores.front().size();
+  return std::to_string(count) + (count == 1 ? " host device of " : " host devices of ") + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads");
+}
+
+} // namespace detail
+
+/// The number of cores that the process may use; asking does not fix their division.
+[[nodiscard]] inline int host_cores() { return static_cast<int>(detail::cores_of_process().size()); }
+
+/// Divides the process's cores among host devices; to be called before anything asks for one. The same options again are
+/// no error.
+/// throws: DeviceError when host devices are in use already, or the cores do not suffice
+inline void configure_host(const HostOptions& options) {
+  const std::lock_guard lock{detail::host_mutex};
+  const auto* in_force = detail::host_partition_in_force.load(std::memory_order_acquire);
+  if (in_force == nullptr) {
+    const auto* partition = new detail::HostPartition{detail::partition_cores(detail::cores_of_process(), options)};
+    detail::host_partition_in_force.store(partition, std::memory_order_release);
+  } else if (!(in_force->asked == options)) {
+    throw DeviceError("configure_host: the cores are divided already, as " + detail::describe(*in_force) +
+                      "; call it before the first use of a host device");
+  }
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,117 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Pending<Result>` is what `submit` returns: a handle to a function that runs on a device's worker thread. Waiting for it
+// yields the function's result or throws its exception. Dropping the handle is allowed; an exception that nobody waited
+// for is then told to the warning sink. Read next: device/cpu/stream.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/device/cpu/worker.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+namespace detail {
+
+struct Nothing {};
+
+/// What the function left behind; shared by the task and the handle.
+template <class Result> struct Outcome {
+  using Stored = std::conditional_t<std::is_void_v<Result>, Nothing, Result>;
+  std::optional<Stored> value{};
+  std::exception_ptr error{};
+  bool observed = false;
+  std::string where{};
+
+  Outcome() = default;
+  Outcome(const Outcome&) = delete;
+  Outcome& operator=(const Outcome&) = delete;
+  ~Outcome() {
+    if (error && !observed) report();
+  }
+
+  template <class F> void fill_from(F& function) noexcept {
+    try {
+      if constexpr (std::is_void_v<Result>) {
+        std::invoke(function);
+        value.emplace();
+      } else {
+        value.emplace(std::invoke(function));
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+
+private:
+  void report() noexcept {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& failure) {
+      warn("submit: a task on " + where + " failed and nobody waited for it: " + failure.what());
+    } catch (...) {
+      warn("submit: a task on " + where + " failed and nobody waited for it");
+    }
+  }
+};
+
+/// The task of a submitted function.
+template <class Result, class F> struct SubmittedTask final : Task {
+  std::shared_ptr<Outcome<Result>> outcome;
+  F function;
+  SubmittedTask(std::shared_ptr<Outcome<Result>> shared, F f) : outcome{std::move(shared)}, function{std::move(f)} {}
+  void run() noexcept override { outcome->fill_from(function); }
+};
+
+} // namespace detail
+
+/// A function on its way. Move-only; wait as often as you like, from one thread at a time.
+template <class Result> class Pending {
+public:
+  /// For device kinds: pushes `function` to the worker; without a worker it runs at once, in the caller.
+  template <class F> [[nodiscard]] static Pending start(detail::Worker* worker, std::string where, F function) {
+    Pending pending;
+    pending.outcome_ = std::make_shared<detail::Outcome<Result>>();
+    pending.outcome_->where = std::move(where);
+    if (worker == nullptr) {
+      pending.outcome_->fill_from(function);
+    } else {
+      pending.ticket_ =
+          worker->push(std::make_unique<detail::SubmittedTask<Result, F>>(pending.outcome_, std::move(function)));
+      pending.worker_ = worker;
+    }
+    return pending;
+  }
+
+  /// True once the function has ended, well or not.
+  [[nodiscard]] bool is_complete() const { return worker_ == nullptr || worker_->is_finished(ticket_); }
+
+  /// Waits for the function and yields its result, once if the result can only be moved.
+  /// throws: what the function threw; DeviceError when called inside the worker's own task
+  Result wait() {
+    if (worker_ != nullptr) worker_->wait(ticket_);
+    outcome_->observed = true;
+    if (outcome_->error) std::rethrow_exception(outcome_->error);
+    if constexpr (std::is_copy_constructible_v<Result>) {
+      return *outcome_->value;
+    } else if constexpr (!std::is_void_v<Result>) {
+      return std::move(*outcome_->value);
+    }
+  }
+
+private:
+  Pending() = default;
+
+  std::shared_ptr<detail::Outcome<Result>> outcome_{};
+  detail::Worker* worker_ = nullptr;
+  detail::Worker::Ticket ticket_ = 0;
+};
+
+} // namespace twill::inline v0

@@ -1,0 +1,57 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How twill's threads wait for each other: a short spin, because the next kernel is usually a few microseconds away, then
+// sleep in the kernel, so that an idle thread costs nothing. Between two rounds of spinning the thread yields, so that a
+// waiting thread never keeps the one it waits for off their common core. Read next: device/cpu/team.hpp.
+
+#include <atomic>
+#include <cstdint>
+
+#include <sched.h>
+
+namespace twill::inline v0::detail {
+
+/// Tells the core that this is a spin loop.
+inline void spin_pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Wakes threads that wait for a condition over atomic variables.
+class Signal {
+public:
+  /// Returns once `ready()` holds. The condition reads atomics with acquire; whoever makes it true calls `notify` afterwards.
+  template <class Ready> void wait_until(Ready ready) {
+    for (int round = 0; round < spin_rounds; ++round) {
+      for (int i = 0; i < pauses_per_round; ++i) {
+        if (ready()) return;
+        spin_pause();
+      }
+      sched_yield();
+    }
+    for (;;) {
+      const std::uint32_t seen = changes_.load(std::memory_order_acquire);
+      if (ready()) return;
+      changes_.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+  /// Lets every waiting thread look at its condition again. cost: a few ns when nobody sleeps
+  void notify() noexcept {
+    changes_.fetch_add(1, std::memory_order_seq_cst);
+    changes_.notify_all();
+  }
+
+private:
+  // About 30 us in all.
+  static constexpr int spin_rounds = 24;
+  static constexpr int pauses_per_round = 64;
+
+  std::atomic<std::uint32_t> changes_{0};
+};
+
+} // namespace twill::inline v0::detail

@@ -1,0 +1,150 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A `Team` is what a kernel on a host device runs on: the caller and the pinned threads of the device, joined again before
+// `parallel` returns. Every rank runs exactly once for each call. A call from inside a team, or while another thread uses
+// the team, runs its ranks one after the other in the caller: nothing can deadlock, and as results never depend on the
+// number of threads, nothing changes. Read next: device/cpu/stream.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/signal.hpp>
+#include <twill/device/cpu/thread.hpp>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+namespace detail {
+
+/// True on the threads of teams, and on a caller for as long as it leads one.
+TWILL_EXPORT inline constinit thread_local bool inside_team = false;
+
+/// The threads behind a team. They start at the first parallel call and sleep between calls.
+class ForkJoin {
+public:
+  using Job = void (*)(void* context, int rank, int size);
+
+  /// One rank for each core; the caller is rank 0, so its core gets no thread.
+  ForkJoin(std::vector<int> cores, std::string name) : cores_{std::move(cores)}, name_{std::move(name)} {}
+  ForkJoin(const ForkJoin&) = delete;
+  ForkJoin& operator=(const ForkJoin&) = delete;
+
+  [[nodiscard]] int size() const { return static_cast<int>(cores_.size()); }
+
+  /// Runs the job once for each rank. throws: what the job of the lowest failing rank threw, after all have ended
+  void run(Job job, void* context) {
+    if (inside_team || busy_.exchange(true, std::memory_order_acquire)) {
+      for (int rank = 0; rank < size(); ++rank) job(context, rank, size());
+      return;
+    }
+    const Lead lead{*this};
+    start();
+    job_ = job;
+    context_ = context;
+    running_.store(size() - 1, std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    work_.notify();
+    run_rank(0);
+    done_.wait_until([this] { return running_.load(std::memory_order_acquire) == 0; });
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+private:
+  struct Lead {
+    ForkJoin& team;
+    explicit Lead(ForkJoin& led) : team{led} { inside_team = true; }
+    ~Lead() {
+      inside_team = false;
+      team.busy_.store(false, std::memory_order_release);
+    }
+    Lead(const Lead&) = delete;
+    Lead& operator=(const Lead&) = delete;
+  };
+
+  void start() {
+    for (; started_ < size(); ++started_) {
+      const int rank = started_;
+      const unsigned seen = round_.load(std::memory_order_relaxed);
+      start_thread({cores_[static_cast<std::size_t>(rank)]}, name_ + "/" + std::to_string(rank),
+                   [this, rank, seen] { serve(rank, seen); });
+    }
+  }
+
+  void serve(int rank, unsigned seen) {
+    inside_team = true;
+    for (;;) {
+      work_.wait_until([&] { return round_.load(std::memory_order_acquire) != seen; });
+      ++seen;
+      run_rank(rank);
+      if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify();
+    }
+  }
+
+  void run_rank(int rank) noexcept {
+    try {
+      job_(context_, rank, size());
+    } catch (...) {
+      const std::lock_guard lock{error_mutex_};
+      if (!error_ || rank < error_rank_) {
+        error_ = std::current_exception();
+        error_rank_ = rank;
+      }
+    }
+  }
+
+  std::vector<int> cores_;
+  std::string name_;
+  int started_ = 1;
+  Job job_ = nullptr;
+  void* context_ = nullptr;
+  std::atomic<bool> busy_{false};
+  std::atomic<unsigned> round_{0};
+  std::atomic<int> running_{0};
+  Signal work_;
+  Signal done_;
+  std::mutex error_mutex_;
+  std::exception_ptr error_;
+  int error_rank_ = 0;
+};
+
+} // namespace detail
+
+/// The threads that share the work of one kernel.
+class Team {
+public:
+  constexpr Team() = default;
+  explicit Team(detail::ForkJoin& threads) : threads_{threads.size() > 1 ? &threads : nullptr}, size_{threads.size()} {}
+
+  /// A team of one: the caller.
+  [[nodiscard]] static const Team& serial() {
+    static constexpr Team one{};
+    return one;
+  }
+
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Calls `f(rank, size)` once for each rank in [0, size) and returns when all have ended.
+  /// throws: what the lowest failing rank threw    cost: nothing for a team of one, a few us otherwise
+  template <class F> void parallel(F&& f) const {
+    if (threads_ == nullptr) {
+      f(0, 1);
+      return;
+    }
+    using Function = std::remove_reference_t<F>;
+    threads_->run([](void* context, int rank, int size) { (*static_cast<Function*>(context))(rank, size); },
+                  const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+  }
+
+private:
+  detail::ForkJoin* threads_ = nullptr;
+  int size_ = 1;
+};
+
+} // namespace twill::inline v0

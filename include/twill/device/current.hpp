@@ -1,0 +1,94 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The current device of each kind, per thread, as `torch.cuda.current_device` has it, and what every kind shares because it
+// follows from `D::kind`, `D::count()` and the ordinal: names, existence, equality of operands' devices. The functions a
+// kind adds of its own are found by overload; call them unqualified. Read next: device/device.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+/// A value that names one device: a kind, known as a type, and an ordinal.
+template <class D>
+concept DeviceName = std::regular<D> && requires(D device) {
+  { D::kind } -> std::convertible_to<std::string_view>;
+  { D::has_memory } -> std::convertible_to<bool>;
+  { D::count() } -> std::same_as<int>;
+  { device.index } -> std::convertible_to<int>;
+};
+
+/// "cpu:1".
+template <DeviceName D> [[nodiscard]] std::string to_string(const D& device) {
+  return std::string{D::kind} + ":" + std::to_string(device.index);
+}
+
+/// The number of devices of a kind.
+template <DeviceName D> [[nodiscard]] int device_count() { return D::count(); }
+
+/// Whether this process has any device of the kind.
+template <DeviceName D> [[nodiscard]] bool is_available() { return D::count() > 0; }
+
+/// Whether this very device exists.
+template <DeviceName D> [[nodiscard]] bool is_available(const D& device) {
+  return device.index >= 0 && device.index < D::count();
+}
+
+/// throws: DeviceError unless the device exists, naming it and what there is instead
+template <DeviceName D> void require_exists(const D& device, std::string_view where) {
+  if (is_available(device)) return;
+  const std::string kind{D::kind};
+  std::string message = std::string{where} + ": there is no " + to_string(device) + "; this process has ";
+  if (D::count() == 0) {
+    message += "no " + kind + " devices";
+  } else {
+    message += D::count() == 1 ? kind + ":0 only" : kind + ":0 to " + kind + ":" + std::to_string(D::count() - 1);
+    if (kind == "cpu") message += "; configure_host before the first use makes more";
+  }
+  throw DeviceError(message);
+}
+
+/// throws: DeviceError naming both devices unless the operands of an operation lie on the same one
+template <DeviceName D> void require_same_device(std::string_view operation, const D& left, const D& right) {
+  if (left == right) return;
+  throw DeviceError(std::string{operation} + ": the operands lie on " + to_string(left) + " and " + to_string(right) +
+                    "; move one of them with to(device)");
+}
+
+namespace detail {
+template <class D> TWILL_EXPORT inline constinit thread_local int current_index = 0;
+}
+
+/// The device of the kind that this thread uses unless told otherwise; ordinal 0 at first. Inside a submitted task it is
+/// the task's device.
+template <DeviceName D> [[nodiscard]] D current_device() { return D{detail::current_index<D>}; }
+
+/// Makes a device the current one of its kind for this thread. A kind that has a driver to tell overloads `activate`.
+/// throws: DeviceError when the device does not exist
+template <DeviceName D> void set_device(const D& device) {
+  require_exists(device, "set_device");
+  if constexpr (requires { activate(device); }) activate(device);
+  detail::current_index<D> = device.index;
+}
+
+/// Makes a device current for a scope and restores the previous one afterwards.
+template <DeviceName D> class DeviceGuard {
+public:
+  explicit DeviceGuard(const D& device) : previous_{current_device<D>()} { set_device(device); }
+  ~DeviceGuard() {
+    if constexpr (requires { activate(previous_); }) activate(previous_);
+    detail::current_index<D> = previous_.index;
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+private:
+  D previous_;
+};
+
+} // namespace twill::inline v0

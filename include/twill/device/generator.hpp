@@ -1,0 +1,108 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random numbers are pure functions of (seed, step, node, element index), see core/philox.hpp; so all the state a device
+// keeps is a seed and a counter of draws. Equal seeds give equal numbers on every device and every kind. The seed is 0
+// until somebody sets one: runs repeat by default. Read next: core/philox.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/partition.hpp>
+#include <twill/device/current.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+
+namespace twill::inline v0 {
+
+/// What one random operation draws with.
+struct Draw {
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  friend constexpr bool operator==(const Draw&, const Draw&) = default;
+};
+
+namespace detail {
+/// The seed for all devices, and how often it was set: a generator that missed the last time takes it when it is used,
+/// so device kinds need not register anywhere.
+struct SeedOfAll {
+  std::mutex mutex{};
+  std::uint64_t seed = 0;
+  std::atomic<std::uint64_t> times_set{0};
+};
+TWILL_EXPORT inline constinit SeedOfAll seed_of_all{};
+} // namespace detail
+
+/// The state of a device's random operations. Safe to use from several threads.
+class Generator {
+public:
+  constexpr Generator() = default;
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  /// The seed and a step number that no other draw has had.
+  [[nodiscard]] Draw next() {
+    const std::lock_guard lock{mutex_};
+    follow_seed_of_all();
+    const Draw draw = state_;
+    ++state_.step;
+    return draw;
+  }
+
+  /// What `next` would return; for checkpoints and replicas.
+  [[nodiscard]] Draw state() {
+    const std::lock_guard lock{mutex_};
+    follow_seed_of_all();
+    return state_;
+  }
+
+  /// Continues from a saved state.
+  void set_state(Draw state) {
+    const std::lock_guard lock{mutex_};
+    follow_seed_of_all();
+    state_ = state;
+  }
+
+private:
+  void follow_seed_of_all() {
+    auto& all = detail::seed_of_all;
+    if (all.times_set.load(std::memory_order_acquire) == times_seen_) return;
+    const std::lock_guard lock{all.mutex};
+    times_seen_ = all.times_set.load(std::memory_order_relaxed);
+    state_ = {all.seed, 0};
+  }
+
+  std::mutex mutex_{};
+  Draw state_{};
+  std::uint64_t times_seen_ = 0;
+};
+
+namespace detail {
+template <class D> TWILL_EXPORT inline constinit std::array<Generator, max_devices> generators{};
+static_assert(std::is_trivially_destructible_v<Generator>, "twill: generators outlive every static object");
+} // namespace detail
+
+/// The generator of a device.
+/// throws: DeviceError when the device does not exist
+template <DeviceName D> [[nodiscard]] Generator& generator(const D& device) {
+  require_exists(device, "generator");
+  return detail::generators<D>[static_cast<std::size_t>(device.index)];
+}
+
+/// Starts the random numbers of one device anew.
+template <DeviceName D> void manual_seed(const D& device, std::uint64_t seed) {
+  generator(device).set_state({seed, 0});
+}
+
+/// Starts the random numbers of all devices of all kinds anew.
+inline void manual_seed_all(std::uint64_t seed) {
+  auto& all = detail::seed_of_all;
+  const std::lock_guard lock{all.mutex};
+  all.seed = seed;
+  all.times_set.fetch_add(1, std::memory_order_release);
+}
+
+} // namespace twill::inline v0
