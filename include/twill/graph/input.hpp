@@ -33,8 +33,9 @@ struct InputExtent {
   std::string_view name{};
 
   constexpr InputExtent(std::int64_t extent) : number{extent} {}
-  template <FixedString DimensionName>
-  constexpr InputExtent(NamedExtent<DimensionName>) : number{dyn}, name{NamedExtent<DimensionName>::name} {}
+  template <class Named>
+    requires requires { Named::name; }
+  constexpr InputExtent(Named) : number{dyn}, name{Named::name} {}
 };
 
 } // namespace graph

@@ -1,0 +1,262 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fusion: which nodes share a kernel. A unit is one launch: a set of elementwise nodes and reductions over one grid, or
+// one operation. Nodes are visited in order; each starts a unit and is merged with the units of its operands where the
+// grid, the kind of kernel and the order of execution allow it. The recogniser knows no operation called softmax or norm:
+// a row unit is any chain of reductions over the last axis with elementwise work around them. Read next:
+// compile/lower.hpp.
+
+#include <twill/compile/reading.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+enum class UnitKind : std::uint8_t { elementwise, row, column, operation };
+
+/// The largest number of steps in one program; beyond it registers spill and compile time grows.
+inline constexpr int max_steps = 32;
+
+struct Unit {
+  UnitKind kind = UnitKind::elementwise;
+  Extents grid{};                   ///< without extents of one; a row unit reduces along its last dimension
+  int column_axis = -1;             ///< the grid dimension that a column unit reduces
+  std::vector<int> members{};       ///< nodes, in order
+  std::vector<int> dependencies{};  ///< units that have to run before
+  int merged_into = -1;
+};
+
+/// The units of a graph, while it is being fused and afterwards.
+class Grouping {
+ public:
+  constexpr explicit Grouping(const Graph& graph) : graph_{&graph}, unit_of_(graph.nodes.size(), -1) {
+    std::vector<std::vector<int>> readers(graph.parameters.size());
+    for (int id = 0; id < graph.size(); ++id) {
+      const Node& node = graph.node(id);
+      if (node.kind == Kind::operation)
+        add_operation(id, readers);
+      else if (is_elementwise(node.kind) || node.kind == Kind::reduce || node.kind == Kind::assign)
+        add_fusable(id, readers);
+    }
+  }
+
+  /// The unit that computes a node, -1 for leaves and views.
+  [[nodiscard]] constexpr int unit_of(int node) const {
+    int unit = unit_of_[static_cast<std::size_t>(node)];
+    return unit < 0 ? -1 : find(unit);
+  }
+  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
+  [[nodiscard]] constexpr bool alive(int id) const { return unit(id).merged_into < 0; }
+  [[nodiscard]] constexpr int find(int id) const {
+    while (unit(id).merged_into >= 0) id = unit(id).merged_into;
+    return id;
+  }
+
+  /// True when the node has one value for each row of its unit's grid.
+  [[nodiscard]] constexpr bool is_uniform(int node, const Unit& unit) const {
+    return unit.kind == UnitKind::row && graph::without_ones(graph_->node(node).shape).rank < unit.grid.rank;
+  }
+
+  /// The shape of what a member iterates over: of the operand for a reduction, else its own.
+  [[nodiscard]] constexpr const Extents& domain(int node) const {
+    const Node& n = graph_->node(node);
+    return n.kind == Kind::reduce || n.kind == Kind::assign ? graph_->node(n.inputs[n.kind == Kind::assign ? 1u : 0u]).shape : n.shape;
+  }
+
+ private:
+  constexpr Unit& at(int id) { return units_[static_cast<std::size_t>(id)]; }
+
+  constexpr void note_parameter(int root, int unit, std::vector<std::vector<int>>& readers) const {
+    const Node& node = graph_->node(root);
+    if (node.kind == Kind::parameter) readers[static_cast<std::size_t>(node.index)].push_back(unit);
+  }
+
+  constexpr void depend(Unit& unit, int on) const {
+    for (int known : unit.dependencies)
+      if (known == on) return;
+    unit.dependencies.push_back(on);
+  }
+
+  constexpr void add_operation(int id, std::vector<std::vector<int>>& readers) {
+    const int unit = size();
+    units_.push_back({});
+    at(unit).kind = UnitKind::operation;
+    at(unit).members.push_back(id);
+    unit_of_[static_cast<std::size_t>(id)] = unit;
+    const Node& node = graph_->node(id);
+    for (int i = 0; i < node.arity; ++i) {
+      const int root = read_through(*graph_, node.input(i), no_axes).root;
+      note_parameter(root, unit, readers);
+      if (unit_of(root) >= 0) depend(at(unit), unit_of(root));
+    }
+  }
+
+  constexpr void add_fusable(int id, std::vector<std::vector<int>>& readers) {
+    const Node& node = graph_->node(id);
+    const int unit = size();
+    units_.push_back({});
+    start(at(unit), id);
+    unit_of_[static_cast<std::size_t>(id)] = unit;
+    const int first = node.kind == Kind::assign ? 1 : 0;
+    std::vector<int> producers{};
+    for (int i = first; i < node.arity; ++i) {
+      const int root = read_through(*graph_, node.input(i), no_axes).root;
+      note_parameter(root, unit, readers);
+      const int producer = unit_of(root);
+      if (producer < 0) continue;
+      bool known = false;
+      for (int other : producers) known = known || other == producer;
+      if (!known) producers.push_back(producer);
+    }
+    // A parameter may be overwritten only when everybody has read it.
+    if (node.kind == Kind::assign)
+      for (int reader : readers[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)])
+        if (find(reader) != unit) depend(at(unit), find(reader));
+    for (std::size_t i = producers.size(); i-- > 0;) {
+      const int producer = find(producers[i]);
+      if (producer == unit) continue;
+      if (!can_merge(unit, producer, id, producers)) continue;
+      merge(unit, producer);
+      producers[i] = unit;
+    }
+    for (int producer : producers)
+      if (find(producer) != unit) depend(at(unit), find(producer));
+  }
+
+  constexpr void start(Unit& unit, int id) const {
+    const Node& node = graph_->node(id);
+    unit.members.push_back(id);
+    unit.grid = graph::without_ones(domain(id));
+    if (node.kind != Kind::reduce) return;
+    int position = 0;
+    const Extents& shape = domain(id);
+    for (int axis = 0; axis < node.axis; ++axis)
+      if (!shape[axis].is_one()) ++position;
+    unit.kind = position == unit.grid.rank - 1 ? UnitKind::row : UnitKind::column;
+    if (unit.kind == UnitKind::column) unit.column_axis = position;
+  }
+
+  /// True where `small` is the grid of one value for each row of `large`.
+  [[nodiscard]] static constexpr bool is_rows_of(const Extents& small, const Extents& large) {
+    if (small.rank != large.rank - 1) return false;
+    for (int axis = 0; axis < small.rank; ++axis)
+      if (!(small[axis] == large[axis])) return false;
+    return true;
+  }
+
+  [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
+    if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
+    if (static_cast<int>(a.members.size() + b.members.size()) > max_steps) return false;
+    if (a.grid == b.grid) {
+      if (a.kind == UnitKind::column && b.kind == UnitKind::column) return a.column_axis == b.column_axis;
+      return !(a.kind == UnitKind::column && b.kind == UnitKind::row) && !(a.kind == UnitKind::row && b.kind == UnitKind::column);
+    }
+    return (a.kind == UnitKind::row && b.kind == UnitKind::elementwise && is_rows_of(b.grid, a.grid)) ||
+           (b.kind == UnitKind::row && a.kind == UnitKind::elementwise && is_rows_of(a.grid, b.grid));
+  }
+
+  /// True when, in a merged unit of this grid, node `id` sees each value of the producer at its own place in the grid.
+  [[nodiscard]] constexpr bool aligned(int id, int producer, const Extents& grid) const {
+    const Node& node = graph_->node(id);
+    for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
+      const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(id)));
+      if (unit_of(reading.root) != producer) continue;
+      const Node& root = graph_->node(reading.root);
+      if (root.kind == Kind::reduce && unit(producer).kind == UnitKind::column) return false;
+      if (!only_moves_ones(reading.view, root.shape)) return false;
+      const AxisMap expected = proper_axes(reading.view);
+      const bool consumer_is_uniform = graph::without_ones(domain(id)).rank < grid.rank;
+      const bool producer_is_uniform = graph::without_ones(root.shape).rank < grid.rank;
+      if (consumer_is_uniform && !producer_is_uniform) return false;
+      const int dimensions = producer_is_uniform ? grid.rank - 1 : grid.rank;
+      for (int d = 0; d < max_rank; ++d) {
+        const auto k = static_cast<std::size_t>(d);
+        if (reading.axis_of[k] != (d < dimensions ? expected[k] : -1)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// An assignment may share a kernel with readers of its parameter only if they read the element that is written.
+  [[nodiscard]] constexpr bool reads_in_place(int assign, int producer) const {
+    const int parameter = graph_->node(assign).inputs[0];
+    for (int member : unit(producer).members) {
+      const Node& node = graph_->node(member);
+      for (int i = 0; i < node.arity; ++i) {
+        const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(member)));
+        if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
+                                          reading.axis_of != proper_axes(reading.view)))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] constexpr bool can_merge(int consumer, int producer, int id, const std::vector<int>& producers) const {
+    const Unit& a = unit(consumer);
+    const Unit& b = unit(producer);
+    if (!compatible(a, b)) return false;
+    for (int dependency : a.dependencies)
+      if (find(dependency) == producer && graph_->node(id).kind != Kind::assign) return false;
+    if (graph_->node(id).kind == Kind::assign && !reads_in_place(id, producer)) return false;
+    if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
+    // No third unit may have to run between the two.
+    for (int dependency : a.dependencies)
+      if (find(dependency) != producer && depends_on(find(dependency), producer)) return false;
+    for (int other : producers)
+      if (find(other) != producer && find(other) != consumer && depends_on(find(other), producer)) return false;
+    for (int dependency : b.dependencies)
+      if (find(dependency) != consumer && depends_on(find(dependency), consumer)) return false;
+    return true;
+  }
+
+  [[nodiscard]] constexpr bool depends_on(int unit_id, int target) const {
+    std::vector<int> pending{unit_id};
+    std::vector<int> seen{};
+    const int first = unit(target).members.front();
+    while (!pending.empty()) {
+      const int current = pending.back();
+      pending.pop_back();
+      if (current == target) return true;
+      // All of its nodes are older than the target's, so it cannot need them.
+      if (unit(current).members.back() < first) continue;
+      bool known = false;
+      for (int other : seen) known = known || other == current;
+      if (known) continue;
+      seen.push_back(current);
+      for (int dependency : unit(current).dependencies) pending.push_back(find(dependency));
+    }
+    return false;
+  }
+
+  /// Puts the producer's nodes into the consumer's unit.
+  constexpr void merge(int consumer, int producer) {
+    Unit& into = at(consumer);
+    Unit& from = at(producer);
+    if (from.kind != UnitKind::elementwise) {
+      into.kind = from.kind;
+      into.column_axis = from.column_axis;
+    }
+    if (from.grid.rank > into.grid.rank) into.grid = from.grid;
+    std::vector<int> members(into.members.size() + from.members.size(), 0);
+    std::merge(into.members.begin(), into.members.end(), from.members.begin(), from.members.end(), members.begin());
+    into.members = static_cast<std::vector<int>&&>(members);
+    std::vector<int> dependencies{};
+    for (int dependency : into.dependencies)
+      if (find(dependency) != producer) dependencies.push_back(dependency);
+    into.dependencies = static_cast<std::vector<int>&&>(dependencies);
+    for (int dependency : from.dependencies)
+      if (find(dependency) != consumer) depend(into, find(dependency));
+    from.merged_into = consumer;
+  }
+
+  const Graph* graph_;
+  std::vector<Unit> units_{};
+  std::vector<int> unit_of_{};
+};
+
+} // namespace twill::inline v0::compile

@@ -1,0 +1,472 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// From units to instructions: the order of execution, which values stand in memory and which are computed again where
+// they are needed, and the lines of each distinct program. A value that another unit needs is recomputed there when that
+// is cheap and reads at most one large tensor, else stored. Read next: compile/program_type.hpp.
+
+#include <twill/compile/group.hpp>
+#include <twill/compile/table.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+/// What recomputing one primitive costs, in simple arithmetic operations.
+[[nodiscard]] constexpr int cost_of(const Node& node) {
+  if (node.kind != Kind::primitive) return 1;
+  switch (node.primitive) {
+    case Primitive::exp: case Primitive::expm1: case Primitive::log: case Primitive::log1p: case Primitive::sin:
+    case Primitive::cos: case Primitive::tan: case Primitive::asin: case Primitive::acos: case Primitive::atan:
+    case Primitive::sinh: case Primitive::cosh: case Primitive::tanh: case Primitive::erf: case Primitive::power:
+    case Primitive::atan2:
+      return 4;
+    case Primitive::random_uniform: return 3;
+    default: return 1;
+  }
+}
+
+/// Recomputation above this cost is worse than a round trip through memory.
+inline constexpr int recomputation_limit = 8;
+
+class Lowering {
+ public:
+  constexpr explicit Lowering(const Graph& graph) : graph_{&graph}, units_{graph}, value_of_(graph.nodes.size(), -1) {
+    out_.inputs = graph.inputs;
+    out_.parameters = graph.parameters;
+    out_.knobs = graph.knobs;
+    out_.equalities = graph.equalities;
+    out_.symbols = graph.symbols;
+    out_.outputs = static_cast<int>(graph.outputs.size());
+    declare_values();
+    order_units();
+    decide_storage();
+    for (int unit : order_) emit(unit);
+    find_uses();
+  }
+
+  [[nodiscard]] constexpr const Lowered& result() const { return out_; }
+
+ private:
+  // ---- values -----------------------------------------------------------------------------------------------------
+  constexpr void declare_values() {
+    for (int id = 0; id < graph_->size(); ++id) {
+      const Node& node = graph_->node(id);
+      if (node.kind == Kind::input) declare(id, Storage::input, node.index);
+      if (node.kind == Kind::parameter) declare(id, Storage::parameter, node.index);
+      if (node.kind == Kind::knob) declare(id, Storage::knob, node.index);
+      if (node.kind == Kind::operation) declare(id, Storage::temporary, 0);
+    }
+    for (std::size_t k = 0; k < graph_->outputs.size(); ++k) {
+      const int id = graph_->outputs[k];
+      declare(id, Storage::output, static_cast<int>(k));
+    }
+  }
+
+  constexpr void declare(int id, Storage storage, int index) {
+    int& value = value_of_[static_cast<std::size_t>(id)];
+    if (value < 0) {
+      value = static_cast<int>(out_.values.size());
+      out_.values.push_back({});
+    }
+    ValueInfo& info = out_.values[static_cast<std::size_t>(value)];
+    info.storage = storage;
+    info.index = index;
+    info.node = id;
+    info.dtype = graph_->node(id).dtype;
+    info.shape = graph_->node(id).shape;
+  }
+
+  [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_[static_cast<std::size_t>(id)] >= 0; }
+
+  constexpr void store(int id) {
+    if (!is_stored(id)) declare(id, Storage::temporary, 0);
+  }
+
+  // ---- order ------------------------------------------------------------------------------------------------------
+  /// Depth first by age; a unit that only updates parameters runs as soon as it can, which frees its gradient.
+  constexpr void order_units() {
+    const auto count = static_cast<std::size_t>(units_.size());
+    std::vector<int> waiting(count, 0);
+    std::vector<std::vector<int>> updates_after(count);
+    for (int id = 0; id < units_.size(); ++id) {
+      if (!units_.alive(id) || !only_updates(id)) continue;
+      std::vector<int> distinct{};
+      for (int dependency : units_.unit(id).dependencies) {
+        const int on = units_.find(dependency);
+        if (std::find(distinct.begin(), distinct.end(), on) == distinct.end()) distinct.push_back(on);
+      }
+      waiting[static_cast<std::size_t>(id)] = static_cast<int>(distinct.size());
+      for (int on : distinct) updates_after[static_cast<std::size_t>(on)].push_back(id);
+    }
+    std::vector<char> done(count, 0);
+    std::vector<int> stack{};
+    for (int node = 0; node < graph_->size(); ++node) {
+      const int start = units_.unit_of(node);
+      if (start < 0 || done[static_cast<std::size_t>(start)] != 0) continue;
+      stack.push_back(start);
+      while (!stack.empty()) {
+        const int current = stack.back();
+        if (done[static_cast<std::size_t>(current)] != 0) {
+          stack.pop_back();
+          continue;
+        }
+        bool ready = true;
+        for (int dependency : units_.unit(current).dependencies) {
+          const int on = units_.find(dependency);
+          if (on == current || done[static_cast<std::size_t>(on)] != 0) continue;
+          stack.push_back(on);
+          ready = false;
+        }
+        if (!ready) continue;
+        stack.pop_back();
+        finish(current, done, waiting, updates_after);
+      }
+    }
+  }
+
+  constexpr void finish(int unit, std::vector<char>& done, std::vector<int>& waiting,
+                        const std::vector<std::vector<int>>& updates_after) {
+    done[static_cast<std::size_t>(unit)] = 1;
+    order_.push_back(unit);
+    for (int update : updates_after[static_cast<std::size_t>(unit)])
+      if (--waiting[static_cast<std::size_t>(update)] == 0 && done[static_cast<std::size_t>(update)] == 0)
+        finish(update, done, waiting, updates_after);
+  }
+
+  [[nodiscard]] constexpr bool only_updates(int unit) const {
+    for (int member : units_.unit(unit).members)
+      if (graph_->node(member).kind == Kind::assign) return true;
+    return false;
+  }
+
+  // ---- what is stored ---------------------------------------------------------------------------------------------
+  constexpr void decide_storage() {
+    for (int unit : order_) {
+      if (units_.unit(unit).kind != UnitKind::operation) continue;
+      const Node& node = graph_->node(units_.unit(unit).members.front());
+      for (int i = 0; i < node.arity; ++i) store_root(read_through(*graph_, node.input(i), no_axes).root);
+    }
+    // General reshapes look at memory.
+    for (const Node& node : graph_->nodes)
+      if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
+        store_root(node.inputs[0]);
+    for (int unit : order_) {
+      const Unit& u = units_.unit(unit);
+      if (u.kind == UnitKind::operation) continue;
+      for (int member : u.members) {
+        const Node& node = graph_->node(member);
+        for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) need(node.input(i), unit);
+      }
+    }
+  }
+
+  constexpr void store_root(int root) {
+    if (units_.unit_of(root) >= 0) store(root);
+  }
+
+  constexpr void need(int id, int unit) {
+    const int root = read_through(*graph_, id, no_axes).root;
+    const int producer = units_.unit_of(root);
+    if (producer < 0 || producer == unit || is_stored(root)) return;
+    int cost = 0;
+    int large_reads = 0;
+    if (!can_recompute(root, cost, large_reads) || large_reads > 1) store(root);
+  }
+
+  /// True when a node follows cheaply from what is stored.
+  constexpr bool can_recompute(int id, int& cost, int& large_reads) const {
+    const Node& node = graph_->node(id);
+    if (!is_elementwise(node.kind)) return false;
+    cost += cost_of(node);
+    if (cost > recomputation_limit) return false;
+    for (int i = 0; i < node.arity; ++i) {
+      const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
+      const Node& root = graph_->node(reading.root);
+      if (is_leaf(root.kind)) continue;
+      if (is_stored(reading.root)) {
+        if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
+        continue;
+      }
+      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, cost, large_reads)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] static constexpr bool is_leaf(Kind kind) {
+    return kind == Kind::constant || kind == Kind::knob || kind == Kind::iota;
+  }
+
+  // ---- instructions -----------------------------------------------------------------------------------------------
+  /// The program under construction.
+  struct Draft {
+    std::vector<Line> lines{};
+    std::vector<OperandInfo> operands{};
+    std::vector<int> line_of_operand{};
+    std::vector<int> computed{};         ///< nodes that have a line ...
+    std::vector<AxisMap> computed_axes{};
+    std::vector<int> computed_line{};    ///< ... and which
+    AxisMap dimensions = no_axes;        ///< the order of the grid's dimensions
+    int rank = 0;
+  };
+
+  constexpr void emit(int unit_id) {
+    const Unit& unit = units_.unit(unit_id);
+    if (unit.kind == UnitKind::operation)
+      emit_operation(unit.members.front());
+    else
+      emit_program(unit);
+  }
+
+  constexpr void emit_operation(int id) {
+    const Node& node = graph_->node(id);
+    const graph::CallPlan plan = node.operation->call(*graph_, node);
+    Instruction instruction{};
+    instruction.first_operand = static_cast<int>(out_.operands.size());
+    instruction.operand_count = node.arity + 1;
+    instruction.first_node = id;
+    instruction.grid = plan.grid;
+    for (int i = 0; i <= node.arity; ++i) {
+      const bool is_result = i == node.arity;
+      Reading reading{id, node.shape, plan.walks[static_cast<std::size_t>(i)].axis_of};
+      if (!is_result) reading = read_through(*graph_, node.input(i), reading.axis_of);
+      OperandInfo operand = memory_operand(reading);
+      operand.writes = is_result;
+      out_.operands.push_back(operand);
+    }
+    instruction.kernel = kernel_of_operation(node);
+    out_.instructions.push_back(instruction);
+  }
+
+  constexpr int kernel_of_operation(const Node& node) {
+    for (std::size_t k = 0; k < out_.kernels.size(); ++k)
+      if (out_.kernels[k].operation == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
+    out_.kernels.push_back({0, 0, node.operation, node.dtype});
+    return static_cast<int>(out_.kernels.size()) - 1;
+  }
+
+  [[nodiscard]] constexpr OperandInfo memory_operand(const Reading& reading) const {
+    OperandInfo operand{};
+    operand.dtype = graph_->node(reading.root).dtype;
+    operand.value = value_of_[static_cast<std::size_t>(reading.root)];
+    operand.view = reading.view;
+    operand.axis_of = reading.axis_of;
+    return operand;
+  }
+
+  constexpr void emit_program(const Unit& unit) {
+    Draft draft{};
+    draft.rank = unit.grid.rank == 0 ? 1 : unit.grid.rank;
+    Instruction instruction{};
+    instruction.grid = unit.grid;
+    if (unit.grid.rank == 0) instruction.grid.append({});
+    // A column program reduces its first dimension.
+    for (int d = 0; d < unit.grid.rank; ++d) draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
+    if (unit.column_axis > 0) {
+      for (int d = unit.column_axis; d > 0; --d) draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d - 1);
+      draft.dimensions[0] = static_cast<std::int8_t>(unit.column_axis);
+      for (int d = 0; d < unit.grid.rank; ++d)
+        instruction.grid[d] = unit.grid[draft.dimensions[static_cast<std::size_t>(d)]];
+    }
+    std::vector<OperandInfo> outs{};
+    std::vector<Line> out_lines{};
+    for (int member : unit.members) {
+      const Node& node = graph_->node(member);
+      if (node.kind == Kind::assign) {
+        const int line = line_for(draft, unit, node.inputs[1], proper_axes(graph_->node(node.inputs[1]).shape));
+        add_output(draft, unit, member, node.inputs[0], line, outs, out_lines);
+        continue;
+      }
+      // What nobody stores is computed on the way to what is.
+      if (!is_stored(member)) continue;
+      const int line = line_for(draft, unit, member, proper_axes(node.shape));
+      add_output(draft, unit, member, member, line, outs, out_lines);
+    }
+    if (outs.empty()) return;  // others compute all of it again
+    draft.lines.insert(draft.lines.end(), out_lines.begin(), out_lines.end());
+    draft.operands.insert(draft.operands.end(), outs.begin(), outs.end());
+    instruction.first_operand = static_cast<int>(out_.operands.size());
+    instruction.operand_count = static_cast<int>(draft.operands.size());
+    instruction.first_node = unit.members.front();
+    instruction.kernel = kernel_of_program(draft.lines);
+    out_.operands.insert(out_.operands.end(), draft.operands.begin(), draft.operands.end());
+    out_.instructions.push_back(instruction);
+  }
+
+  constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line, std::vector<OperandInfo>& outs,
+                            std::vector<Line>& lines) const {
+    const Node& node = graph_->node(member);
+    const Extents& shape = graph_->node(target).shape;
+    AxisMap axes = proper_axes(shape);
+    if (node.kind == Kind::reduce && unit.kind == UnitKind::column) {
+      // The reduced dimension does not move: shift the rest past it.
+      for (int d = unit.grid.rank - 1; d > unit.column_axis; --d) axes[static_cast<std::size_t>(d)] = axes[static_cast<std::size_t>(d - 1)];
+      axes[static_cast<std::size_t>(unit.column_axis)] = -1;
+    }
+    OperandInfo operand = memory_operand({target, shape, in_order(draft, axes)});
+    operand.writes = true;
+    outs.push_back(operand);
+    Line out{};
+    out.kind = LineKind::out;
+    out.dtype = operand.dtype;
+    out.arity = 1;
+    out.arguments[0] = static_cast<std::int8_t>(line);
+    lines.push_back(out);
+  }
+
+  [[nodiscard]] constexpr AxisMap in_order(const Draft& draft, const AxisMap& axes) const {
+    AxisMap result = no_axes;
+    for (std::size_t d = 0; d < result.size(); ++d)
+      if (draft.dimensions[d] >= 0) result[d] = axes[static_cast<std::size_t>(draft.dimensions[d])];
+    return result;
+  }
+
+  /// The line that holds node `id` where the grid's dimensions move along its axes as `axes` says; adds what is missing.
+  constexpr int line_for(Draft& draft, const Unit& unit, int id, const AxisMap& axes) {
+    const Reading reading = read_through(*graph_, id, axes);
+    const Node& root = graph_->node(reading.root);
+    if (is_leaf(root.kind)) return leaf_line(draft, reading, root);
+    const bool inside = units_.unit_of(reading.root) >= 0 && &units_.unit(units_.unit_of(reading.root)) == &unit;
+    if (!inside && is_stored(reading.root)) return memory_line(draft, reading);
+    AxisMap own = reading.axis_of;
+    if (!(reading.view == root.shape)) own = renumbered(reading.view, root.shape, own);
+    // A member of the unit moves with the grid, whoever reads it: a row's uniform value is read as such.
+    if (inside) own = proper_axes(root.shape);
+    for (std::size_t i = 0; i < draft.computed.size(); ++i)
+      if (draft.computed[i] == reading.root && draft.computed_axes[i] == own) return draft.computed_line[i];
+    Line line{};
+    line.dtype = root.dtype;
+    line.arity = root.arity;
+    AxisMap domain = own;
+    if (root.kind == Kind::primitive) {
+      line.kind = LineKind::step;
+      line.primitive = root.primitive;
+    } else if (root.kind == Kind::cast) {
+      line.kind = LineKind::cast;
+    } else {
+      line.kind = unit.kind == UnitKind::column ? LineKind::reduce_columns : LineKind::reduce;
+      line.reduction = root.reduction;
+      domain = proper_axes(graph_->node(root.inputs[0]).shape);
+    }
+    for (int i = 0; i < root.arity; ++i)
+      line.arguments[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(line_for(draft, unit, root.input(i), domain));
+    draft.lines.push_back(line);
+    const int number = static_cast<int>(draft.lines.size()) - 1;
+    draft.computed.push_back(reading.root);
+    draft.computed_axes.push_back(own);
+    draft.computed_line.push_back(number);
+    return number;
+  }
+
+  /// The same walk in terms of a shape that differs only in extents of one.
+  [[nodiscard]] static constexpr AxisMap renumbered(const Extents& from, const Extents& to, const AxisMap& axes) {
+    const AxisMap old_axes = proper_axes(from);
+    const AxisMap new_axes = proper_axes(to);
+    AxisMap result = no_axes;
+    for (std::size_t d = 0; d < axes.size(); ++d)
+      for (std::size_t i = 0; i < old_axes.size(); ++i)
+        if (axes[d] >= 0 && old_axes[i] == axes[d]) result[d] = new_axes[i];
+    return result;
+  }
+
+  constexpr int memory_line(Draft& draft, const Reading& reading) {
+    OperandInfo operand = memory_operand(reading);
+    const int proper_rank = graph::without_ones(reading.view).rank;
+    // Drop extents of one, so that equal programs look equal whatever ones their shapes carry.
+    operand.axis_of = in_order(draft, operand.axis_of);
+    Line line{};
+    line.kind = LineKind::in;
+    line.dtype = operand.dtype;
+    const int along_row = operand.axis_of[static_cast<std::size_t>(draft.rank - 1)];
+    if (along_row < 0)
+      line.access = kernel::Access::uniform;
+    else
+      line.access = along_row == proper_axes(reading.view)[static_cast<std::size_t>(proper_rank - 1)] ? kernel::Access::contiguous
+                                                                                                  : kernel::Access::strided;
+    return add_leaf(draft, line, operand);
+  }
+
+  constexpr int leaf_line(Draft& draft, const Reading& reading, const Node& root) {
+    Line line{};
+    line.dtype = root.dtype;
+    OperandInfo operand{};
+    operand.dtype = root.dtype;
+    if (root.kind == Kind::knob) {
+      operand = memory_operand(reading);
+      operand.axis_of = no_axes;
+      line.access = kernel::Access::uniform;
+    } else if (root.kind == Kind::constant) {
+      operand.kind = OperandKind::immediate;
+      operand.number = root.value;
+      operand.over = root.over;
+      line.kind = LineKind::immediate;
+    } else {
+      operand.kind = OperandKind::position;
+      operand.view = reading.view;
+      operand.axis_of = in_order(draft, reading.axis_of);
+      operand.random = root.index != 0;
+      line.kind = LineKind::iota;
+    }
+    return add_leaf(draft, line, operand);
+  }
+
+  constexpr int add_leaf(Draft& draft, const Line& line, const OperandInfo& operand) {
+    for (std::size_t i = 0; i < draft.operands.size(); ++i)
+      if (draft.operands[i] == operand) return draft.line_of_operand[i];
+    draft.operands.push_back(operand);
+    draft.lines.push_back(line);
+    draft.line_of_operand.push_back(static_cast<int>(draft.lines.size()) - 1);
+    return static_cast<int>(draft.lines.size()) - 1;
+  }
+
+  constexpr int kernel_of_program(const std::vector<Line>& lines) {
+    for (std::size_t k = 0; k < out_.kernels.size(); ++k) {
+      const KernelInfo& known = out_.kernels[k];
+      if (known.operation != nullptr || known.line_count != static_cast<int>(lines.size())) continue;
+      bool same = true;
+      for (std::size_t i = 0; i < lines.size() && same; ++i)
+        same = out_.lines[static_cast<std::size_t>(known.first_line) + i] == lines[i];
+      if (same) return static_cast<int>(k);
+    }
+    KernelInfo fresh{};
+    fresh.first_line = static_cast<int>(out_.lines.size());
+    fresh.line_count = static_cast<int>(lines.size());
+    out_.kernels.push_back(fresh);
+    out_.lines.insert(out_.lines.end(), lines.begin(), lines.end());
+    return static_cast<int>(out_.kernels.size()) - 1;
+  }
+
+  constexpr void find_uses() {
+    for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
+      const Instruction& instruction = out_.instructions[i];
+      for (int k = 0; k < instruction.operand_count; ++k) {
+        const OperandInfo& operand = out_.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+        if (operand.kind != OperandKind::memory) continue;
+        ValueInfo& value = out_.values[static_cast<std::size_t>(operand.value)];
+        if (value.first_use < 0) value.first_use = static_cast<int>(i);
+        value.last_use = static_cast<int>(i);
+      }
+    }
+  }
+
+  const Graph* graph_;
+  Grouping units_;
+  std::vector<int> value_of_{};
+  std::vector<int> order_{};
+  Lowered out_{};
+};
+
+/// Every pass from a traced graph to tables.
+[[nodiscard]] constexpr Lowered lower(Graph graph) {
+  if (graph.fault.any()) {
+    Lowered refused{};
+    refused.fault = graph.fault;
+    return refused;
+  }
+  simplify(graph);
+  legalise(graph);
+  return Lowering{graph}.result();
+}
+
+} // namespace twill::inline v0::compile

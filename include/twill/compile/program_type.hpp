@@ -1,0 +1,115 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// From constexpr tables to types. `Compiled<Source>` runs every pass once for a tag type, whose trace is then known only
+// by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program` types that
+// equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/executor.hpp.
+
+#include <twill/compile/lower.hpp>
+#include <twill/device/cpu/team.hpp>
+#include <twill/kernel/run.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+/// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
+/// `run<T>(const Team&, const kernel::Grid&, const kernel::Operand*)`.
+template <const graph::Operation* O> struct KernelOf;
+
+namespace graph {
+
+/// The two values of a fault, and where it was made, in the words of an error message.
+template <std::int64_t Left> struct left;
+template <std::int64_t Right> struct right;
+template <int Line> struct line;
+
+/// Never defined: naming it puts the problem, its values and its line into the compiler's error.
+template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
+
+} // namespace graph
+
+namespace compile {
+
+/// A function that runs one kernel over bound operands.
+using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::Operand*);
+
+/// A source is a tag type whose `trace()` gives a finished `graph::Graph`.
+template <class S>
+concept Source = requires { { S::trace() } -> std::same_as<graph::Graph>; };
+
+namespace detail {
+
+template <graph::Fault F> constexpr bool check_fault() {
+  if constexpr (F.any()) return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
+  return true;
+}
+
+template <class S, std::size_t L> constexpr auto line_type() {
+  constexpr Line line = S::table.lines[L];
+  using T = scalar_t<line.dtype>;
+  if constexpr (line.kind == LineKind::in)
+    return std::type_identity<kernel::In<T, line.access>>{};
+  else if constexpr (line.kind == LineKind::immediate)
+    return std::type_identity<kernel::Immediate<T>>{};
+  else if constexpr (line.kind == LineKind::iota)
+    return std::type_identity<kernel::Iota>{};
+  else if constexpr (line.kind == LineKind::cast)
+    return std::type_identity<kernel::Cast<T, line.arguments[0]>>{};
+  else if constexpr (line.kind == LineKind::reduce)
+    return std::type_identity<kernel::Reduce<line.reduction, line.arguments[0]>>{};
+  else if constexpr (line.kind == LineKind::reduce_columns)
+    return std::type_identity<kernel::ReduceColumns<line.reduction, line.arguments[0]>>{};
+  else if constexpr (line.kind == LineKind::out)
+    return std::type_identity<kernel::Out<T, line.arguments[0]>>{};
+  else if constexpr (line.arity == 1)
+    return std::type_identity<kernel::Step<line.primitive, line.arguments[0]>>{};
+  else if constexpr (line.arity == 2)
+    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1]>>{};
+  else if constexpr (line.arity == 3)
+    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2]>>{};
+  else
+    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
+}
+
+/// The one function of a program, whichever model it came from.
+template <class... Lines> void run_program(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
+  kernel::run(kernel::Program<Lines...>{}, team, grid, operands);
+}
+
+template <class S, std::size_t First, std::size_t... I>
+constexpr KernelFunction program_function(std::index_sequence<I...>) {
+  return &run_program<typename decltype(line_type<S, First + I>())::type...>;
+}
+
+template <class S, std::size_t K> constexpr KernelFunction kernel_function() {
+  constexpr KernelInfo info = S::table.kernels[K];
+  if constexpr (info.operation != nullptr)
+    return &KernelOf<info.operation>::template run<scalar_t<info.dtype>>;
+  else
+    return program_function<S, static_cast<std::size_t>(info.first_line)>(std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
+}
+
+template <class S, std::size_t... K> constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_sequence<K...>) {
+  return {kernel_function<S, K>()...};
+}
+
+} // namespace detail
+
+/// The tables of a source. Naming it compiles the trace; a faulty one is refused here.
+template <Source S> struct Compiled {
+  static constexpr TableSizes sizes = sizes_of(lower(S::trace()));
+  static_assert(detail::check_fault<sizes.fault>());
+  static constexpr FrozenTable<sizes> table = freeze<sizes>(lower(S::trace()));
+  static constexpr TableView view() { return view_of(table); }
+};
+
+/// The kernels of a source on host devices, in the order of its table.
+template <Source S>
+inline constexpr auto kernels = detail::kernel_functions<Compiled<S>>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
+
+} // namespace compile
+} // namespace twill::inline v0

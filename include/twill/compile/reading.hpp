@@ -1,0 +1,136 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a kernel reads a value through views. Broadcasts, transposes and reshapes cost nothing when the consumer folds them
+// into its strides; this file walks down such a chain to the memory underneath. `legalise` first inserts copies where no
+// strides could say it. Read next: compile/group.hpp.
+
+#include <twill/compile/simplify.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace twill::inline v0::compile {
+
+/// For each dimension of a grid the axis of some shape along which it moves, -1 for none.
+using AxisMap = std::array<std::int8_t, max_rank>;
+
+inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1};
+
+/// The grid walks through the memory of node `root`, seen as a contiguous tensor of shape `view`.
+struct Reading {
+  int root = -1;
+  Extents view{};
+  AxisMap axis_of = no_axes;
+};
+
+/// The axes of a shape that are not one, in order.
+[[nodiscard]] constexpr AxisMap proper_axes(const Extents& shape) {
+  AxisMap map = no_axes;
+  std::size_t position = 0;
+  for (int axis = 0; axis < shape.rank; ++axis)
+    if (!shape[axis].is_one()) map[position++] = static_cast<std::int8_t>(axis);
+  return map;
+}
+
+/// True for a node whose value stands in memory, or can be put there by the kernel that computes it.
+[[nodiscard]] constexpr bool can_be_stored(Kind kind) {
+  return kind == Kind::input || kind == Kind::parameter || kind == Kind::primitive || kind == Kind::cast ||
+         kind == Kind::reduce || kind == Kind::operation;
+}
+
+/// A reshape that only adds or drops extents of one.
+[[nodiscard]] constexpr bool only_moves_ones(const Extents& from, const Extents& to) {
+  return graph::without_ones(from) == graph::without_ones(to);
+}
+
+/// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
+[[nodiscard]] constexpr Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
+  for (;;) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    if (!is_view(node.kind)) return {id, node.shape, axis_of};
+    const int source = node.inputs[0];
+    const Extents& below = graph.nodes[static_cast<std::size_t>(source)].shape;
+    if (node.kind == Kind::reshape) {
+      if (!only_moves_ones(below, node.shape)) return {source, node.shape, axis_of};
+      const AxisMap from = proper_axes(node.shape);
+      const AxisMap to = proper_axes(below);
+      for (std::int8_t& axis : axis_of) {
+        std::int8_t found = -1;
+        for (std::size_t i = 0; i < from.size(); ++i)
+          if (axis >= 0 && from[i] == axis) found = to[i];
+        axis = found;
+      }
+    } else if (node.kind == Kind::broadcast) {
+      const int added = node.shape.rank - below.rank;
+      for (std::int8_t& axis : axis_of) {
+        const int position = axis - added;
+        axis = axis >= 0 && position >= 0 && !below[position].is_one() ? static_cast<std::int8_t>(position)
+                                                                       : static_cast<std::int8_t>(-1);
+      }
+    } else if (node.kind == Kind::transpose) {
+      for (std::int8_t& axis : axis_of)
+        if (axis >= 0) axis = node.permutation[static_cast<std::size_t>(axis)];
+    }
+    id = source;
+  }
+}
+
+namespace detail {
+
+/// Adds a copy of a node, as a conversion to its own type.
+constexpr int add_copy(std::vector<Node>& nodes, int source) {
+  Node copy{};
+  copy.kind = Kind::cast;
+  copy.dtype = nodes[static_cast<std::size_t>(source)].dtype;
+  copy.shape = nodes[static_cast<std::size_t>(source)].shape;
+  copy.arity = 1;
+  copy.inputs[0] = source;
+  nodes.push_back(copy);
+  return static_cast<int>(nodes.size()) - 1;
+}
+
+/// The node under a chain of views.
+[[nodiscard]] constexpr int view_root(const std::vector<Node>& nodes, int id) {
+  while (is_view(nodes[static_cast<std::size_t>(id)].kind)) id = nodes[static_cast<std::size_t>(id)].inputs[0];
+  return id;
+}
+
+} // namespace detail
+
+/// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
+/// no reshape that mixes axes stands over another view.
+constexpr void legalise(Graph& graph) {
+  std::vector<Node> nodes{};
+  nodes.reserve(graph.nodes.size() + graph.outputs.size());
+  std::vector<int> renumbered(graph.nodes.size(), -1);
+  const auto kind_of = [&](int id) { return nodes[static_cast<std::size_t>(id)].kind; };
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    Node node = graph.nodes[i];
+    for (int k = 0; k < node.arity; ++k) {
+      int& input = node.inputs[static_cast<std::size_t>(k)];
+      input = renumbered[static_cast<std::size_t>(input)];
+      const bool mixes_axes =
+          node.kind == Kind::reshape && !only_moves_ones(nodes[static_cast<std::size_t>(input)].shape, node.shape);
+      const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(input))
+                                           : node.kind == Kind::operation && !can_be_stored(kind_of(detail::view_root(nodes, input)));
+      if (wants_memory) input = detail::add_copy(nodes, input);
+    }
+    nodes.push_back(node);
+    renumbered[i] = static_cast<int>(nodes.size()) - 1;
+  }
+  for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
+    int& output = graph.outputs[k];
+    output = renumbered[static_cast<std::size_t>(output)];
+    bool repeated = false;
+    for (std::size_t other = 0; other < k; ++other) repeated = repeated || graph.outputs[other] == output;
+    const Kind kind = kind_of(output);
+    if (repeated || !can_be_stored(kind) || kind == Kind::input || kind == Kind::parameter)
+      output = detail::add_copy(nodes, output);
+  }
+  for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
+  for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
+  graph.nodes = static_cast<std::vector<Node>&&>(nodes);
+}
+
+} // namespace twill::inline v0::compile
