@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records of the pool. A segment is one allocation from upstream; its blocks tile it without gaps and are linked in
+// address order. A block is in use, or free and listed in the free index of the arena (the stream) it belongs to. Records
+// live apart from the memory they describe, which may be on a device, or nowhere. Read next: memory/pool.hpp.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace twill::inline v0::memory {
+
+struct Segment;
+struct ArenaBase;
+
+
+/// A piece of a segment. Everything but `owners` is guarded by the lock of the pool while the block is free, and belongs to
+/// the owner while it is in use (the neighbours excepted).
+struct Block {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;             ///< of the piece, remainder included
+  std::size_t rounded = 0;           ///< of the request, rounded; what `memory_allocated` counts
+  std::size_t requested = 0;         ///< of the request, as asked
+  Segment* segment = nullptr;
+  Block* previous = nullptr;         ///< neighbours by address
+  Block* next = nullptr;
+  Block* previous_free = nullptr;    ///< neighbours in a list of the free index
+  Block* next_free = nullptr;
+  ArenaBase* home = nullptr;         ///< the arena of the stream that may reuse it without waiting
+  void* stream_use = nullptr;        ///< what the stream policy keeps: other users, fences; null for most blocks
+  std::uint64_t sequence = 0;        ///< of the allocation, for snapshots
+  const char* place = nullptr;       ///< what made the allocation, where tracking is on
+  std::atomic<std::uint32_t> owners{0};
+  bool free = false;
+  bool counted_as_split = false;
+
+  [[nodiscard]] bool is_whole_segment() const { return previous == nullptr && next == nullptr; }
+};
+
+/// One allocation from upstream.
+struct Segment {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  bool small = false;
+  Block* first = nullptr;
+  Segment* previous = nullptr; ///< the list of all segments of the pool
+  Segment* next = nullptr;
+};
+
+/// Hands out records of one type and takes them back; chunks are kept until the store dies.
+template <class Record> class RecordStore {
+public:
+  /// Makes sure that the next `count` calls of `take` succeed. throws: std::bad_alloc, nothing changed
+  void prepare(std::size_t count) {
+    while (free_.size() < count) grow();
+  }
+
+  [[nodiscard]] bool empty() const { return free_.empty(); }
+
+  /// A fresh record. throws: std::bad_alloc when none was prepared
+  [[nodiscard]] Record* take() {
+    if (free_.empty()) grow();
+    Record* record = free_.back();
+    free_.pop_back();
+    return record;
+  }
+
+  void give_back(Record* record) noexcept { free_.push_back(record); } // capacity for all records is reserved in `grow`
+
+private:
+  static constexpr std::size_t chunk_records = 64;
+
+  void grow() {
+    free_.reserve((chunks_.size() + 1) * chunk_records);
+    chunks_.reserve(chunks_.size() + 1);
+    chunks_.push_back(std::make_unique<Record[]>(chunk_records));
+    for (std::size_t i = chunk_records; i-- > 0;) free_.push_back(&chunks_.back()[i]);
+  }
+
+  std::vector<std::unique_ptr<Record[]>> chunks_;
+  std::vector<Record*> free_;
+};
+
+} // namespace twill::inline v0::memory

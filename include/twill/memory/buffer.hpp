@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reference-counted handle to a block of a device's pool; the count lives in the block's record, so sharing costs no
+// allocation. The last owner returns the block to the pool, where work queued earlier on the same stream may still use it.
+// Handles may be copied and dropped by any thread. Read next: tensor/tensor.hpp.
+
+#include <twill/memory/registry.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace twill::inline v0::memory {
+
+template <class D> class Buffer {
+public:
+  /// Owns nothing.
+  Buffer() = default;
+
+  /// Uninitialised memory on a device; no block at all for zero bytes. throws: OutOfMemoryError
+  Buffer(const D& device, std::size_t bytes) : device_{device} {
+    if (bytes > 0) block_ = pool(device).allocate(bytes);
+  }
+
+  Buffer(const Buffer& other) noexcept : block_{other.block_}, device_{other.device_} {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Buffer(Buffer&& other) noexcept : block_{std::exchange(other.block_, nullptr)}, device_{other.device_} {}
+  Buffer& operator=(const Buffer& other) noexcept {
+    Buffer(other).swap(*this);
+    return *this;
+  }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer() { reset(); }
+
+  void swap(Buffer& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(device_, other.device_);
+  }
+
+  /// Gives up this handle's share; the memory returns to the pool if it was the last.
+  void reset() noexcept {
+    Block* block = std::exchange(block_, nullptr);
+    if (block == nullptr) return;
+    // a count of one needs no atomic decrement: nobody else can copy from this handle meanwhile
+    if (block->owners.load(std::memory_order_acquire) == 1 ||
+        block->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      pool(device_).release(block);
+  }
+
+  /// The first byte, or null when there is none. On devices without memory it must not be dereferenced.
+  [[nodiscard]] void* data() const noexcept { return block_ != nullptr ? block_->address : nullptr; }
+
+  /// The size as asked.
+  [[nodiscard]] std::size_t bytes() const noexcept { return block_ != nullptr ? block_->requested : 0; }
+
+  [[nodiscard]] const D& device() const noexcept { return device_; }
+
+  /// How many handles share the block; 0 without one.
+  [[nodiscard]] std::uint32_t use_count() const noexcept {
+    return block_ != nullptr ? block_->owners.load(std::memory_order_relaxed) : 0;
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return block_ != nullptr; }
+
+  /// True when both handles share one block.
+  [[nodiscard]] bool shares_with(const Buffer& other) const noexcept {
+    return block_ != nullptr && block_ == other.block_;
+  }
+
+  /// Says that work on another stream of the device uses the block.
+  template <class Stream> void record_stream(Stream stream)
+    requires PoolFor<D>::several_streams
+  {
+    if (block_ != nullptr) pool(device_).record_stream(*block_, stream);
+  }
+
+private:
+  Block* block_ = nullptr;
+  D device_{};
+};
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,118 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pool counts. Every quantity has a current value, a peak since the last reset, and what was added and taken off in
+// total; each is kept for small requests, for large ones, and for both. `Counters` is the form the pool updates on its fast
+// path; `MemoryStats` is what users read. Read next: memory/statistics.hpp.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::memory {
+
+/// One quantity over time.
+struct Counter {
+  std::int64_t current = 0;
+  std::int64_t peak = 0;
+  std::int64_t allocated = 0; ///< everything that was ever added
+  std::int64_t freed = 0;     ///< everything that was ever taken off
+  friend bool operator==(const Counter&, const Counter&) = default;
+};
+
+/// The quantities of one class of sizes.
+struct ClassStats {
+  Counter allocation;           ///< requests being served
+  Counter allocated_bytes;      ///< their sizes, rounded
+  Counter requested_bytes;      ///< their sizes, as asked
+  Counter active_bytes;         ///< the blocks that serve them, with remainders too small to cut off
+  Counter segment;              ///< allocations from upstream
+  Counter reserved_bytes;       ///< their sizes
+  Counter inactive_split;       ///< free blocks that share their segment with others, so cannot be returned
+  Counter inactive_split_bytes; ///< their sizes
+};
+
+/// Everything a pool counts.
+struct MemoryStats {
+  ClassStats all;
+  ClassStats small;
+  ClassStats large;
+  std::int64_t retries = 0;        ///< requests that were tried again after returning cached memory
+  std::int64_t out_of_memory = 0;  ///< requests that were refused
+};
+
+/// The quantities in the order of `ClassStats`.
+enum class Quantity : std::uint8_t {
+  allocation, allocated_bytes, requested_bytes, active_bytes,
+  segment, reserved_bytes, inactive_split, inactive_split_bytes,
+};
+
+class Counters {
+public:
+  void add(bool small, Quantity quantity, std::size_t amount) noexcept {
+    const auto q = static_cast<std::size_t>(quantity);
+    Row& row = rows_[small ? 0 : 1];
+    const auto value = static_cast<std::int64_t>(amount);
+    row.current[q] += value;
+    row.allocated[q] += value;
+    row.peak[q] = std::max(row.peak[q], row.current[q]);
+    peak_of_both_[q] = std::max(peak_of_both_[q], rows_[0].current[q] + rows_[1].current[q]);
+  }
+
+  void subtract(bool small, Quantity quantity, std::size_t amount) noexcept {
+    rows_[small ? 0 : 1].current[static_cast<std::size_t>(quantity)] -= static_cast<std::int64_t>(amount);
+  }
+
+  [[nodiscard]] std::int64_t current(Quantity quantity) const noexcept {
+    const auto q = static_cast<std::size_t>(quantity);
+    return rows_[0].current[q] + rows_[1].current[q];
+  }
+
+  [[nodiscard]] std::int64_t peak(Quantity quantity) const noexcept {
+    return peak_of_both_[static_cast<std::size_t>(quantity)];
+  }
+
+  void reset_peaks() noexcept {
+    for (Row& row : rows_) row.peak = row.current;
+    for (std::size_t q = 0; q < quantities; ++q) peak_of_both_[q] = rows_[0].current[q] + rows_[1].current[q];
+  }
+
+  [[nodiscard]] MemoryStats stats() const noexcept {
+    MemoryStats stats{};
+    stats.small = view(rows_[0]);
+    stats.large = view(rows_[1]);
+    Row both{};
+    for (std::size_t q = 0; q < quantities; ++q) {
+      both.current[q] = rows_[0].current[q] + rows_[1].current[q];
+      both.allocated[q] = rows_[0].allocated[q] + rows_[1].allocated[q];
+    }
+    both.peak = peak_of_both_;
+    stats.all = view(both);
+    return stats;
+  }
+
+private:
+  static constexpr std::size_t quantities = 8;
+  using Values = std::array<std::int64_t, quantities>;
+  struct Row {
+    Values current{};
+    Values peak{};
+    Values allocated{};
+  };
+
+  [[nodiscard]] static ClassStats view(const Row& row) noexcept {
+    const auto counter = [&](Quantity quantity) {
+      const auto q = static_cast<std::size_t>(quantity);
+      return Counter{row.current[q], row.peak[q], row.allocated[q], row.allocated[q] - row.current[q]};
+    };
+    using enum Quantity;
+    return {counter(allocation), counter(allocated_bytes), counter(requested_bytes), counter(active_bytes),
+            counter(segment),    counter(reserved_bytes),  counter(inactive_split),  counter(inactive_split_bytes)};
+  }
+
+  std::array<Row, 2> rows_{};
+  Values peak_of_both_{}; // of the sums: the sum of the peaks would be too much
+};
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,180 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bookkeeping of a pool, without locks and without an upstream: segments, the blocks that tile them, and one free index
+// for small and one for large blocks in each arena. Free neighbours of one arena are merged at once. Nothing here
+// touches the memory itself or can fail, given enough records. Read next: memory/pool.hpp.
+
+#include <twill/memory/block.hpp>
+#include <twill/memory/counters.hpp>
+#include <twill/memory/free_index.hpp>
+#include <twill/memory/size_classes.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::memory {
+
+/// Where the free blocks of one stream are listed.
+struct ArenaBase {};
+
+template <SizePolicy Sizes> struct Arena : ArenaBase {
+  FreeIndex<Sizes::granularity> small;
+  FreeIndex<Sizes::granularity> large;
+};
+
+template <SizePolicy Sizes> class Heap {
+public:
+  using ArenaType = Arena<Sizes>;
+
+  /// Takes the best fitting free block out of the arena, cut to size, or returns null.
+  /// requires: a record is prepared
+  [[nodiscard]] Block* take(ArenaType& arena, bool small, std::size_t rounded) noexcept {
+    Block* block = (small ? arena.small : arena.large).best_fit(rounded);
+    if (block == nullptr) return nullptr;
+    unlist(*block);
+    cut(*block, rounded);
+    return block;
+  }
+
+  /// Counts a block that starts to serve a request.
+  void begin(Block& block, std::size_t rounded, std::size_t requested) noexcept {
+    block.rounded = rounded;
+    block.requested = requested;
+    const bool small = block.segment->small;
+    counters.add(small, Quantity::allocation, 1);
+    counters.add(small, Quantity::allocated_bytes, rounded);
+    counters.add(small, Quantity::requested_bytes, requested);
+    counters.add(small, Quantity::active_bytes, block.bytes);
+  }
+
+  /// Counts a block whose request has ended.
+  void end(const Block& block) noexcept {
+    const bool small = block.segment->small;
+    counters.subtract(small, Quantity::allocation, 1);
+    counters.subtract(small, Quantity::allocated_bytes, block.rounded);
+    counters.subtract(small, Quantity::requested_bytes, block.requested);
+    counters.subtract(small, Quantity::active_bytes, block.bytes);
+  }
+
+  /// Merges a block with its free neighbours and lists the result.
+  void put(Block& given) noexcept {
+    Block* block = &given;
+    if (Block* left = block->previous; mergeable(left, *block)) {
+      unlist(*left);
+      absorb_next(*left);
+      block = left;
+    }
+    if (Block* right = block->next; mergeable(right, *block)) {
+      unlist(*right);
+      absorb_next(*block);
+    }
+    list(*block);
+  }
+
+  /// Takes a free block out of its list; it does not merge until it is put back.
+  void unlist(Block& block) noexcept {
+    index_of(block).erase(block);
+    block.free = false;
+    if (!block.counted_as_split) return;
+    block.counted_as_split = false;
+    counters.subtract(block.segment->small, Quantity::inactive_split, 1);
+    counters.subtract(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
+  }
+
+  /// Splits off and lists what the request does not need, if it is worth a block of its own. Fenced blocks stay whole.
+  void cut(Block& block, std::size_t rounded) noexcept {
+    const std::size_t remainder = block.bytes - rounded;
+    if (!Sizes::worth_splitting(rounded, remainder) || block.stream_use != nullptr) return;
+    Block* rest = blocks.take();
+    rest->address = block.address + rounded;
+    rest->bytes = remainder;
+    rest->segment = block.segment;
+    rest->home = block.home;
+    rest->previous = &block;
+    rest->next = block.next;
+    if (rest->next != nullptr) rest->next->previous = rest;
+    block.next = rest;
+    block.bytes = rounded;
+    list(*rest);
+  }
+
+  /// Enters a new segment; its one block is neither listed nor counted yet.
+  [[nodiscard]] Block* add_segment(Segment* segment, Block* block, void* address, std::size_t bytes, bool small,
+                                   ArenaType& arena) noexcept {
+    segment->address = static_cast<std::byte*>(address);
+    segment->bytes = bytes;
+    segment->small = small;
+    segment->first = block;
+    segment->previous = nullptr;
+    segment->next = segments;
+    if (segments != nullptr) segments->previous = segment;
+    segments = segment;
+    block->address = segment->address;
+    block->bytes = bytes;
+    block->segment = segment;
+    block->home = &arena;
+    counters.add(small, Quantity::segment, 1);
+    counters.add(small, Quantity::reserved_bytes, bytes);
+    return block;
+  }
+
+  /// True when the whole segment is one listed block without fences.
+  [[nodiscard]] static bool is_returnable(const Segment& segment) noexcept {
+    const Block& block = *segment.first;
+    return block.free && block.next == nullptr && block.stream_use == nullptr;
+  }
+
+  /// Forgets a returnable segment; the caller returns its memory and then its record.
+  void remove_segment(Segment& segment) noexcept {
+    Block* block = segment.first;
+    unlist(*block);
+    recycle(block);
+    if (segment.previous != nullptr) segment.previous->next = segment.next;
+    if (segment.next != nullptr) segment.next->previous = segment.previous;
+    if (segments == &segment) segments = segment.next;
+    counters.subtract(segment.small, Quantity::segment, 1);
+    counters.subtract(segment.small, Quantity::reserved_bytes, segment.bytes);
+  }
+
+  Counters counters;
+  RecordStore<Block> blocks;
+  RecordStore<Segment> segment_records;
+  Segment* segments = nullptr; ///< head of the list of all segments
+
+private:
+  [[nodiscard]] static FreeIndex<Sizes::granularity>& index_of(const Block& block) noexcept {
+    auto& arena = static_cast<ArenaType&>(*block.home);
+    return block.segment->small ? arena.small : arena.large;
+  }
+
+  [[nodiscard]] static bool mergeable(const Block* neighbour, const Block& block) noexcept {
+    return neighbour != nullptr && neighbour->free && neighbour->home == block.home &&
+           neighbour->stream_use == nullptr && block.stream_use == nullptr;
+  }
+
+  void list(Block& block) noexcept {
+    block.free = true;
+    index_of(block).insert(block);
+    if (block.is_whole_segment()) return;
+    block.counted_as_split = true;
+    counters.add(block.segment->small, Quantity::inactive_split, 1);
+    counters.add(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
+  }
+
+  void absorb_next(Block& block) noexcept {
+    Block* next = block.next;
+    block.bytes += next->bytes;
+    block.next = next->next;
+    if (block.next != nullptr) block.next->previous = &block;
+    recycle(next);
+  }
+
+  void recycle(Block* block) noexcept {
+    block->previous = nullptr;
+    block->next = nullptr;
+    block->free = false;
+    blocks.give_back(block);
+  }
+};
+
+} // namespace twill::inline v0::memory

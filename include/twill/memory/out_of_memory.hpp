@@ -1,0 +1,67 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The error of a pool that cannot serve a request, with every figure needed to decide what to do. The program can go on.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace twill::inline v0 {
+
+namespace memory {
+
+/// "1.50 GiB", "2.00 MiB", "512 B".
+[[nodiscard]] inline std::string format_bytes(std::int64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (unit < 4 && (value >= 1024.0 || value <= -1024.0)) {
+    value /= 1024.0;
+    ++unit;
+  }
+  char text[48];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+  return text;
+}
+
+/// The state of a pool and its device when a request was refused, in bytes.
+struct OutOfMemoryFigures {
+  std::size_t asked = 0;
+  std::size_t allocated = 0; ///< in use by the program
+  std::size_t reserved = 0;  ///< held by the pool, in use or not
+  std::size_t cached = 0;    ///< held by the pool and not in use
+  std::size_t free = 0;      ///< left on the device
+  std::size_t total = 0;     ///< of the device
+  std::size_t limit = 0;     ///< of the pool; the largest value when there is none
+};
+
+} // namespace memory
+
+/// A device has no room for a request, even after everything cached was returned to it.
+class TWILL_EXPORT OutOfMemoryError : public Error {
+public:
+  OutOfMemoryError(const std::string& device, const memory::OutOfMemoryFigures& figures)
+      : Error{text(device, figures)}, figures_{figures} {}
+
+  [[nodiscard]] const memory::OutOfMemoryFigures& figures() const noexcept { return figures_; }
+
+private:
+  [[nodiscard]] static std::string text(const std::string& device, const memory::OutOfMemoryFigures& figures) {
+    const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };
+    std::string message = "memory: " + device + " has no room for " + bytes(figures.asked) + " (" +
+                          std::to_string(figures.asked) + " bytes): " + bytes(figures.allocated) + " allocated, " +
+                          bytes(figures.reserved) + " reserved, " + bytes(figures.cached) + " cached, " +
+                          bytes(figures.free) + " free of " + bytes(figures.total) + " in total";
+    if (figures.limit != static_cast<std::size_t>(-1)) message += ", limit " + bytes(figures.limit);
+    return message + "; release tensors, use a smaller batch, or raise the limit with set_memory_limit";
+  }
+
+  memory::OutOfMemoryFigures figures_;
+};
+
+} // namespace twill::inline v0

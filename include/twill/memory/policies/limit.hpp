@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The limit policies of the pool: how much it may reserve from upstream. Reaching the limit is treated like an upstream that
+// has nothing left: cached segments are returned, the request is tried again, and then refused with an error.
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+
+namespace twill::inline v0::memory {
+
+/// The kind tag by which `Pool` finds a limit policy among its arguments.
+struct LimitPolicyKind {};
+
+template <class P>
+concept LimitPolicy = std::same_as<typename P::policy_kind, LimitPolicyKind> && requires(const P& limit) {
+  { limit.bytes() } -> std::same_as<std::size_t>;
+};
+
+inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+/// Whatever upstream can give.
+struct Unlimited {
+  using policy_kind = LimitPolicyKind;
+  [[nodiscard]] static constexpr std::size_t bytes() { return no_limit; }
+};
+
+/// At most that many bytes, a fixed part of the type.
+template <std::size_t Bytes> struct FixedLimit {
+  using policy_kind = LimitPolicyKind;
+  [[nodiscard]] static constexpr std::size_t bytes() { return Bytes; }
+};
+
+/// A limit that the program sets; none at first. The default.
+class AdjustableLimit {
+public:
+  using policy_kind = LimitPolicyKind;
+  [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  void set(std::size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
+
+private:
+  std::atomic<std::size_t> bytes_{no_limit};
+};
+
+} // namespace twill::inline v0::memory

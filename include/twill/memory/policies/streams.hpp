@@ -1,0 +1,63 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stream policies of the pool: when released memory may be used again. Work on one stream is ordered, so a block goes
+// back to its own stream at once. With several streams a block that changes hands is fenced by events: the taker's stream
+// waits on the device for the work of those that used it before; the host never waits. Events are recorded when a block
+// is released by a stream that is not its own, or taken by another stream, and at no other time.
+
+#include <concepts>
+
+namespace twill::inline v0::memory {
+
+/// The kind tag by which `Pool` finds a stream policy among its arguments.
+struct StreamPolicyKind {};
+
+/// All work is in one order. `synchronize` waits for all of it, before memory is returned to upstream.
+template <class P>
+concept StreamPolicy = std::same_as<typename P::policy_kind, StreamPolicyKind> && requires(P& policy) {
+  { P::several } -> std::convertible_to<bool>;
+  typename P::Stream;
+  policy.synchronize();
+};
+
+/// Work is ordered in each of several streams, and events order the streams among each other. Events are cheap to copy.
+template <class P>
+concept SeveralStreams = StreamPolicy<P> && P::several && std::equality_comparable<typename P::Stream> &&
+                         std::copyable<typename P::Event> &&
+                         requires(P& policy, typename P::Stream stream, const typename P::Event& event) {
+                           { policy.default_stream() } -> std::same_as<typename P::Stream>;
+                           { policy.record(stream) } -> std::same_as<typename P::Event>; // everything queued so far
+                           policy.wait(stream, event);                                   // later work of the stream
+                           { policy.done(event) } -> std::same_as<bool>;
+                           policy.wait_on_host(event);
+                         };
+
+/// Stands for the only stream.
+struct TheStream {
+  friend constexpr bool operator==(TheStream, TheStream) { return true; }
+};
+
+/// Work is done when its call returns, as on a host without queues.
+struct ImmediateStream {
+  using policy_kind = StreamPolicyKind;
+  using Stream = TheStream;
+  static constexpr bool several = false;
+  static void synchronize() {}
+};
+
+namespace detail {
+/// Outside the class, where `synchronize` means the device's own overload.
+template <class D> void synchronize_device(const D& device) { synchronize(device); }
+} // namespace detail
+
+/// The one stream of a device.
+template <class D> struct DeviceStream {
+  using policy_kind = StreamPolicyKind;
+  using Stream = TheStream;
+  static constexpr bool several = false;
+  D device{};
+  void synchronize() const { detail::synchronize_device(device); }
+};
+
+} // namespace twill::inline v0::memory

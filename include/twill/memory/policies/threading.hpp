@@ -1,0 +1,62 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threading policies of the pool: which lock guards its lists and counters. The lock is held for some nanoseconds and
+// never across a call of a driver or of a user's hook, so a spinning lock that yields is the default; a mutex and no lock
+// at all are the alternatives.
+
+#include <atomic>
+#include <concepts>
+#include <mutex>
+#include <thread>
+
+namespace twill::inline v0::memory {
+
+/// The kind tag by which `Pool` finds a threading policy among its arguments.
+struct ThreadingPolicyKind {};
+
+template <class P>
+concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyKind> && requires(typename P::Lock& lock) {
+  lock.lock();
+  lock.unlock();
+};
+
+/// A lock of one atomic exchange; waits by spinning, then by giving up its time slice.
+class SpinLock {
+public:
+  void lock() noexcept {
+    while (taken_.exchange(true, std::memory_order_acquire)) wait();
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+
+private:
+  void wait() noexcept {
+    for (int spins = 0; taken_.load(std::memory_order_relaxed); ++spins)
+      if (spins >= 64) std::this_thread::yield();
+  }
+
+  std::atomic<bool> taken_{false};
+};
+
+/// Any thread may allocate and release. The default.
+struct SharedBySpinning {
+  using policy_kind = ThreadingPolicyKind;
+  using Lock = SpinLock;
+};
+
+/// Any thread may allocate and release; waiting threads sleep. For pools whose threads far outnumber the cores.
+struct SharedByMutex {
+  using policy_kind = ThreadingPolicyKind;
+  using Lock = std::mutex;
+};
+
+/// One thread uses the pool, or the caller locks.
+struct Unshared {
+  using policy_kind = ThreadingPolicyKind;
+  struct Lock {
+    void lock() noexcept {}
+    void unlock() noexcept {}
+  };
+};
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,106 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tracking policies of the pool: who is told of allocations. The default has a hook that costs one load while nobody
+// listens. An observer is called after the pool's lock is released, so it may use the pool itself; events of different
+// threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/snapshot.hpp.
+
+#include <twill/core/config.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <thread>
+
+namespace twill::inline v0::memory {
+
+enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, return_segment, retry, out_of_memory };
+
+[[nodiscard]] constexpr std::string_view name(MemoryEventKind kind) {
+  constexpr std::string_view names[] = {"allocate",       "release", "reserve_segment",
+                                        "return_segment", "retry",   "out_of_memory"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// Something that happened in a pool.
+struct MemoryEvent {
+  MemoryEventKind kind = MemoryEventKind::allocate;
+  std::uint64_t sequence = 0;     ///< counts the events of the pool
+  const void* address = nullptr;
+  std::size_t bytes = 0;          ///< rounded request, or segment
+  std::size_t requested = 0;      ///< as asked; allocations and failures only
+  const char* place = nullptr;    ///< what made the allocation, or null
+};
+
+/// Receives the events of a pool; has to outlive its registration, and be callable from any thread.
+class MemoryObserver {
+public:
+  virtual void on_memory_event(const MemoryEvent& event) noexcept = 0;
+
+protected:
+  ~MemoryObserver() = default;
+};
+
+/// Names what the calling thread is doing, for the allocations made meanwhile. The text has to outlive them.
+class PlaceScope {
+public:
+  explicit PlaceScope(const char* place) : previous_{current()} { current() = place; }
+  PlaceScope(const PlaceScope&) = delete;
+  PlaceScope& operator=(const PlaceScope&) = delete;
+  ~PlaceScope() { current() = previous_; }
+
+  [[nodiscard]] TWILL_EXPORT static const char*& current() noexcept {
+    static thread_local const char* place = nullptr;
+    return place;
+  }
+
+private:
+  const char* previous_;
+};
+
+/// The kind tag by which `Pool` finds a tracking policy among its arguments.
+struct TrackingPolicyKind {};
+
+template <class P>
+concept TrackingPolicy =
+    std::same_as<typename P::policy_kind, TrackingPolicyKind> && requires(P& tracking, const MemoryEvent& event) {
+      { tracking.listening() } -> std::same_as<bool>;
+      tracking.tell(event);
+    };
+
+/// Nobody can listen, and nothing is paid for it.
+struct Untracked {
+  using policy_kind = TrackingPolicyKind;
+  [[nodiscard]] static constexpr bool listening() noexcept { return false; }
+  static void tell(const MemoryEvent& event) noexcept { static_cast<void>(event); }
+};
+
+/// One observer at a time can listen. The default.
+class Tracked {
+public:
+  using policy_kind = TrackingPolicyKind;
+
+  [[nodiscard]] bool listening() const noexcept { return observer_.load(std::memory_order_relaxed) != nullptr; }
+
+  void tell(const MemoryEvent& event) noexcept {
+    calls_.fetch_add(1);
+    if (MemoryObserver* observer = observer_.load()) observer->on_memory_event(event);
+    calls_.fetch_sub(1);
+  }
+
+  /// Replaces the observer and returns the previous one, which is not called any more; null switches tracking off.
+  /// Not to be called by an observer.
+  MemoryObserver* set_observer(MemoryObserver* observer) noexcept {
+    MemoryObserver* previous = observer_.exchange(observer);
+    while (calls_.load() != 0) std::this_thread::yield();
+    return previous;
+  }
+
+private:
+  std::atomic<MemoryObserver*> observer_{nullptr};
+  std::atomic<int> calls_{0};
+};
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,390 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The caching allocator. It takes large segments from upstream, serves requests from them, keeps what is released, and gives
+// segments back on request or when memory runs out. Five policies decide on sizes, locking, streams, tracking and the limit.
+// The lock covers lists and counters only: upstream, events and observers are called without it. A failure at any
+// point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
+
+#include <twill/memory/heap.hpp>
+#include <twill/memory/out_of_memory.hpp>
+#include <twill/memory/policies/limit.hpp>
+#include <twill/memory/policies/pick.hpp>
+#include <twill/memory/policies/streams.hpp>
+#include <twill/memory/policies/threading.hpp>
+#include <twill/memory/policies/tracking.hpp>
+#include <twill/memory/stream_arenas.hpp>
+#include <twill/memory/upstream.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace twill::inline v0::memory {
+
+template <Upstream U, class... Policies> class Pool {
+public:
+  using UpstreamType = U;
+  using Sizes = pick_policy<SizePolicyKind, ReferenceSizes, Policies...>;
+  using Threading = pick_policy<ThreadingPolicyKind, SharedBySpinning, Policies...>;
+  using Streams = pick_policy<StreamPolicyKind, ImmediateStream, Policies...>;
+  using Tracking = pick_policy<TrackingPolicyKind, Tracked, Policies...>;
+  using Limit = pick_policy<LimitPolicyKind, AdjustableLimit, Policies...>;
+  static_assert(SizePolicy<Sizes> && ThreadingPolicy<Threading> && StreamPolicy<Streams>);
+  static_assert(TrackingPolicy<Tracking> && LimitPolicy<Limit>);
+  static_assert(detail::count_of_kind<SizePolicyKind, Policies...> <= 1 &&
+                    detail::count_of_kind<ThreadingPolicyKind, Policies...> <= 1 &&
+                    detail::count_of_kind<StreamPolicyKind, Policies...> <= 1 &&
+                    detail::count_of_kind<TrackingPolicyKind, Policies...> <= 1 &&
+                    detail::count_of_kind<LimitPolicyKind, Policies...> <= 1,
+                "twill: a pool takes one policy of each kind");
+  static constexpr bool several_streams = Streams::several;
+
+  /// The name appears in error messages: the device, as a rule.
+  explicit Pool(std::string name, U upstream = U{}, Streams streams = Streams{})
+      : name_{std::move(name)}, upstream_{std::move(upstream)}, arenas_{std::move(streams)} {}
+
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Returns everything cached. Blocks in use stay allocated, and nobody can release them any more.
+  ~Pool() {
+    try {
+      empty_cache();
+    } catch (...) { // a device that failed: its memory is lost with it
+    }
+  }
+
+  /// A block of at least that many bytes with one owner, for use on the device's own stream.
+  /// throws: OutOfMemoryError; std::bad_alloc when the host has no room for records    cost: about 10 ns when cached
+  [[nodiscard]] Block* allocate(std::size_t bytes) { return allocate_in(arenas_.main(), bytes); }
+
+  /// The same for work on another stream.
+  [[nodiscard]] Block* allocate(std::size_t bytes, typename Streams::Stream stream)
+    requires several_streams
+  {
+    return allocate_in(arenas_.of(stream, lock_), bytes);
+  }
+
+  /// Takes a block back. Work that was queued on its streams may still be using it.
+  void release(Block* block) noexcept {
+    const std::size_t rounded = block->rounded;
+    const void* address = block->address;
+    lock_.lock();
+    if constexpr (several_streams) {
+      if (arenas_.has_users(*block)) {
+        lock_.unlock();
+        arenas_.fence_users(*block, lock_);
+        lock_.lock();
+      }
+    }
+    heap_.end(*block);
+    heap_.put(*block);
+    const std::uint64_t sequence = ++sequence_;
+    lock_.unlock();
+    if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
+  }
+
+  /// Says that work on that stream uses the block, too; it will not be reused before that work is done.
+  void record_stream(Block& block, typename Streams::Stream stream)
+    requires several_streams
+  {
+    arenas_.record_stream(block, stream, lock_);
+  }
+
+  /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.
+  void forget_stream(typename Streams::Stream stream)
+    requires several_streams
+  {
+    arenas_.forget(stream, heap_, lock_);
+  }
+
+  /// Returns every segment that nothing uses to upstream, after the device has finished with it; tells how many bytes.
+  std::size_t empty_cache() {
+    if constexpr (several_streams) arenas_.settle(heap_, lock_);
+    return return_segments([](const Segment&) { return true; });
+  }
+
+  [[nodiscard]] MemoryStats stats() const {
+    std::lock_guard guard{lock_};
+    MemoryStats stats = heap_.counters.stats();
+    stats.retries = retries_;
+    stats.out_of_memory = refusals_;
+    return stats;
+  }
+
+  [[nodiscard]] std::int64_t current(Quantity quantity) const {
+    std::lock_guard guard{lock_};
+    return heap_.counters.current(quantity);
+  }
+
+  [[nodiscard]] std::int64_t peak(Quantity quantity) const {
+    std::lock_guard guard{lock_};
+    return heap_.counters.peak(quantity);
+  }
+
+  /// The peaks start again from the current values.
+  void reset_peaks() {
+    std::lock_guard guard{lock_};
+    heap_.counters.reset_peaks();
+  }
+
+  /// Calls f(segment, block) for every block, in no particular order of segments, under the lock: f must not use the pool.
+  template <class F> void for_each_block(F&& f) const {
+    std::lock_guard guard{lock_};
+    for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next)
+      for (const Block* block = segment->first; block != nullptr; block = block->next) f(*segment, *block);
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] U& upstream() { return upstream_; }
+  [[nodiscard]] Streams& streams() { return arenas_.streams(); }
+  [[nodiscard]] Tracking& tracking() { return tracking_; }
+  [[nodiscard]] Limit& limit() { return limit_; }
+
+private:
+  using ArenaType = StreamArena<Sizes, Streams>;
+  static constexpr std::size_t largest_request = static_cast<std::size_t>(-1) / 4;
+
+  [[nodiscard]] Block* allocate_in(ArenaType& arena, std::size_t bytes) {
+    if (bytes > largest_request) refuse(bytes);
+    const std::size_t rounded = Sizes::round(bytes);
+    const bool small = Sizes::is_small(rounded);
+    lock_.lock();
+    Block* block = heap_.blocks.empty() ? nullptr : heap_.take(arena, small, rounded);
+    if (block != nullptr) [[likely]] {
+      start(*block, rounded, bytes);
+      lock_.unlock();
+    } else {
+      lock_.unlock();
+      block = allocate_slowly(arena, bytes, rounded, small);
+    }
+    if constexpr (several_streams) {
+      try {
+        arenas_.join(*block, arena, lock_);
+      } catch (...) {
+        release(block);
+        throw;
+      }
+    }
+    if (tracking_.listening())
+      tracking_.tell({MemoryEventKind::allocate, block->sequence, block->address, rounded, bytes, block->place});
+    return block;
+  }
+
+  /// Under the lock: the block serves a request from now on.
+  void start(Block& block, std::size_t rounded, std::size_t requested) noexcept {
+    heap_.begin(block, rounded, requested);
+    block.sequence = ++sequence_;
+    block.place = tracking_.listening() ? PlaceScope::current() : nullptr;
+    block.owners.store(1, std::memory_order_relaxed);
+  }
+
+  /// Records taken before upstream is asked, so that nothing can fail after it has answered.
+  struct Spare {
+    explicit Spare(Pool& owner) : pool{owner} {
+      std::lock_guard guard{pool.lock_};
+      pool.heap_.segment_records.prepare(1);
+      pool.heap_.blocks.prepare(2);
+      segment = pool.heap_.segment_records.take();
+      block = pool.heap_.blocks.take();
+      rest = pool.heap_.blocks.take();
+    }
+    Spare(const Spare&) = delete;
+    Spare& operator=(const Spare&) = delete;
+    ~Spare() {
+      std::lock_guard guard{pool.lock_};
+      if (segment != nullptr) pool.heap_.segment_records.give_back(segment);
+      if (block != nullptr) pool.heap_.blocks.give_back(block);
+      if (rest != nullptr) pool.heap_.blocks.give_back(rest);
+    }
+    Pool& pool;
+    Segment* segment = nullptr;
+    Block* block = nullptr;
+    Block* rest = nullptr;
+  };
+
+  [[nodiscard]] Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small) {
+    Spare spare{*this};
+    const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
+    if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
+    enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
+    for (const Stage stage :
+         {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
+      if (stage == Stage::after_returning_what_fits) {
+        note_retry(segment_bytes);
+        if (return_what_fits(segment_bytes) == 0) continue;
+      }
+      if (stage == Stage::after_returning_everything && empty_cache() == 0 && !several_streams) continue;
+      {
+        std::lock_guard guard{lock_};
+        if (spare.rest != nullptr) heap_.blocks.give_back(std::exchange(spare.rest, nullptr));
+        heap_.blocks.prepare(1);
+        if (Block* block = take_anywhere(arena, small, rounded)) {
+          start(*block, rounded, bytes);
+          return block;
+        }
+        const auto reserved = static_cast<std::size_t>(heap_.counters.current(Quantity::reserved_bytes));
+        const std::size_t limit = limit_.bytes();
+        if (reserved + asked_upstream_ > limit || segment_bytes > limit - reserved - asked_upstream_) continue;
+        asked_upstream_ += segment_bytes;
+        spare.rest = heap_.blocks.take();
+      }
+      void* address = ask_upstream(segment_bytes);
+      if (address == nullptr) continue;
+      std::uint64_t sequence = 0;
+      Block* block = nullptr;
+      {
+        std::lock_guard guard{lock_};
+        sequence = ++sequence_;
+        asked_upstream_ -= segment_bytes;
+        heap_.blocks.give_back(std::exchange(spare.rest, nullptr));
+        block = heap_.add_segment(std::exchange(spare.segment, nullptr), std::exchange(spare.block, nullptr), address,
+                                  segment_bytes, small, arena);
+        heap_.cut(*block, rounded);
+        start(*block, rounded, bytes);
+      }
+      if (tracking_.listening())
+        tracking_.tell({MemoryEventKind::reserve_segment, sequence, address, segment_bytes, 0, nullptr});
+      return block;
+    }
+    refuse(bytes);
+  }
+
+  /// Under the lock: a free block of the stream itself, else of another stream.
+  [[nodiscard]] Block* take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept {
+    if (Block* block = heap_.take(arena, small, rounded)) return block;
+    if constexpr (several_streams) return arenas_.take_from_others(arena, heap_, small, rounded);
+    return nullptr;
+  }
+
+  /// Null when upstream has no room; whatever else it throws passes. A failure no longer counts for the limit.
+  [[nodiscard]] void* ask_upstream(std::size_t bytes) {
+    try {
+      return upstream_.allocate(bytes);
+    } catch (const std::bad_alloc&) {
+      std::lock_guard guard{lock_};
+      asked_upstream_ -= bytes;
+      return nullptr;
+    } catch (...) {
+      std::lock_guard guard{lock_};
+      asked_upstream_ -= bytes;
+      throw;
+    }
+  }
+
+  /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice.
+  std::size_t return_what_fits(std::size_t bytes) {
+    std::size_t threshold = 0;
+    bool one_is_enough = false;
+    {
+      std::lock_guard guard{lock_};
+      std::size_t sum = 0;
+      for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next) {
+        if (!heap_.is_returnable(*segment)) continue;
+        sum += segment->bytes;
+        if (segment->bytes < bytes) continue;
+        threshold = one_is_enough ? std::min(threshold, segment->bytes) : segment->bytes;
+        one_is_enough = true;
+      }
+      if (sum < bytes) return 0;
+    }
+    std::size_t returned = 0;
+    return return_segments([&](const Segment& segment) {
+      if (returned >= bytes || (one_is_enough && segment.bytes != threshold)) return false;
+      returned += segment.bytes;
+      return true;
+    });
+  }
+
+  /// Returns the returnable segments that the predicate, called under the lock, agrees to.
+  template <class Predicate> std::size_t return_segments(Predicate agrees) {
+    Segment* chain = nullptr;
+    std::size_t bytes = 0;
+    {
+      std::lock_guard guard{lock_};
+      for (Segment *segment = heap_.segments, *next = nullptr; segment != nullptr; segment = next) {
+        next = segment->next;
+        if (!heap_.is_returnable(*segment) || !agrees(*segment)) continue;
+        heap_.remove_segment(*segment);
+        segment->next = chain;
+        chain = segment;
+        bytes += segment->bytes;
+      }
+    }
+    if (chain == nullptr) return 0;
+    // whatever was queued before the blocks were released may still be running; an error of the device is reported, but
+    // the memory is returned all the same, for nothing runs any more
+    struct ReturnAll {
+      Pool& pool;
+      Segment* chain;
+      ~ReturnAll() {
+        while (chain != nullptr) pool.return_segment(std::exchange(chain, chain->next));
+      }
+    } returner{*this, chain};
+    arenas_.streams().synchronize();
+    return bytes;
+  }
+
+  void return_segment(Segment* segment) noexcept {
+    upstream_.release(segment->address, segment->bytes);
+    const MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
+    lock_.lock();
+    const std::uint64_t sequence = ++sequence_;
+    heap_.segment_records.give_back(segment);
+    lock_.unlock();
+    if (tracking_.listening()) {
+      MemoryEvent numbered = event;
+      numbered.sequence = sequence;
+      tracking_.tell(numbered);
+    }
+  }
+
+  void note_retry(std::size_t bytes) {
+    std::uint64_t sequence = 0;
+    {
+      std::lock_guard guard{lock_};
+      ++retries_;
+      sequence = ++sequence_;
+    }
+    if (tracking_.listening()) tracking_.tell({MemoryEventKind::retry, sequence, nullptr, bytes, 0, nullptr});
+  }
+
+  [[noreturn]] void refuse(std::size_t bytes) {
+    OutOfMemoryFigures figures{};
+    figures.asked = bytes;
+    figures.limit = limit_.bytes();
+    std::uint64_t sequence = 0;
+    {
+      std::lock_guard guard{lock_};
+      ++refusals_;
+      sequence = ++sequence_;
+      figures.allocated = static_cast<std::size_t>(heap_.counters.current(Quantity::allocated_bytes));
+      figures.reserved = static_cast<std::size_t>(heap_.counters.current(Quantity::reserved_bytes));
+      figures.cached = figures.reserved - static_cast<std::size_t>(heap_.counters.current(Quantity::active_bytes));
+    }
+    figures.free = upstream_.free_bytes();
+    figures.total = upstream_.total_bytes();
+    if (tracking_.listening())
+      tracking_.tell({MemoryEventKind::out_of_memory, sequence, nullptr, bytes, bytes, PlaceScope::current()});
+    throw OutOfMemoryError{name_, figures};
+  }
+
+  mutable typename Threading::Lock lock_;
+  std::uint64_t sequence_ = 0;
+  Heap<Sizes> heap_;
+  std::size_t asked_upstream_ = 0; ///< being allocated right now; counts for the limit
+  std::int64_t retries_ = 0;
+  std::int64_t refusals_ = 0;
+  Tracking tracking_;
+  Limit limit_;
+  std::string name_;
+  U upstream_;
+  StreamArenas<Sizes, Streams, typename Threading::Lock> arenas_;
+};
+
+} // namespace twill::inline v0::memory

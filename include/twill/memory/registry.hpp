@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pools of the process: one for each device, made at first use, exported, and never destroyed, so that tensors with
+// static storage duration may outlive everything else, and several shared libraries share one pool. Device types
+// and their upstreams have to be exported themselves. Read next: memory/buffer.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/memory/pool.hpp>
+
+#include <array>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <mutex>
+#include <string>
+
+namespace twill::inline v0::memory {
+
+/// Which pool a kind of device has; a kind with several streams specialises it.
+template <class D> struct PoolOf {
+  using type = Pool<typename D::Upstream, DeviceStream<D>>;
+  [[nodiscard]] static type* make(const D& device) {
+    if constexpr (std::constructible_from<typename D::Upstream, const D&>) {
+      return new type{to_string(device), typename D::Upstream(device), DeviceStream<D>{device}};
+    } else {
+      return new type{to_string(device), typename D::Upstream{}, DeviceStream<D>{device}};
+    }
+  }
+};
+
+template <class D> using PoolFor = typename PoolOf<D>::type;
+
+namespace detail {
+
+inline constexpr std::size_t most_devices_of_a_kind = 64;
+
+template <class D> struct PoolTable {
+  std::array<std::atomic<PoolFor<D>*>, most_devices_of_a_kind> pools{};
+  std::mutex making{};
+};
+
+template <class D> TWILL_EXPORT PoolTable<D>& pool_table() {
+  static constinit PoolTable<D> table;
+  return table;
+}
+
+template <class D> PoolFor<D>& make_pool(const D& device) {
+  if (device.index < 0 || static_cast<std::size_t>(device.index) >= most_devices_of_a_kind)
+    throw DeviceError("memory: there is no " + to_string(device) + "; ordinals go from 0 to " +
+                      std::to_string(most_devices_of_a_kind - 1));
+  PoolTable<D>& table = pool_table<D>();
+  auto& slot = table.pools[static_cast<std::size_t>(device.index)];
+  std::lock_guard guard{table.making};
+  PoolFor<D>* pool = slot.load(std::memory_order_acquire);
+  if (pool == nullptr) {
+    pool = PoolOf<D>::make(device);
+    slot.store(pool, std::memory_order_release);
+  }
+  return *pool;
+}
+
+} // namespace detail
+
+/// The pool of a device. throws: DeviceError when there cannot be such a device
+template <class D> [[nodiscard]] PoolFor<D>& pool(const D& device) {
+  const auto index = static_cast<std::size_t>(device.index);
+  if (index < detail::most_devices_of_a_kind) [[likely]]
+    if (PoolFor<D>* made = detail::pool_table<D>().pools[index].load(std::memory_order_acquire)) [[likely]]
+      return *made;
+  return detail::make_pool(device);
+}
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,252 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One arena of free blocks for each stream that a pool serves, and the fences between them. A free block lies in the arena
+// of its home stream, which may take it without waiting. A fence is an event that a taker has to wait for: recorded when
+// a block is released that other streams have used, and when another stream takes it. A fenced block neither merges
+// nor splits until its fences are done. With one stream all of this vanishes. Read next: memory/pool.hpp.
+
+#include <twill/memory/heap.hpp>
+#include <twill/memory/policies/streams.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::memory {
+
+template <SizePolicy Sizes, StreamPolicy Streams> struct StreamArena : Arena<Sizes> {
+  typename Streams::Stream stream{};
+};
+
+/// The form for one stream.
+template <SizePolicy Sizes, StreamPolicy Streams, class Lock> class StreamArenas {
+public:
+  explicit StreamArenas(Streams streams) : streams_{std::move(streams)} {}
+  [[nodiscard]] Streams& streams() { return streams_; }
+  [[nodiscard]] StreamArena<Sizes, Streams>& main() { return main_; }
+
+private:
+  Streams streams_;
+  StreamArena<Sizes, Streams> main_;
+};
+
+/// The form for several streams. Functions that take the lock expect it to be free.
+template <SizePolicy Sizes, SeveralStreams Streams, class Lock> class StreamArenas<Sizes, Streams, Lock> {
+public:
+  using Stream = typename Streams::Stream;
+  using Event = typename Streams::Event;
+  using ArenaType = StreamArena<Sizes, Streams>;
+
+  explicit StreamArenas(Streams streams) : streams_{std::move(streams)} {
+    arenas_.push_back(std::make_unique<ArenaType>());
+    arenas_.front()->stream = streams_.default_stream();
+  }
+
+  [[nodiscard]] Streams& streams() { return streams_; }
+  [[nodiscard]] ArenaType& main() { return *arenas_.front(); }
+
+  /// The arena of a stream, made at first use.
+  [[nodiscard]] ArenaType& of(Stream stream, Lock& lock) {
+    {
+      std::lock_guard guard{lock};
+      if (ArenaType* arena = find(stream)) return *arena;
+    }
+    auto fresh = std::make_unique<ArenaType>(); // large, so not made under the lock
+    fresh->stream = stream;
+    std::lock_guard guard{lock};
+    if (ArenaType* arena = find(stream)) return *arena;
+    arenas_.push_back(std::move(fresh));
+    return *arenas_.back();
+  }
+
+  /// Under the lock: the first free block in another stream's arena that fits.
+  [[nodiscard]] Block* take_from_others(const ArenaType& arena, Heap<Sizes>& heap, bool small, std::size_t rounded) {
+    for (const auto& other : arenas_)
+      if (other.get() != &arena)
+        if (Block* block = heap.take(*other, small, rounded)) return block;
+    return nullptr;
+  }
+
+  /// Makes the arena's stream wait for everybody who used the block before, and moves the block there.
+  /// When an event fails the block keeps its fences and its home, and may be released.
+  void join(Block& block, ArenaType& arena, Lock& lock) {
+    Stream home{};
+    {
+      std::lock_guard guard{lock};
+      if (block.stream_use == nullptr && block.home == &arena) return;
+      home = static_cast<ArenaType*>(block.home)->stream;
+    }
+    if (!(home == arena.stream)) streams_.wait(arena.stream, streams_.record(home));
+    if (const Use* use = use_of(block))
+      for (const Event& fence : use->fences)
+        if (!streams_.done(fence)) streams_.wait(arena.stream, fence);
+    std::lock_guard guard{lock};
+    drop_use(block);
+    block.home = &arena;
+  }
+
+  void record_stream(Block& block, Stream stream, Lock& lock) {
+    std::lock_guard guard{lock};
+    if (static_cast<ArenaType*>(block.home)->stream == stream) return;
+    Use& use = make_use(block);
+    if (std::find(use.users.begin(), use.users.end(), stream) != use.users.end()) return;
+    use.users.push_back(stream);
+    use.fences.reserve(use.fences.size() + use.users.size() + 1);
+  }
+
+  /// Under the lock: whether the block was used by a stream that is not its home.
+  [[nodiscard]] static bool has_users(const Block& block) {
+    return block.stream_use != nullptr && !use_of(block)->users.empty();
+  }
+
+  /// Replaces the users of a block that is being released by events. Where no event can be had the host waits instead.
+  void fence_users(Block& block, Lock& lock) noexcept {
+    std::vector<Stream> users;
+    {
+      std::lock_guard guard{lock};
+      users.swap(use_of(block)->users);
+    }
+    for (const Stream& user : users) {
+      try {
+        Event event = streams_.record(user);
+        std::lock_guard guard{lock};
+        use_of(block)->fences.push_back(std::move(event)); // capacity: record_stream
+      } catch (...) {
+        wait_for_everything();
+      }
+    }
+    std::lock_guard guard{lock};
+    if (use_of(block)->fences.empty()) drop_use(block);
+  }
+
+  /// The stream is about to die: fences its blocks by what is queued now, and makes the default stream their home.
+  void forget(Stream stream, Heap<Sizes>& heap, Lock& lock) {
+    if (stream == main().stream) return;
+    const Event last = streams_.record(stream);
+    std::unique_ptr<ArenaType> dead;
+    std::lock_guard guard{lock};
+    ArenaType* arena = find(stream);
+    const auto concerned = [&](const Block& block) {
+      if (arena != nullptr && block.home == arena) return true;
+      if (block.stream_use == nullptr) return false;
+      const auto& users = use_of(block)->users;
+      return std::find(users.begin(), users.end(), stream) != users.end();
+    };
+    for_each(heap, [&](Block& block) { // everything that can fail comes first
+      if (!concerned(block)) return;
+      Use& use = make_use(block);
+      use.fences.reserve(use.fences.size() + use.users.size() + 2);
+    });
+    for_each(heap, [&](Block& block) {
+      if (!concerned(block)) return;
+      Use& use = *use_of(block);
+      std::erase(use.users, stream);
+      use.fences.push_back(last);
+      if (block.home != arena) return;
+      const bool listed = block.free;
+      if (listed) heap.unlist(block);
+      block.home = &main();
+      if (listed) heap.put(block);
+    });
+    const auto position = std::find_if(arenas_.begin(), arenas_.end(), [&](auto& other) { return other.get() == arena; });
+    if (position == arenas_.end()) return;
+    dead = std::move(*position);
+    arenas_.erase(position);
+  }
+
+  /// Frees the blocks of fences that are done, so that they merge again.
+  void drop_finished_fences(Heap<Sizes>& heap, Lock& lock) {
+    Taken taken{*this, heap, lock};
+    taken.take([](const Block& block) { return block.stream_use != nullptr; });
+    for (Block* block : taken.blocks) {
+      auto& fences = use_of(*block)->fences;
+      std::erase_if(fences, [&](const Event& fence) { return streams_.done(fence); });
+      if (fences.empty()) drop_use(*block);
+    }
+  }
+
+  /// Waits for all streams and gathers every free block, without fences, in the default stream's arena.
+  void settle(Heap<Sizes>& heap, Lock& lock) {
+    Taken taken{*this, heap, lock};
+    taken.take([&](const Block& block) { return block.stream_use != nullptr || block.home != &main(); });
+    if (taken.blocks.empty()) return;
+    streams_.synchronize();
+    for (Block* block : taken.blocks) {
+      if (const Use* use = use_of(*block))
+        for (const Event& fence : use->fences) streams_.wait_on_host(fence);
+      drop_use(*block);
+      block->home = &main();
+    }
+  }
+
+private:
+  /// What a block remembers of other streams. Most blocks have none.
+  struct Use {
+    std::vector<Stream> users;
+    std::vector<Event> fences;
+  };
+
+  /// Free blocks that are out of their lists for a moment; they go back, whatever happens.
+  struct Taken {
+    StreamArenas& arenas;
+    Heap<Sizes>& heap;
+    Lock& lock;
+    std::vector<Block*> blocks{};
+
+    template <class Predicate> void take(Predicate wanted) {
+      std::lock_guard guard{lock};
+      std::size_t count = 0;
+      for_each(heap, [&](const Block& block) { count += block.free && wanted(block) ? 1 : 0; });
+      blocks.reserve(count);
+      for_each(heap, [&](Block& block) {
+        if (!block.free || !wanted(block)) return;
+        heap.unlist(block);
+        blocks.push_back(&block);
+      });
+    }
+    Taken(StreamArenas& owner, Heap<Sizes>& all, Lock& guard) : arenas{owner}, heap{all}, lock{guard} {}
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    ~Taken() {
+      std::lock_guard guard{lock};
+      for (Block* block : blocks) heap.put(*block);
+    }
+  };
+
+  [[nodiscard]] static Use* use_of(const Block& block) { return static_cast<Use*>(block.stream_use); }
+  [[nodiscard]] static Use& make_use(Block& block) {
+    if (block.stream_use == nullptr) block.stream_use = new Use;
+    return *use_of(block);
+  }
+  static void drop_use(Block& block) noexcept {
+    delete use_of(block);
+    block.stream_use = nullptr;
+  }
+
+  [[nodiscard]] ArenaType* find(const Stream& stream) {
+    for (const auto& arena : arenas_)
+      if (arena->stream == stream) return arena.get();
+    return nullptr;
+  }
+
+  template <class F> static void for_each(Heap<Sizes>& heap, F f) {
+    for (Segment* segment = heap.segments; segment != nullptr; segment = segment->next)
+      for (Block* block = segment->first; block != nullptr; block = block->next) f(*block);
+  }
+
+  void wait_for_everything() noexcept {
+    try {
+      streams_.synchronize();
+    } catch (...) { // a failed device runs nothing any more
+    }
+  }
+
+  Streams streams_;
+  std::vector<std::unique_ptr<ArenaType>> arenas_; ///< the default stream's first
+};
+
+} // namespace twill::inline v0::memory
