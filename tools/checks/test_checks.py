@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks themselves are tested: each refuses a small tree that is wrong, and passes its legal twin."""
 
+import json
 import sys
 import tempfile
 import unittest
@@ -12,7 +13,9 @@ import layers
 import readme
 import umbrellas
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "misuse"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests" / "misuse"), str(ROOT / "tools")]
+import bench_table
 import run as misuse
 
 HEADER = "#pragma once\n// SPDX-License-Identifier: Apache-2.0\n//\n// A paragraph.\n\n"
@@ -105,6 +108,17 @@ class Misuse(Tree):
         self.assertIn("the misuse compiles", self.faults(self.GOOD.replace("2 == 3", "2 == 2")))
         self.assertIn("legal twin does not compile", self.faults(self.GOOD.replace("int x", "in x")))
         self.assertIn("no `// expect:`", self.faults(self.GOOD.replace("// expect:", "//")))
+
+
+class BenchTable(Tree):
+    def test_medians_spread_and_ratio_to_the_reference(self):
+        runs = [{"name": f"add/{who}/1000", "run_type": "iteration", "real_time": time, "time_unit": "us"}
+                for who, times in (("twill", (3, 2, 4)), ("reference", (2, 2, 2))) for time in times]
+        self.write("a.json", json.dumps({"context": {"machine": "m", "commit": "c"}, "benchmarks": runs}))
+        samples, contexts = bench_table.read([self.root / "a.json"])
+        self.assertIn("| 1000 | 3 µs ±67%, **1.50x** | 2 µs ±0% |", bench_table.table("add", samples["add"]))
+        self.assertEqual(bench_table.machine(contexts), "machine: m; commit: c")
+        self.assertIn("<svg", bench_table.plot("add", samples["add"]))
 
 
 if __name__ == "__main__":

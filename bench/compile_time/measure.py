@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what including and using twill costs: wall seconds and peak memory of one compiler run, the median of several.
+
+    measure.py [--compiler g++]... [--repeat 5] [--json file] [--check]
+
+The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
+at -O2 and with -g. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "memory", "mutex", "optional", "span",
+            "string", "thread", "tuple", "variant", "vector"]
+
+# Seconds and MB on the machine that the bars of the project are stated for.
+BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>": (1.0, None), "fused_chain.cpp": (1.7, None),
+        "mlp.cpp": (3.0, None)}
+
+
+def compile_once(command, source: Path) -> tuple[float, float]:
+    """Wall seconds and peak resident megabytes of the compiler proper and its children."""
+    start = time.perf_counter()
+    child = subprocess.Popen([*command, str(source)], stderr=subprocess.PIPE, text=True)
+    errors = child.stderr.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - start
+    if status != 0:
+        raise SystemExit(f"measure.py: {source.name} does not compile:\n{errors[:2000]}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def rows(folder: Path):
+    """Name and file of everything that is measured."""
+
+    def written(name: str, text: str):
+        path = folder / name
+        path.write_text(text)
+        return path
+
+    yield "empty file", written("empty.cpp", "int main() {}\n")
+    yield "fifteen std headers", written("standard.cpp", "".join(f"#include <{h}>\n" for h in STANDARD) + "int main() {}\n")
+    for umbrella in sorted((ROOT / "include" / "twill").glob("*.hpp")):
+        yield (f"#include <twill/{umbrella.name}>",
+               written(f"include_{umbrella.stem}.cpp", f"#include <twill/{umbrella.name}>\nint main() {{}}\n"))
+    for path in sorted((ROOT / "bench" / "compile_time").glob("*.cpp")) + sorted((ROOT / "examples").glob("*.cpp")):
+        yield path.name, path
+
+
+def measure(compiler: str, repeat: int):
+    flags = ["-std=c++20", f"-I{ROOT / 'include'}", "-c", "-o", "/dev/null"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in rows(Path(folder)):
+            for options in (["-O2"], ["-O2", "-g"]):
+                samples = [compile_once([compiler, *flags, *options], path) for _ in range(repeat)]
+                seconds = [s for s, _ in samples]
+                yield {"what": name, "compiler": compiler, "options": " ".join(options),
+                       "seconds": statistics.median(seconds), "seconds_all": seconds,
+                       "peak_mb": max(m for _, m in samples)}
+
+
+def text_of(command) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return result.stdout.strip().splitlines()[0] if result.returncode == 0 and result.stdout.strip() else "unknown"
+
+
+def context(compilers):
+    models = [l.split(":", 1)[1].strip() for l in Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")]
+    return {"machine": f"{models[0] if models else 'unknown'}, {len(os.sched_getaffinity(0))} cores",
+            "compilers": [text_of([c, "--version"]) for c in compilers], "commit": text_of(["git", "rev-parse", "--short", "HEAD"])}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", action="append", help="may be repeated; g++ unless given")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    compilers = options.compiler or ["g++"]
+    about = context(compilers)
+    print(f"machine: {about['machine']}; compilers: {'; '.join(about['compilers'])}; commit: {about['commit']}\n")
+    print("| what | compiler | options | seconds (min to max) | peak MB | bar |\n|---|---|---|---|---|---|")
+    results, missed = [], 0
+    for compiler in compilers:
+        for row in measure(compiler, options.repeat):
+            results.append(row)
+            seconds, memory = BARS.get(row["what"], (None, None))
+            is_missed = bool((seconds and row["seconds"] > seconds) or (memory and row["peak_mb"] > memory))
+            missed += is_missed
+            bar = "" if not seconds else f"{seconds} s{f', {memory} MB' if memory else ''}: {'missed' if is_missed else 'kept'}"
+            low, high = min(row["seconds_all"]), max(row["seconds_all"])
+            print(f"| `{row['what']}` | {compiler} | {row['options']} | {row['seconds']:.2f} ({low:.2f} to {high:.2f}) "
+                  f"| {row['peak_mb']:.0f} | {bar} |", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({"context": about, "rows": results}, indent=1) + "\n")
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

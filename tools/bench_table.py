@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes Markdown tables and SVG plots of Google Benchmark JSON files: bench_table.py [--out FOLDER] result.json...
+
+A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
+spread (largest minus smallest, over the median) beside them. Where a workload has a contender `reference`, the others
+are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context.
+"""
+
+import argparse
+import json
+import math
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#66469b", "#5b8e7d", "#8d6a9f", "#444444"]
+
+
+def read(paths):
+    """{workload: {contender: {size: [nanoseconds of each repetition]}}} and the contexts."""
+    samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    contexts = []
+    for path in paths:
+        content = json.loads(Path(path).read_text())
+        contexts.append(content["context"])
+        for run in content["benchmarks"]:
+            if run.get("run_type") == "aggregate" or run.get("error_occurred"):
+                continue
+            name = run.get("run_name", run["name"])
+            parts = [p for p in name.split("/") if p not in ("real_time", "process_time", "manual_time")
+                     and not p.startswith(("repeats:", "iterations:", "min_time:", "threads:"))]
+            workload, contender = parts[0], parts[1] if len(parts) > 1 else "twill"
+            size = "/".join(parts[2:])
+            samples[workload][contender][size].append(run["real_time"] * NANOSECONDS[run["time_unit"]])
+    return samples, contexts
+
+
+def pretty(nanoseconds: float) -> str:
+    for unit, factor in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= factor:
+            return f"{nanoseconds / factor:.3g} {unit}" if nanoseconds < 999.5 * factor else f"{nanoseconds / factor:.0f} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def spread(times) -> str:
+    return f"{100 * (max(times) - min(times)) / statistics.median(times):.0f}%" if len(times) > 1 else ""
+
+
+def order(size: str):
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in size.split("/")]
+
+
+def table(workload, contenders) -> str:
+    sizes = sorted({size for by_size in contenders.values() for size in by_size}, key=order)
+    names = sorted(contenders, key=lambda name: (name == "reference", name != "twill", name))
+    lines = [f"### {workload}", "", "| size | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+    for size in sizes:
+        reference = contenders.get("reference", {}).get(size)
+        cells = []
+        for name in names:
+            times = contenders[name].get(size)
+            if not times:
+                cells.append("–")
+                continue
+            cell = pretty(statistics.median(times))
+            if len(times) > 1:
+                cell += f" ±{spread(times)}"
+            if reference and name != "reference":
+                cell += f", **{statistics.median(times) / statistics.median(reference):.2f}x**"
+            cells.append(cell)
+        lines.append(f"| {size or '–'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def machine(contexts) -> str:
+    lines = []
+    for context in contexts:
+        known = {"machine": context.get("machine", f"{context.get('num_cpus')} cores at {context.get('mhz_per_cpu')} MHz"),
+                 "compiler": context.get("compiler"), "flags": context.get("flags"), "commit": context.get("commit"),
+                 "date": context.get("date")}
+        line = "; ".join(f"{key}: {value}" for key, value in known.items() if value and key != "date")
+        if line not in lines:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def plot(workload, contenders) -> str:
+    """Time over size in log-log where the sizes are numbers, else one bar for each contender and size."""
+    points = {name: sorted((float(size), statistics.median(times)) for size, times in by_size.items() if size.isdigit() and int(size) > 0)
+              for name, by_size in contenders.items()}
+    points = {name: values for name, values in points.items() if len(values) > 1}
+    return curves(workload, points) if points else bars(workload, contenders)
+
+
+def frame(title: str, width: int, height: int, body: list[str]) -> str:
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
+                      f'<rect width="{width}" height="{height}" fill="white"/>',
+                      f'<text x="{width / 2}" y="20" text-anchor="middle" font-size="14">{title}</text>', *body, "</svg>"]) + "\n"
+
+
+def curves(title, points) -> str:
+    left, top, right, bottom = 70, 40, 520, 320
+    xs = [math.log10(x) for values in points.values() for x, _ in values]
+    ys = [math.log10(y) for values in points.values() for _, y in values]
+    x_low, x_high, y_low, y_high = math.floor(min(xs)), math.ceil(max(xs)), math.floor(min(ys)), math.ceil(max(ys))
+
+    def at(x, y):
+        return (left + (math.log10(x) - x_low) / max(x_high - x_low, 1) * (right - left),
+                bottom - (math.log10(y) - y_low) / max(y_high - y_low, 1) * (bottom - top))
+
+    body = []
+    for power in range(x_low, x_high + 1):
+        x, _ = at(10.0**power, 10.0**y_low)
+        body.append(f'<path d="M{x:.1f} {top}V{bottom}" stroke="#ddd"/><text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">1e{power}</text>')
+    for power in range(y_low, y_high + 1):
+        _, y = at(10.0**x_low, 10.0**power)
+        body.append(f'<path d="M{left} {y:.1f}H{right}" stroke="#ddd"/><text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{pretty(10.0**power)}</text>')
+    for index, (name, values) in enumerate(sorted(points.items())):
+        colour = COLOURS[index % len(COLOURS)]
+        path = " ".join("{:.1f},{:.1f}".format(*at(x, y)) for x, y in values)
+        body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        body.append(f'<text x="{right + 12}" y="{top + 16 + 18 * index}" fill="{colour}">{name}</text>')
+    return frame(title, 660, 360, body)
+
+
+def bars(title, contenders) -> str:
+    rows = [(name, size, statistics.median(times)) for name, by_size in sorted(contenders.items())
+            for size, times in sorted(by_size.items(), key=lambda item: order(item[0]))]
+    longest = max(time for _, _, time in rows)
+    body = []
+    for index, (name, size, time) in enumerate(rows):
+        y = 40 + 26 * index
+        length = 320 * time / longest
+        body.append(f'<text x="200" y="{y + 14}" text-anchor="end">{name}{" " + size if size else ""}</text>'
+                    f'<rect x="208" y="{y}" width="{length:.1f}" height="20" fill="{COLOURS[sorted(contenders).index(name) % len(COLOURS)]}"/>'
+                    f'<text x="{214 + length:.1f}" y="{y + 14}">{pretty(time)}</text>')
+    return frame(title, 640, 60 + 26 * len(rows), body)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, help="folder for results.md and one SVG for each workload; without: print the tables")
+    parser.add_argument("results", nargs="+")
+    options = parser.parse_args()
+    samples, contexts = read(options.results)
+    text = machine(contexts) + "\n\n" + "\n".join(table(workload, contenders) for workload, contenders in samples.items())
+    if options.out is None:
+        print(text)
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    for workload, contenders in samples.items():
+        (options.out / f"{workload}.svg").write_text(plot(workload, contenders))
+    links = "\n".join(f"![{workload}]({workload}.svg)" for workload in samples)
+    (options.out / "results.md").write_text(f"# Benchmarks\n\n{text}\n{links}\n")
+
+
+if __name__ == "__main__":
+    main()
