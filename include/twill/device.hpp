@@ -4,6 +4,7 @@
 // Everything about devices: kinds, names, streams, copies, generators. Host kinds and `Meta`; <twill/cuda.cuh> adds CUDA.
 
 #include <twill/device/copy.hpp>
+#include <twill/device/cpu/blas.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/partition.hpp>
@@ -17,3 +18,4 @@
 #include <twill/device/device.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/device/meta/meta.hpp>
+#include <twill/device/names.hpp>

@@ -1,0 +1,93 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a name typed at run time to a device type: `with_device("cpu:1", f)` calls `f(Cpu{1})`, and `f` is compiled for each
+// kind it may meet. A name is a kind, which means the current device of that kind, or a kind and an ordinal. A header that
+// adds a kind overloads `with_device` for functions that accept the new kind, by way of `visit_device`. Read next:
+// device/device.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/device/cpu/cpu.hpp>
+#include <twill/device/current.hpp>
+#include <twill/device/meta/meta.hpp>
+
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0 {
+
+namespace detail {
+
+/// The ordinal in a name of kind `D`: nothing when the name is of another kind.
+/// throws: ValueError when what follows the kind is no ordinal, DeviceError when there is no such device
+template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_view name) {
+  const std::string_view kind{D::kind};
+  if (name.substr(0, kind.size()) != kind) return std::nullopt;
+  std::string_view rest = name.substr(kind.size());
+  D device = current_device<D>();
+  if (!rest.empty()) {
+    if (rest.front() != ':') return std::nullopt;
+    rest.remove_prefix(1);
+    const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), device.index);
+    const bool plain = !rest.empty() && rest.front() != '-' && end == rest.data() + rest.size();
+    if (!plain || (status != std::errc{} && status != std::errc::result_out_of_range))
+      throw ValueError("with_device: \"" + std::string{name} + "\" is no device; write \"" + std::string{kind} +
+                       "\" or \"" + std::string{kind} + ":0\"");
+    if (status == std::errc::result_out_of_range)
+      throw DeviceError("with_device: there is no " + std::string{name} + "; this process has " +
+                        std::to_string(D::count()) + " " + std::string{kind} + " devices");
+  }
+  require_exists(device, "with_device");
+  return device;
+}
+
+/// How an unknown name is refused.
+template <class... Kinds> [[noreturn]] void refuse_device_name(std::string_view name, std::tuple<Kinds...>) {
+  std::string known;
+  ((known += (known.empty() ? "\"" : ", \"") + std::string{Kinds::kind} + "\""), ...);
+  if (name == "cuda" || name.substr(0, 5) == "cuda:")
+    throw DeviceError("with_device: \"" + std::string{name} + "\" needs CUDA, which this program was built without; " +
+                      "include <twill/cuda.cuh> and compile the file with nvcc, or use " + known);
+  throw DeviceError("with_device: \"" + std::string{name} + "\" is no device; the kinds are " + known +
+                    ", each with an ordinal if you like, as in \"cpu:1\"");
+}
+
+/// Tries one kind after the other.
+template <class Result, class All, DeviceName Kind, DeviceName... Rest, class F>
+Result visit_first(std::string_view name, F& function) {
+  if (const auto device = device_named<Kind>(name)) return static_cast<Result>(std::invoke(function, *device));
+  if constexpr (sizeof...(Rest) > 0) {
+    return visit_first<Result, All, Rest...>(name, function);
+  } else {
+    refuse_device_name(name, All{});
+  }
+}
+
+} // namespace detail
+
+/// Calls `function` with the device that `name` means, one of the given kinds, and returns its result, which is of the
+/// type that the first kind yields.
+/// throws: DeviceError for names of no such device, ValueError for an ordinal that is none
+template <DeviceName... Kinds, class F>
+requires(sizeof...(Kinds) > 0) auto visit_device(std::string_view name, F&& function)
+    -> std::invoke_result_t<F&, std::tuple_element_t<0, std::tuple<Kinds...>>> {
+  using All = std::tuple<Kinds...>;
+  return detail::visit_first<std::invoke_result_t<F&, std::tuple_element_t<0, All>>, All, Kinds...>(name, function);
+}
+
+/// Calls `function` with the device that `name` means: "cpu", "cpu:1", "meta".
+/// throws: DeviceError for names of no device here, ValueError for an ordinal that is none
+template <class F>
+requires std::invocable<F&, Cpu> && std::invocable<F&, Meta>
+auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&, Cpu> {
+  return visit_device<Cpu, Meta>(name, function);
+}
+
+} // namespace twill::inline v0
