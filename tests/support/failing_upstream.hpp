@@ -23,7 +23,7 @@ public:
     std::size_t live_bytes = 0;
     std::size_t capacity = std::size_t{1} << 40;
     std::size_t calls = 0;
-    std::size_t fail_at = 0;     ///< the number, from 1, of the call that fails; 0 for none
+    std::size_t fail_at = 0; ///< the number, from 1, of the call that fails; 0 for none
     bool fail_from_then_on = false;
     std::size_t foreign_releases = 0;
   };
@@ -31,8 +31,8 @@ public:
   [[nodiscard]] void* allocate(std::size_t bytes) {
     std::lock_guard guard{state->mutex};
     ++state->calls;
-    const bool told = state->fail_at != 0 && (state->calls == state->fail_at ||
-                                              (state->fail_from_then_on && state->calls > state->fail_at));
+    const bool told = state->fail_at != 0 &&
+                      (state->calls == state->fail_at || (state->fail_from_then_on && state->calls > state->fail_at));
     if (told || state->live_bytes + bytes > state->capacity) throw std::bad_alloc{};
     void* address = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (address == nullptr) throw std::bad_alloc{};

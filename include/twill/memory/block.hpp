@@ -16,23 +16,22 @@ namespace twill::inline v0::memory {
 struct Segment;
 struct ArenaBase;
 
-
 /// A piece of a segment. Everything but `owners` is guarded by the lock of the pool while the block is free, and belongs to
 /// the owner while it is in use (the neighbours excepted).
 struct Block {
   std::byte* address = nullptr;
-  std::size_t bytes = 0;             ///< of the piece, remainder included
-  std::size_t rounded = 0;           ///< of the request, rounded; what `memory_allocated` counts
-  std::size_t requested = 0;         ///< of the request, as asked
+  std::size_t bytes = 0;     ///< of the piece, remainder included
+  std::size_t rounded = 0;   ///< of the request, rounded; what `memory_allocated` counts
+  std::size_t requested = 0; ///< of the request, as asked
   Segment* segment = nullptr;
-  Block* previous = nullptr;         ///< neighbours by address
+  Block* previous = nullptr; ///< neighbours by address
   Block* next = nullptr;
-  Block* previous_free = nullptr;    ///< neighbours in a list of the free index
+  Block* previous_free = nullptr; ///< neighbours in a list of the free index
   Block* next_free = nullptr;
-  ArenaBase* home = nullptr;         ///< the arena of the stream that may reuse it without waiting
-  void* stream_use = nullptr;        ///< what the stream policy keeps: other users, fences; null for most blocks
-  std::uint64_t sequence = 0;        ///< of the allocation, for snapshots
-  const char* place = nullptr;       ///< what made the allocation, where tracking is on
+  ArenaBase* home = nullptr;   ///< the arena of the stream that may reuse it without waiting
+  void* stream_use = nullptr;  ///< what the stream policy keeps: other users, fences; null for most blocks
+  std::uint64_t sequence = 0;  ///< of the allocation, for snapshots
+  const char* place = nullptr; ///< what made the allocation, where tracking is on
   std::atomic<std::uint32_t> owners{0};
   bool free = false;
   bool counted_as_split = false;

@@ -74,9 +74,7 @@ public:
   }
 
   /// Says that work on another stream of the device uses the block.
-  template <class Stream> void record_stream(Stream stream)
-    requires PoolFor<D>::several_streams
-  {
+  template <class Stream> void record_stream(Stream stream) requires PoolFor<D>::several_streams {
     if (block_ != nullptr) pool(device_).record_stream(*block_, stream);
   }
 

@@ -5,7 +5,6 @@
 // total; each is kept for small requests, for large ones, and for both. `Counters` is the form the pool updates on its fast
 // path; `MemoryStats` is what users read. Read next: memory/statistics.hpp.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,14 +37,20 @@ struct MemoryStats {
   ClassStats all;
   ClassStats small;
   ClassStats large;
-  std::int64_t retries = 0;        ///< requests that were tried again after returning cached memory
-  std::int64_t out_of_memory = 0;  ///< requests that were refused
+  std::int64_t retries = 0;       ///< requests that were tried again after returning cached memory
+  std::int64_t out_of_memory = 0; ///< requests that were refused
 };
 
 /// The quantities in the order of `ClassStats`.
 enum class Quantity : std::uint8_t {
-  allocation, allocated_bytes, requested_bytes, active_bytes,
-  segment, reserved_bytes, inactive_split, inactive_split_bytes,
+  allocation,
+  allocated_bytes,
+  requested_bytes,
+  active_bytes,
+  segment,
+  reserved_bytes,
+  inactive_split,
+  inactive_split_bytes,
 };
 
 class Counters {
@@ -56,8 +61,12 @@ public:
     const auto value = static_cast<std::int64_t>(amount);
     row.current[q] += value;
     row.allocated[q] += value;
-    row.peak[q] = std::max(row.peak[q], row.current[q]);
-    peak_of_both_[q] = std::max(peak_of_both_[q], rows_[0].current[q] + rows_[1].current[q]);
+    // branches rather than maxima: new peaks are rare, and stores delay the lock's next exchange
+    if (row.current[q] > row.peak[q]) [[unlikely]]
+      row.peak[q] = row.current[q];
+    const std::int64_t both = rows_[0].current[q] + rows_[1].current[q];
+    if (both > peak_of_both_[q]) [[unlikely]]
+      peak_of_both_[q] = both;
   }
 
   void subtract(bool small, Quantity quantity, std::size_t amount) noexcept {

@@ -124,11 +124,9 @@ public:
     return block.free && block.next == nullptr && block.stream_use == nullptr;
   }
 
-  /// Forgets a returnable segment; the caller returns its memory and then its record.
+  /// Forgets a segment whose only block is out of its list; its record belongs to the caller.
   void remove_segment(Segment& segment) noexcept {
-    Block* block = segment.first;
-    unlist(*block);
-    recycle(block);
+    recycle(segment.first);
     if (segment.previous != nullptr) segment.previous->next = segment.next;
     if (segment.next != nullptr) segment.next->previous = segment.previous;
     if (segments == &segment) segments = segment.next;

@@ -64,9 +64,7 @@ public:
   [[nodiscard]] Block* allocate(std::size_t bytes) { return allocate_in(arenas_.main(), bytes); }
 
   /// The same for work on another stream.
-  [[nodiscard]] Block* allocate(std::size_t bytes, typename Streams::Stream stream)
-    requires several_streams
-  {
+  [[nodiscard]] Block* allocate(std::size_t bytes, typename Streams::Stream stream) requires several_streams {
     return allocate_in(arenas_.of(stream, lock_), bytes);
   }
 
@@ -83,25 +81,24 @@ public:
       }
     }
     heap_.end(*block);
-    heap_.put(*block);
+    if constexpr (several_streams) {
+      heap_.put(*block);
+    } else {
+      put_back_recent();
+      recent_ = block;
+    }
     const std::uint64_t sequence = ++sequence_;
     lock_.unlock();
     if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
   }
 
   /// Says that work on that stream uses the block, too; it will not be reused before that work is done.
-  void record_stream(Block& block, typename Streams::Stream stream)
-    requires several_streams
-  {
+  void record_stream(Block& block, typename Streams::Stream stream) requires several_streams {
     arenas_.record_stream(block, stream, lock_);
   }
 
   /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.
-  void forget_stream(typename Streams::Stream stream)
-    requires several_streams
-  {
-    arenas_.forget(stream, heap_, lock_);
-  }
+  void forget_stream(typename Streams::Stream stream) requires several_streams { arenas_.forget(stream, heap_, lock_); }
 
   /// Returns every segment that nothing uses to upstream, after the device has finished with it; tells how many bytes.
   std::size_t empty_cache() {
@@ -111,6 +108,7 @@ public:
 
   [[nodiscard]] MemoryStats stats() const {
     std::lock_guard guard{lock_};
+    put_back_recent();
     MemoryStats stats = heap_.counters.stats();
     stats.retries = retries_;
     stats.out_of_memory = refusals_;
@@ -119,23 +117,27 @@ public:
 
   [[nodiscard]] std::int64_t current(Quantity quantity) const {
     std::lock_guard guard{lock_};
+    put_back_recent();
     return heap_.counters.current(quantity);
   }
 
   [[nodiscard]] std::int64_t peak(Quantity quantity) const {
     std::lock_guard guard{lock_};
+    put_back_recent();
     return heap_.counters.peak(quantity);
   }
 
   /// The peaks start again from the current values.
   void reset_peaks() {
     std::lock_guard guard{lock_};
+    put_back_recent();
     heap_.counters.reset_peaks();
   }
 
   /// Calls f(segment, block) for every block, in no particular order of segments, under the lock: f must not use the pool.
   template <class F> void for_each_block(F&& f) const {
     std::lock_guard guard{lock_};
+    put_back_recent();
     for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next)
       for (const Block* block = segment->first; block != nullptr; block = block->next) f(*segment, *block);
   }
@@ -155,7 +157,7 @@ private:
     const std::size_t rounded = Sizes::round(bytes);
     const bool small = Sizes::is_small(rounded);
     lock_.lock();
-    Block* block = heap_.blocks.empty() ? nullptr : heap_.take(arena, small, rounded);
+    Block* block = take_cached(arena, small, rounded);
     if (block != nullptr) [[likely]] {
       start(*block, rounded, bytes);
       lock_.unlock();
@@ -174,6 +176,20 @@ private:
     if (tracking_.listening())
       tracking_.tell({MemoryEventKind::allocate, block->sequence, block->address, rounded, bytes, block->place});
     return block;
+  }
+
+  /// Under the lock: a free block, or null when there is none, or no record for cutting it.
+  [[nodiscard]] Block* take_cached(ArenaType& arena, bool small, std::size_t rounded) noexcept {
+    if (recent_ != nullptr) {
+      if (recent_->rounded == rounded) return std::exchange(recent_, nullptr);
+      put_back_recent();
+    }
+    return heap_.blocks.empty() ? nullptr : heap_.take(arena, small, rounded);
+  }
+
+  /// Under the lock: lists the block that was released last. What walks or counts the free blocks comes here first.
+  void put_back_recent() const noexcept {
+    if (recent_ != nullptr) heap_.put(*std::exchange(recent_, nullptr));
   }
 
   /// Under the lock: the block serves a request from now on.
@@ -213,8 +229,7 @@ private:
     const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
     if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
     enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
-    for (const Stage stage :
-         {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
+    for (const Stage stage : {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
       if (stage == Stage::after_returning_what_fits) {
         note_retry(segment_bytes);
         if (return_what_fits(segment_bytes) == 0) continue;
@@ -224,6 +239,7 @@ private:
         std::lock_guard guard{lock_};
         if (spare.rest != nullptr) heap_.blocks.give_back(std::exchange(spare.rest, nullptr));
         heap_.blocks.prepare(1);
+        put_back_recent();
         if (Block* block = take_anywhere(arena, small, rounded)) {
           start(*block, rounded, bytes);
           return block;
@@ -279,69 +295,63 @@ private:
 
   /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice.
   std::size_t return_what_fits(std::size_t bytes) {
-    std::size_t threshold = 0;
-    bool one_is_enough = false;
+    std::size_t smallest = 0; // of those that are large enough
     {
       std::lock_guard guard{lock_};
+      put_back_recent();
       std::size_t sum = 0;
       for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next) {
         if (!heap_.is_returnable(*segment)) continue;
         sum += segment->bytes;
-        if (segment->bytes < bytes) continue;
-        threshold = one_is_enough ? std::min(threshold, segment->bytes) : segment->bytes;
-        one_is_enough = true;
+        if (segment->bytes >= bytes) smallest = smallest == 0 ? segment->bytes : std::min(smallest, segment->bytes);
       }
       if (sum < bytes) return 0;
     }
-    std::size_t returned = 0;
+    std::size_t chosen = 0;
     return return_segments([&](const Segment& segment) {
-      if (returned >= bytes || (one_is_enough && segment.bytes != threshold)) return false;
-      returned += segment.bytes;
+      if (chosen >= bytes || (smallest != 0 && segment.bytes != smallest)) return false;
+      chosen += segment.bytes;
       return true;
     });
   }
 
-  /// Returns the returnable segments that the predicate, called under the lock, agrees to.
+  /// Returns the returnable segments that the predicate, called under the lock, agrees to. Work that was queued before
+  /// their blocks were released may still be running, so the device finishes first; if it fails they stay cached.
   template <class Predicate> std::size_t return_segments(Predicate agrees) {
-    Segment* chain = nullptr;
-    std::size_t bytes = 0;
+    Block* chain = nullptr; // the segments' only blocks, out of their lists, linked by next_free
     {
       std::lock_guard guard{lock_};
-      for (Segment *segment = heap_.segments, *next = nullptr; segment != nullptr; segment = next) {
-        next = segment->next;
+      put_back_recent();
+      for (Segment* segment = heap_.segments; segment != nullptr; segment = segment->next) {
         if (!heap_.is_returnable(*segment) || !agrees(*segment)) continue;
-        heap_.remove_segment(*segment);
-        segment->next = chain;
-        chain = segment;
-        bytes += segment->bytes;
+        heap_.unlist(*segment->first);
+        segment->first->next_free = std::exchange(chain, segment->first);
       }
     }
     if (chain == nullptr) return 0;
-    // whatever was queued before the blocks were released may still be running; an error of the device is reported, but
-    // the memory is returned all the same, for nothing runs any more
-    struct ReturnAll {
-      Pool& pool;
-      Segment* chain;
-      ~ReturnAll() {
-        while (chain != nullptr) pool.return_segment(std::exchange(chain, chain->next));
-      }
-    } returner{*this, chain};
-    arenas_.streams().synchronize();
+    try {
+      arenas_.streams().synchronize();
+    } catch (...) {
+      std::lock_guard guard{lock_};
+      while (chain != nullptr) heap_.put(*std::exchange(chain, chain->next_free));
+      throw;
+    }
+    std::size_t bytes = 0;
+    while (chain != nullptr) bytes += return_segment(*std::exchange(chain, chain->next_free));
     return bytes;
   }
 
-  void return_segment(Segment* segment) noexcept {
+  std::size_t return_segment(Block& block) noexcept {
+    Segment* segment = block.segment;
+    MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
     upstream_.release(segment->address, segment->bytes);
-    const MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
     lock_.lock();
-    const std::uint64_t sequence = ++sequence_;
+    event.sequence = ++sequence_;
+    heap_.remove_segment(*segment);
     heap_.segment_records.give_back(segment);
     lock_.unlock();
-    if (tracking_.listening()) {
-      MemoryEvent numbered = event;
-      numbered.sequence = sequence;
-      tracking_.tell(numbered);
-    }
+    if (tracking_.listening()) tracking_.tell(event);
+    return event.bytes;
   }
 
   void note_retry(std::size_t bytes) {
@@ -376,8 +386,9 @@ private:
 
   mutable typename Threading::Lock lock_;
   std::uint64_t sequence_ = 0;
-  Heap<Sizes> heap_;
-  std::size_t asked_upstream_ = 0; ///< being allocated right now; counts for the limit
+  mutable Heap<Sizes> heap_;
+  mutable Block* recent_ = nullptr; ///< released last and not merged yet: the next request of its size takes it
+  std::size_t asked_upstream_ = 0;  ///< being allocated right now; counts for the limit
   std::int64_t retries_ = 0;
   std::int64_t refusals_ = 0;
   Tracking tracking_;

@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/device/current.hpp>
 #include <twill/memory/pool.hpp>
 
 #include <array>
@@ -34,7 +35,7 @@ template <class D> using PoolFor = typename PoolOf<D>::type;
 
 namespace detail {
 
-inline constexpr std::size_t most_devices_of_a_kind = 64;
+inline constexpr std::size_t most_devices_of_a_kind = 512;
 
 template <class D> struct PoolTable {
   std::array<std::atomic<PoolFor<D>*>, most_devices_of_a_kind> pools{};
@@ -47,9 +48,10 @@ template <class D> TWILL_EXPORT PoolTable<D>& pool_table() {
 }
 
 template <class D> PoolFor<D>& make_pool(const D& device) {
-  if (device.index < 0 || static_cast<std::size_t>(device.index) >= most_devices_of_a_kind)
-    throw DeviceError("memory: there is no " + to_string(device) + "; ordinals go from 0 to " +
-                      std::to_string(most_devices_of_a_kind - 1));
+  require_exists(device, "memory");
+  if (static_cast<std::size_t>(device.index) >= most_devices_of_a_kind)
+    throw DeviceError("memory: " + to_string(device) + " has no pool; there are pools for " +
+                      std::to_string(most_devices_of_a_kind) + " devices of a kind");
   PoolTable<D>& table = pool_table<D>();
   auto& slot = table.pools[static_cast<std::size_t>(device.index)];
   std::lock_guard guard{table.making};
@@ -63,8 +65,8 @@ template <class D> PoolFor<D>& make_pool(const D& device) {
 
 } // namespace detail
 
-/// The pool of a device. throws: DeviceError when there cannot be such a device
-template <class D> [[nodiscard]] PoolFor<D>& pool(const D& device) {
+/// The pool of a device. throws: DeviceError when there is no such device
+template <DeviceName D> [[nodiscard]] PoolFor<D>& pool(const D& device) {
   const auto index = static_cast<std::size_t>(device.index);
   if (index < detail::most_devices_of_a_kind) [[likely]]
     if (PoolFor<D>* made = detail::pool_table<D>().pools[index].load(std::memory_order_acquire)) [[likely]]

@@ -152,7 +152,8 @@ public:
       block.home = &main();
       if (listed) heap.put(block);
     });
-    const auto position = std::find_if(arenas_.begin(), arenas_.end(), [&](auto& other) { return other.get() == arena; });
+    const auto position =
+        std::find_if(arenas_.begin(), arenas_.end(), [&](auto& other) { return other.get() == arena; });
     if (position == arenas_.end()) return;
     dead = std::move(*position);
     arenas_.erase(position);

@@ -14,7 +14,8 @@ namespace twill::inline v0::memory {
 template <class U>
 concept Upstream = requires(U& upstream, void* address, std::size_t bytes) {
   { upstream.allocate(bytes) } -> std::same_as<void*>;
-  { upstream.release(address, bytes) } noexcept;
+  { upstream.release(address, bytes) }
+  noexcept;
   { upstream.total_bytes() } -> std::convertible_to<std::size_t>;
   { upstream.free_bytes() } -> std::convertible_to<std::size_t>;
 };

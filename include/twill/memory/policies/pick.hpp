@@ -10,9 +10,7 @@ namespace twill::inline v0::memory {
 
 namespace detail {
 
-template <class Kind, class Default, class... Policies> struct Pick {
-  using type = Default;
-};
+template <class Kind, class Default, class... Policies> struct Pick { using type = Default; };
 template <class Kind, class Default, class First, class... Rest> struct Pick<Kind, Default, First, Rest...> {
   using type = typename std::conditional_t<std::same_as<typename First::policy_kind, Kind>, std::type_identity<First>,
                                            Pick<Kind, Default, Rest...>>::type;

@@ -24,14 +24,13 @@ concept StreamPolicy = std::same_as<typename P::policy_kind, StreamPolicyKind> &
 /// Work is ordered in each of several streams, and events order the streams among each other. Events are cheap to copy.
 template <class P>
 concept SeveralStreams = StreamPolicy<P> && P::several && std::equality_comparable<typename P::Stream> &&
-                         std::copyable<typename P::Event> &&
-                         requires(P& policy, typename P::Stream stream, const typename P::Event& event) {
-                           { policy.default_stream() } -> std::same_as<typename P::Stream>;
-                           { policy.record(stream) } -> std::same_as<typename P::Event>; // everything queued so far
-                           policy.wait(stream, event);                                   // later work of the stream
-                           { policy.done(event) } -> std::same_as<bool>;
-                           policy.wait_on_host(event);
-                         };
+    std::copyable<typename P::Event> && requires(P& policy, typename P::Stream stream, const typename P::Event& event) {
+  { policy.default_stream() } -> std::same_as<typename P::Stream>;
+  { policy.record(stream) } -> std::same_as<typename P::Event>; // everything queued so far
+  policy.wait(stream, event);                                   // later work of the stream
+  { policy.done(event) } -> std::same_as<bool>;
+  policy.wait_on_host(event);
+};
 
 /// Stands for the only stream.
 struct TheStream {

@@ -16,7 +16,8 @@ namespace twill::inline v0::memory {
 struct ThreadingPolicyKind {};
 
 template <class P>
-concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyKind> && requires(typename P::Lock& lock) {
+concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyKind> &&
+    requires(typename P::Lock& lock) {
   lock.lock();
   lock.unlock();
 };

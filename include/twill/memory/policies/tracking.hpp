@@ -27,11 +27,11 @@ enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, 
 /// Something that happened in a pool.
 struct MemoryEvent {
   MemoryEventKind kind = MemoryEventKind::allocate;
-  std::uint64_t sequence = 0;     ///< counts the events of the pool
+  std::uint64_t sequence = 0; ///< counts the events of the pool
   const void* address = nullptr;
-  std::size_t bytes = 0;          ///< rounded request, or segment
-  std::size_t requested = 0;      ///< as asked; allocations and failures only
-  const char* place = nullptr;    ///< what made the allocation, or null
+  std::size_t bytes = 0;       ///< rounded request, or segment
+  std::size_t requested = 0;   ///< as asked; allocations and failures only
+  const char* place = nullptr; ///< what made the allocation, or null
 };
 
 /// Receives the events of a pool; has to outlive its registration, and be callable from any thread.
@@ -64,11 +64,11 @@ private:
 struct TrackingPolicyKind {};
 
 template <class P>
-concept TrackingPolicy =
-    std::same_as<typename P::policy_kind, TrackingPolicyKind> && requires(P& tracking, const MemoryEvent& event) {
-      { tracking.listening() } -> std::same_as<bool>;
-      tracking.tell(event);
-    };
+concept TrackingPolicy = std::same_as<typename P::policy_kind, TrackingPolicyKind> &&
+    requires(P& tracking, const MemoryEvent& event) {
+  { tracking.listening() } -> std::same_as<bool>;
+  tracking.tell(event);
+};
 
 /// Nobody can listen, and nothing is paid for it.
 struct Untracked {
