@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How twill refuses a program and names the values that disagree. Text of a static_assert cannot carry numbers in C++20, a
+// template that is declared and never defined can: g++, clang and nvcc print its arguments in the first line of the error.
+// A function that finds a mistake at compile time writes
+// `static_cast<void>(sizeof(refused<Problem::axis_is_outside_the_rank, with::axis<3>, with::rank<2>>))`.
+
+#include <cstdint>
+
+namespace twill::inline v0 {
+
+/// What is wrong: each enumerator is the sentence.
+enum class Problem : std::uint8_t {
+  broadcast_extents_differ,
+  axis_is_outside_the_rank,
+  axis_is_named_twice,
+  permutation_must_name_each_axis_once,
+  reshape_changes_the_number_of_elements,
+  squeezed_axis_must_have_extent_one,
+  expanded_extent_must_be_one_before,
+  index_is_outside_the_axis,
+  too_many_indices,
+  item_needs_exactly_one_element,
+  number_of_values_differs_from_the_shape,
+  shapes_differ,
+  result_has_more_dimensions_than_its_destination,
+  matmul_left_columns_differ_from_right_rows,
+  matmul_needs_at_least_one_dimension,
+};
+
+/// The values that a refusal names.
+namespace with {
+template <std::int64_t Value> struct left;
+template <std::int64_t Value> struct right;
+template <std::int64_t Value> struct axis;
+template <std::int64_t Value> struct rank;
+template <std::int64_t Value> struct extent;
+template <std::int64_t Value> struct index;
+template <std::int64_t Value> struct elements;
+template <std::int64_t Value> struct requested;
+template <std::int64_t Value> struct count;
+} // namespace with
+
+/// Never defined: asking for its size is the error.
+template <Problem P, class... Values> struct refused;
+
+} // namespace twill::inline v0

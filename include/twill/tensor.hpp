@@ -1,0 +1,12 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of tensor/.
+
+#include <twill/tensor/copy.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/extents.hpp>
+#include <twill/tensor/index.hpp>
+#include <twill/tensor/layout.hpp>
+#include <twill/tensor/shapes.hpp>
+#include <twill/tensor/tensor.hpp>

@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves elements between views: on one device by a fused program (which also converts the element type), between devices
+// as bytes. Works on addresses and layouts, so that every tensor of one element type shares the code. A device without
+// memory runs the same code and moves nothing. Read next: tensor/tensor.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/device/device.hpp>
+#include <twill/kernel/coalesce.hpp>
+#include <twill/kernel/launch.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/tensor/layout.hpp>
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+
+namespace twill::inline v0::detail {
+
+/// An operand that reads or writes memory, for a grid of the same rank as the strides.
+[[nodiscard]] inline kernel::Operand memory_operand(const void* data, const Dims& strides) {
+  kernel::Operand operand{.data = const_cast<void*>(data)};
+  for (int axis = 0; axis < strides.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = strides[axis];
+  return operand;
+}
+
+/// An operand that carries its value.
+template <Scalar T> [[nodiscard]] kernel::Operand immediate_operand(T value) {
+  kernel::Operand operand{};
+  std::memcpy(&operand.bits, &value, sizeof(T));
+  return operand;
+}
+
+/// A grid has at least one dimension, so that rank 0 needs no code of its own.
+[[nodiscard]] constexpr kernel::Grid at_least_one_dimension(kernel::Grid grid) {
+  if (grid.rank == 0) grid = kernel::Grid(1);
+  return grid;
+}
+
+template <Scalar To, Scalar From, kernel::Access A> struct CopyProgram {
+  using type = kernel::Program<kernel::In<From, A>, kernel::Cast<To, 0>, kernel::Out<To, 1>>;
+};
+template <Scalar T, kernel::Access A> struct CopyProgram<T, T, A> {
+  using type = kernel::Program<kernel::In<T, A>, kernel::Out<T, 0>>;
+};
+
+/// to[i] = from[i] on one device, for every index i of the extents. The two must not overlap.
+template <Scalar To, Scalar From, Device D>
+void copy_elements(const D& device, To* to, const Dims& to_strides, const From* from, const Dims& from_strides,
+                   const Dims& extents) {
+  if (extents.elements() == 0) return;
+  std::array operands{memory_operand(from, from_strides), memory_operand(to, to_strides)};
+  kernel::Grid grid = at_least_one_dimension(extents);
+  kernel::coalesce(grid, operands.data(), 2, false);
+  if (operands[0].strides[static_cast<std::size_t>(grid.rank - 1)] == 1)
+    kernel::launch(typename CopyProgram<To, From, kernel::Access::contiguous>::type{}, device, grid, operands.data());
+  else
+    kernel::launch(typename CopyProgram<To, From, kernel::Access::strided>::type{}, device, grid, operands.data());
+}
+
+/// Every element of a view becomes one value.
+template <Scalar T, Device D>
+void fill_elements(const D& device, T* to, const Dims& strides, const Dims& extents, T value) {
+  if (extents.elements() == 0) return;
+  std::array operands{immediate_operand(value), memory_operand(to, strides)};
+  kernel::Grid grid = at_least_one_dimension(extents);
+  kernel::coalesce(grid, operands.data(), 2, false);
+  kernel::launch(kernel::Program<kernel::Immediate<T>, kernel::Out<T, 0>>{}, device, grid, operands.data());
+}
+
+/// True when two views of one device touch a common byte (judged by the ranges they span).
+[[nodiscard]] inline bool ranges_overlap(const void* a, std::size_t a_size, layout::Span a_span, const void* b,
+                                         std::size_t b_size, layout::Span b_span) {
+  if (a_span.last < a_span.first || b_span.last < b_span.first) return false;
+  const auto address = [](const void* base, std::int64_t offset, std::size_t size) {
+    return std::bit_cast<std::intptr_t>(base) + offset * static_cast<std::int64_t>(size);
+  };
+  const auto a_end = address(a, a_span.last + 1, a_size);
+  const auto b_end = address(b, b_span.last + 1, b_size);
+  return address(a, a_span.first, a_size) < b_end && address(b, b_span.first, b_size) < a_end;
+}
+
+} // namespace twill::inline v0::detail

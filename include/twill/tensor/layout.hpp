@@ -1,0 +1,182 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the elements of a view lie: extents, strides and the offset of the first element, all counted in elements. Every
+// view of NumPy is arithmetic on these three, written here once, at run time, without a tensor in sight. What the compiler
+// knows about the result's shape is decided beside it in tensor/shapes.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace twill::inline v0 {
+
+/// A range of indices, `slice{begin, end, step}`, as Python's: negative bounds count from the end, missing ones reach it.
+struct slice {
+  std::optional<std::int64_t> begin{};
+  std::optional<std::int64_t> end{};
+  std::int64_t step = 1;
+};
+
+namespace layout {
+
+struct Layout {
+  Dims extents{};
+  Dims strides{};
+  std::int64_t offset = 0;
+};
+
+/// True when the elements lie in row-major order without gaps; axes of extent 1 may have any stride.
+[[nodiscard]] constexpr bool is_contiguous(const Dims& extents, const Dims& strides) {
+  std::int64_t expected = 1;
+  for (int axis = extents.rank - 1; axis >= 0; --axis) {
+    if (extents[axis] == 0) return true;
+    if (extents[axis] != 1 && strides[axis] != expected) return false;
+    expected *= extents[axis];
+  }
+  return true;
+}
+
+/// The first and last offset that a view touches.
+struct Span {
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+};
+
+[[nodiscard]] constexpr Span touched(const Dims& extents, const Dims& strides) {
+  Span span{0, 0};
+  for (int axis = 0; axis < extents.rank; ++axis) {
+    if (extents[axis] == 0) return Span{};
+    const std::int64_t reach = (extents[axis] - 1) * strides[axis];
+    (reach < 0 ? span.first : span.last) += reach;
+  }
+  return span;
+}
+
+/// "axis 3 of 2": an axis counted from the front. throws: IndexError
+[[nodiscard]] inline int checked_axis(const char* operation, int axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    throw IndexError(std::string(operation) + ": axis " + std::to_string(axis) + " is outside a tensor of " +
+                     std::to_string(rank) + " dimensions");
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// An index counted from the front. throws: IndexError
+[[nodiscard]] inline std::int64_t checked_index(std::int64_t index, std::int64_t extent, int axis) {
+  if (index < -extent || index >= extent)
+    throw IndexError("index: " + std::to_string(index) + " is outside axis " + std::to_string(axis) + " of extent " +
+                     std::to_string(extent));
+  return index < 0 ? index + extent : index;
+}
+
+/// Puts one axis in at the end.
+constexpr void append(Layout& to, std::int64_t extent, std::int64_t stride) {
+  ++to.extents.rank;
+  ++to.strides.rank;
+  to.extents[to.extents.rank - 1] = extent;
+  to.strides[to.strides.rank - 1] = stride;
+}
+
+/// Appends what a slice leaves of an axis. throws: ValueError (a step of 0)
+inline void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, const slice& range) {
+  if (range.step == 0) throw ValueError("slice: the step is 0; a step is positive or negative");
+  const bool forward = range.step > 0;
+  const std::int64_t low = forward ? 0 : -1;
+  const std::int64_t high = forward ? extent : extent - 1;
+  const auto clamp = [&](std::int64_t bound) {
+    if (bound < 0) bound += extent;
+    return bound < low ? low : bound > high ? high : bound;
+  };
+  const std::int64_t begin = range.begin ? clamp(*range.begin) : (forward ? low : high);
+  const std::int64_t end = range.end ? clamp(*range.end) : (forward ? high : low);
+  const std::int64_t distance = forward ? end - begin : begin - end;
+  const std::int64_t step = forward ? range.step : -range.step;
+  const std::int64_t count = distance > 0 ? (distance + step - 1) / step : 0;
+  if (count > 0) to.offset += begin * stride;
+  append(to, count, stride * range.step);
+}
+
+/// Axis `result` of the view is axis `order[result]` of the source.
+[[nodiscard]] constexpr Layout permuted(const Layout& from, const Dims& order) {
+  Layout result{.offset = from.offset};
+  for (int axis = 0; axis < order.rank; ++axis)
+    append(result, from.extents[static_cast<int>(order[axis])], from.strides[static_cast<int>(order[axis])]);
+  return result;
+}
+
+/// Repeats axes of extent 1, and puts new ones in front, without a copy. throws: ShapeError
+[[nodiscard]] inline Layout expanded(const char* operation, const Layout& from, const Dims& extents) {
+  const int added = extents.rank - from.extents.rank;
+  Layout result{.offset = from.offset};
+  for (int axis = 0; axis < extents.rank; ++axis) {
+    const std::int64_t before = axis < added ? 1 : from.extents[axis - added];
+    const std::int64_t wanted = extents[axis] == dyn ? before : extents[axis];
+    if (added < 0 || (before != wanted && before != 1))
+      throw ShapeError(std::string(operation) + ": shape " + to_string(from.extents) + " does not broadcast to " +
+                       to_string(extents));
+    append(result, wanted, before == wanted && axis >= added ? from.strides[axis - added] : 0);
+  }
+  return result;
+}
+
+/// Fills in the one extent that is `dyn`. throws: ShapeError when the number of elements cannot stay the same
+[[nodiscard]] inline Dims completed(const Dims& from, Dims to) {
+  const std::int64_t elements = from.elements();
+  std::int64_t known = 1;
+  int open = -1;
+  int open_count = 0;
+  for (int axis = 0; axis < to.rank; ++axis) {
+    if (to[axis] == dyn) {
+      open = axis;
+      ++open_count;
+    } else {
+      known *= to[axis];
+    }
+  }
+  const Dims asked = to;
+  if (open_count == 1 && known > 0 && elements % known == 0) to[open] = elements / known;
+  if (open_count > 1 || to.elements() != elements || (open >= 0 && to[open] == dyn))
+    throw ShapeError("reshape: shape " + to_string(from) + " has " + std::to_string(elements) +
+                     " elements, which do not fill " + to_string(asked));
+  return to;
+}
+
+/// The strides of a reshaped view, or nothing when only a copy will do. Groups of source axes that are contiguous among
+/// themselves are split into target axes (as NumPy's attempt_nocopy_reshape does).
+[[nodiscard]] constexpr std::optional<Dims> reshaped_strides(const Layout& from, const Dims& to) {
+  if (is_contiguous(from.extents, from.strides)) return contiguous_strides(to);
+  Layout source{};
+  for (int axis = 0; axis < from.extents.rank; ++axis)
+    if (from.extents[axis] != 1) append(source, from.extents[axis], from.strides[axis]);
+  Dims strides = contiguous_strides(to);
+  int begin = 0;
+  int target_begin = 0;
+  while (begin < source.extents.rank && target_begin < to.rank) {
+    int end = begin + 1;
+    int target_end = target_begin + 1;
+    std::int64_t left = source.extents[begin];
+    std::int64_t right = to[target_begin];
+    while (left != right) {
+      if (left < right)
+        left *= source.extents[end++];
+      else
+        right *= to[target_end++];
+    }
+    for (int axis = begin; axis + 1 < end; ++axis)
+      if (source.strides[axis] != source.extents[axis + 1] * source.strides[axis + 1]) return std::nullopt;
+    std::int64_t stride = source.strides[end - 1];
+    for (int axis = target_end - 1; axis >= target_begin; --axis) {
+      strides[axis] = stride;
+      stride *= to[axis];
+    }
+    begin = end;
+    target_begin = target_end;
+  }
+  return strides;
+}
+
+} // namespace layout
+} // namespace twill::inline v0

@@ -1,0 +1,288 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Tensor<T, D, S>`: a handle to elements of type T on a device of kind D, with what is known of its shape in S. Copying a
+// handle shares the memory, views share it too, `clone` copies the elements. Constness is the handle's, not the elements'.
+// Assigning to a named tensor gives it a new value, as in Python (`c = a * b`); assigning to a view that has no name writes
+// through it (`x[0] = y`). Read next: tensor/create.hpp, tensor/index.hpp, expr/evaluate.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/refused.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/device/device.hpp>
+#include <twill/memory/buffer.hpp>
+#include <twill/tensor/copy.hpp>
+#include <twill/tensor/extents.hpp>
+#include <twill/tensor/index.hpp>
+#include <twill/tensor/layout.hpp>
+#include <twill/tensor/shapes.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+/// A lazy expression, as expr/ makes them; here only so that tensors can be assigned from one.
+template <class E>
+concept LazyValue = requires {
+  requires std::remove_cvref_t<E>::is_expression;
+};
+
+template <Scalar T, Device D, AnyShape S> class Tensor {
+public:
+  using value_type = T;
+  using device_type = D;
+  using shape_type = S;
+  static constexpr int rank = S::rank;
+  static constexpr DType dtype = dtype_of<T>;
+
+  /// Holds nothing until it is assigned.
+  Tensor() = default;
+
+  /// Uninitialised elements, row-major. throws: ShapeError when the extents contradict S, OutOfMemoryError
+  Tensor(const D& device, const Dims& extents) {
+    detail::require_fit<S>("tensor", extents);
+    storage_ = memory::Buffer<D>(device, static_cast<std::size_t>(extents.elements()) * sizeof(T));
+    data_ = static_cast<T*>(storage_.data());
+    extents_ = detail::Extents<S>(extents);
+    strides_ = detail::strides_array<rank>(contiguous_strides(extents));
+  }
+
+  /// Uninitialised elements of a shape that the type knows.
+  explicit Tensor(const D& device) requires S::is_static : Tensor(device, S::dims()) {}
+
+  /// Elements somewhere in a buffer (or in memory that the caller keeps alive: an empty buffer). Strides count elements.
+  Tensor(memory::Buffer<D> storage, T* data, const Dims& extents, const Dims& strides)
+      : storage_{std::move(storage)}, data_{data} {
+    detail::require_fit<S>("tensor", extents);
+    extents_ = detail::Extents<S>(extents);
+    strides_ = detail::strides_array<rank>(strides);
+  }
+
+  /// The same elements under a shape that knows more or less. Where it claims more, it is checked: ShapeError.
+  template <AnyShape S2>
+  requires(!std::same_as<S, S2> && FitsShape<S2, S>) explicit(!ProvesShape<S2, S>) Tensor(const Tensor<T, D, S2>& other)
+      : Tensor(other.storage(), other.data(), other.shape(), other.strides()) {}
+
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&& other) noexcept
+      : storage_{std::move(other.storage_)},
+        data_{std::exchange(other.data_, nullptr)},
+        extents_{other.extents_},
+        strides_{other.strides_} {}
+  ~Tensor() = default;
+
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&& other) & noexcept {
+    storage_ = std::move(other.storage_);
+    data_ = std::exchange(other.data_, nullptr);
+    extents_ = other.extents_;
+    strides_ = other.strides_;
+    return *this;
+  }
+  /// `x[0] = y`: writes through the view.
+  void operator=(const Tensor& values) && { copy_from(values); }
+  template <Scalar T2, Device D2, AnyShape S2> void operator=(const Tensor<T2, D2, S2>& values) && {
+    copy_from(values);
+  }
+  void operator=(T value) && { fill(value); }
+
+  /// `c = a * b`: evaluates. Memory that nobody else holds and that fits is used again.
+  template <LazyValue E> Tensor& operator=(E&& expression) & {
+    assign(*this, std::forward<E>(expression));
+    return *this;
+  }
+  template <LazyValue E> void operator=(E&& expression) && { store(*this, std::forward<E>(expression)); }
+
+  [[nodiscard]] T* data() const noexcept { return data_; }
+  [[nodiscard]] const D& device() const noexcept { return storage_.device(); }
+  [[nodiscard]] const memory::Buffer<D>& storage() const noexcept { return storage_; }
+  [[nodiscard]] Dims shape() const { return extents_.dims(); }
+  [[nodiscard]] Dims strides() const {
+    Dims result{};
+    result.rank = rank;
+    for (int axis = 0; axis < rank; ++axis) result[axis] = strides_[static_cast<std::size_t>(axis)];
+    return result;
+  }
+  [[nodiscard]] std::int64_t elements() const { return extents_.dims().elements(); }
+  /// The extent of an axis; negative axes count from the end. throws: IndexError
+  [[nodiscard]] std::int64_t size(int axis) const { return extents_[layout::checked_axis("size", axis, rank)]; }
+  [[nodiscard]] bool is_contiguous() const { return layout::is_contiguous(shape(), strides()); }
+  /// True unless the tensor was never assigned, moved from or reset.
+  [[nodiscard]] bool holds_elements() const { return data_ != nullptr || (elements() == 0 && rank > 0); }
+
+  /// Gives up the memory now instead of at the end of the scope.
+  void reset() noexcept {
+    storage_.reset();
+    data_ = nullptr;
+  }
+
+  /// The only element, read back to the caller. throws: ShapeError, DeviceError on a device without memory
+  [[nodiscard]] T item() const {
+    if constexpr (S::is_static && dims_of<S>.elements() != 1)
+      static_cast<void>(
+          sizeof(refused<Problem::item_needs_exactly_one_element, with::elements<dims_of<S>.elements()>>));
+    return detail::read_item(device(), data_, shape());
+  }
+
+  // Views ------------------------------------------------------------------------------------------------------------
+
+  /// `x[2]`, `x[-1]`, `x[slice{1, 5}]`. throws: IndexError
+  template <Index I> [[nodiscard]] auto operator[](const I& index) const { return (*this)(index); }
+
+  /// `x(0, all, slice{.step = -1})`. throws: IndexError
+  template <Index... I> [[nodiscard]] auto operator()(const I&... indices) const {
+    return view<shape_t<detail::checked_indexed_dims<S, I...>()>>(detail::indexed(placement(), indices...));
+  }
+
+  /// Exchanges two axes.
+  template <int A, int B> [[nodiscard]] auto transpose() const { return reorder<detail::exchanged<rank, A, B>>(); }
+  /// All axes in reverse, NumPy's `x.T`.
+  [[nodiscard]] auto transpose() const { return reorder<detail::reversed_order(rank)>(); }
+
+  /// Axis i of the result is axis Order[i].
+  template <int... Order> [[nodiscard]] auto permute() const {
+    static_cast<void>(detail::permuted_dims<S, Order...>());
+    return reorder<detail::order_of<Order...>()>();
+  }
+
+  /// The same elements in row-major order under another shape: a view if the strides allow, else a copy. One extent may be
+  /// `dyn` and follows from the others. throws: ShapeError
+  template <AnyShape To> [[nodiscard]] Tensor<T, D, To> reshape() const { return reshape<To>(dims_of<To>); }
+  template <AnyShape To> [[nodiscard]] Tensor<T, D, To> reshape(const Dims& extents) const {
+    if constexpr (S::is_static && To::is_static && dims_of<S>.elements() != dims_of<To>.elements())
+      static_cast<void>(sizeof(refused<Problem::reshape_changes_the_number_of_elements,
+                                       with::left<dims_of<S>.elements()>, with::right<dims_of<To>.elements()>>));
+    const Dims wanted = layout::completed(shape(), extents);
+    if (const auto strides = layout::reshaped_strides(placement(), wanted)) return view<To>({wanted, *strides, 0});
+    return clone().template reshape<To>(wanted);
+  }
+  /// `x.reshape(2, -1)`.
+  template <std::integral... Extents> [[nodiscard]] auto reshape(Extents... extents) const {
+    return reshape<dynamic_shape_t<static_cast<int>(sizeof...(Extents))>>(Dims(static_cast<std::int64_t>(extents)...));
+  }
+
+  /// Merges the axes First to Last into one; without arguments all of them.
+  template <int First = 0, int Last = -1> [[nodiscard]] auto flatten() const {
+    if constexpr (rank == 0) {
+      return unsqueeze<0>();
+    } else {
+      constexpr int first = axis_of<First, rank>;
+      constexpr int last = axis_of<Last, rank>;
+      return reshape<shape_t<detail::merged_axes(dims_of<S>, first, last)>>(detail::merged_axes(shape(), first, last));
+    }
+  }
+
+  /// Drops an axis of extent 1. throws: ShapeError
+  template <int Axis> [[nodiscard]] auto squeeze() const {
+    constexpr int axis = axis_of<Axis, rank>;
+    if constexpr (S::extent(axis) != dyn && S::extent(axis) != 1)
+      static_cast<void>(sizeof(
+          refused<Problem::squeezed_axis_must_have_extent_one, with::axis<Axis>, with::extent<S::extent(axis)>>));
+    if (extents_[axis] != 1)
+      throw ShapeError("squeeze: axis " + std::to_string(Axis) + " of shape " + to_string(shape()) + " is not 1");
+    return view<shape_t<detail::without_axis(dims_of<S>, axis)>>(
+        {detail::without_axis(shape(), axis), detail::without_axis(strides(), axis), 0});
+  }
+
+  /// Puts in an axis of extent 1 that becomes axis Axis of the result.
+  template <int Axis> [[nodiscard]] auto unsqueeze() const {
+    constexpr int axis = axis_of<Axis, rank + 1>;
+    return view<shape_t<detail::with_axis(dims_of<S>, axis, 1)>>(
+        {detail::with_axis(shape(), axis, 1), detail::with_axis(strides(), axis, 0), 0});
+  }
+
+  /// Repeats axes of extent 1, and new ones in front, without copying; `dyn` keeps an extent. throws: ShapeError
+  template <AnyShape To> [[nodiscard]] auto expand() const { return expand<To>(dims_of<To>); }
+  template <AnyShape To> [[nodiscard]] auto expand(const Dims& extents) const {
+    using Result = broadcast_t<S, To>;
+    static_assert(Result::rank == To::rank, "twill: expand: the new shape has fewer dimensions than the tensor");
+    return view<Result>(layout::expanded("expand", placement(), extents));
+  }
+
+  // Copies and transfers ---------------------------------------------------------------------------------------------
+
+  /// New memory with the same elements, row-major.
+  [[nodiscard]] Tensor clone() const {
+    Tensor result(device(), shape());
+    detail::copy_elements(device(), result.data(), result.strides(), data_, strides(), shape());
+    return result;
+  }
+
+  /// This tensor if it is row-major without gaps, else a copy that is.
+  [[nodiscard]] Tensor contiguous() const { return is_contiguous() ? *this : clone(); }
+
+  /// The elements on another device; this very tensor when it lies there. throws: DeviceError
+  template <Device D2> [[nodiscard]] Tensor<T, D2, S> to(const D2& target, CopyOptions options = {}) const {
+    if constexpr (std::same_as<D, D2>)
+      if (target == device()) return *this;
+    Tensor<T, D2, S> result(target, shape());
+    const Tensor source = contiguous();
+    detail::transfer(target, result.data(), device(), source.data(), elements(), sizeof(T), options, source.storage());
+    return result;
+  }
+  [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const { return to(Cpu{index}); }
+
+  /// The elements converted as static_cast converts; this very tensor when nothing changes.
+  template <Scalar T2> [[nodiscard]] Tensor<T2, D, S> to() const {
+    if constexpr (std::same_as<T, T2>) {
+      return *this;
+    } else {
+      Tensor<T2, D, S> result(device(), shape());
+      detail::copy_elements(device(), result.data(), result.strides(), data_, strides(), shape());
+      return result;
+    }
+  }
+
+  /// Overwrites the elements with those of another tensor, which is converted, broadcast and transferred as needed; the
+  /// two may overlap. throws: ShapeError
+  template <Scalar T2, Device D2, AnyShape S2> void copy_from(const Tensor<T2, D2, S2>& source) const {
+    static_cast<void>(detail::checked_broadcast<S2, S>());
+    const layout::Layout from = layout::expanded("copy", {source.shape(), source.strides(), 0}, shape());
+    if constexpr (std::same_as<D, D2>) {
+      if (source.device() == device()) {
+        if (detail::ranges_overlap(data_, sizeof(T), layout::touched(shape(), strides()), source.data(), sizeof(T2),
+                                   layout::touched(from.extents, from.strides))) {
+          const auto copied = source.clone();
+          const auto again = layout::expanded("copy", {copied.shape(), copied.strides(), 0}, shape());
+          return detail::copy_elements(device(), data_, strides(), copied.data(), again.strides, shape());
+        }
+        return detail::copy_elements(device(), data_, strides(), source.data(), from.strides, shape());
+      }
+    }
+    copy_from(source.to(device()));
+  }
+
+  /// Overwrites every element with one value.
+  void fill(T value) const { detail::fill_elements(device(), data_, strides(), shape(), value); }
+
+private:
+  [[nodiscard]] layout::Layout placement() const { return {shape(), strides(), 0}; }
+
+  template <AnyShape V> [[nodiscard]] Tensor<T, D, V> view(const layout::Layout& where) const {
+    // there may be no memory behind an empty tensor, and then no offset into it either
+    return {storage_, data_ == nullptr ? nullptr : data_ + where.offset, where.extents, where.strides};
+  }
+
+  template <Dims Order> [[nodiscard]] auto reorder() const {
+    return view<shape_t<detail::reordered(dims_of<S>, Order)>>(layout::permuted(placement(), Order));
+  }
+
+  memory::Buffer<D> storage_{};
+  T* data_ = nullptr;
+  [[no_unique_address]] detail::Extents<S> extents_{};
+  [[no_unique_address]] std::array<std::int64_t, static_cast<std::size_t>(rank)> strides_{};
+};
+
+template <class X> inline constexpr bool is_tensor = false;
+template <class T, class D, class S> inline constexpr bool is_tensor<Tensor<T, D, S>> = true;
+
+template <class X>
+concept AnyTensor = is_tensor<std::remove_cvref_t<X>>;
+
+} // namespace twill::inline v0
