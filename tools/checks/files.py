@@ -8,7 +8,7 @@ import tree
 
 MOST_LINES = 500
 MANY_LINES = 350
-COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__clang__|__GNUC__|__AVX\w*__)\b")
+COMPILER_MACRO = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__clang__|__GNUC__|__AVX\w*__|__FMA__|__F16C__)\b")
 
 
 def without_comments(text: str) -> str:
