@@ -3,10 +3,16 @@
 //
 // All of tensor/.
 
+#include <twill/tensor/access.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/extents.hpp>
 #include <twill/tensor/index.hpp>
 #include <twill/tensor/layout.hpp>
+#include <twill/tensor/like.hpp>
+#include <twill/tensor/number_format.hpp>
+#include <twill/tensor/print.hpp>
+#include <twill/tensor/random.hpp>
+#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/shapes.hpp>
 #include <twill/tensor/tensor.hpp>

@@ -29,7 +29,7 @@ namespace twill::inline v0::detail {
 }
 
 /// An operand that carries its value.
-template <Scalar T> [[nodiscard]] kernel::Operand immediate_operand(T value) {
+template <class T> [[nodiscard]] kernel::Operand immediate_operand(T value) {
   kernel::Operand operand{};
   std::memcpy(&operand.bits, &value, sizeof(T));
   return operand;

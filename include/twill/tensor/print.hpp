@@ -1,0 +1,120 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors as text, as NumPy prints arrays: brackets for each axis, lines of at most 75 characters, and of tensors of more
+// than 1000 elements only the first and last three along each axis. `std::cout << x` and `to_string(x)`.
+
+#include <twill/core/shape.hpp>
+#include <twill/tensor/access.hpp>
+#include <twill/tensor/number_format.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+namespace detail {
+
+/// Lays out words that stand for the elements in row-major order.
+class ArrayPrinter {
+public:
+  static constexpr std::int64_t threshold = 1000;
+  static constexpr std::int64_t edge = 3;
+
+  explicit ArrayPrinter(const Dims& extents) : extents_{extents}, summarized_{extents.elements() > threshold} {}
+
+  /// The places, in row-major order, of the elements that are shown.
+  [[nodiscard]] std::vector<std::size_t> shown() const {
+    std::vector<std::size_t> places{0};
+    for (int axis = 0; axis < extents_.rank; ++axis) {
+      std::vector<std::size_t> next;
+      for (const std::size_t place : places)
+        for (std::int64_t i = 0; i < extents_[axis]; ++i)
+          if (!cut(axis) || i < edge || i >= extents_[axis] - edge)
+            next.push_back(place * static_cast<std::size_t>(extents_[axis]) + static_cast<std::size_t>(i));
+      places = std::move(next);
+    }
+    return places;
+  }
+
+  /// The text, given the words of the shown elements.
+  [[nodiscard]] std::string print(std::vector<std::string> words) {
+    if (extents_.rank == 0) return words.front() + (words.front().back() == '.' ? "0" : "");
+    if (extents_.elements() == 0) return "[]";
+    words_ = std::move(words);
+    return axis_text(0, " ", 75);
+  }
+
+private:
+  [[nodiscard]] bool cut(int axis) const { return summarized_ && extents_[axis] > 2 * edge; }
+
+  [[nodiscard]] std::string axis_text(int axis, const std::string& indent, std::size_t width) {
+    const bool innermost = axis + 1 == extents_.rank;
+    const std::int64_t count = cut(axis) ? 2 * edge : extents_[axis];
+    std::string text;
+    std::string line = indent;
+    const auto put = [&](const std::string& word) {
+      if (line.size() > indent.size() && line.size() + word.size() > width - 1) {
+        while (line.back() == ' ') line.pop_back();
+        text += line + "\n";
+        line = indent;
+      }
+      line += word;
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool gap = cut(axis) && i == edge;
+      const bool last = i + 1 == count;
+      if (innermost) {
+        if (gap) put("... ");
+        put(words_[next_++]);
+        if (!last) line += ' ';
+      } else {
+        const std::string separator(static_cast<std::size_t>(extents_.rank - axis - 1), '\n');
+        if (gap) text += indent + "..." + separator;
+        text += indent + axis_text(axis + 1, indent + " ", width - 1) + (last ? "" : separator);
+      }
+    }
+    if (innermost) text += line;
+    return "[" + text.substr(indent.size()) + "]";
+  }
+
+  Dims extents_;
+  bool summarized_;
+  std::vector<std::string> words_{};
+  std::size_t next_ = 0;
+};
+} // namespace detail
+
+/// The elements as NumPy writes them; of a tensor on a device without memory, what it would hold.
+template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_string(const Tensor<T, D, S>& x) {
+  if constexpr (!D::has_memory) {
+    return "<" + std::string(name(dtype_of<T>)) + " tensor of shape " + to_string(x.shape()) + " on " +
+           to_string(x.device()) + ">";
+  } else {
+    detail::ArrayPrinter printer(x.shape());
+    const auto values = to_vector(x);
+    std::remove_const_t<decltype(values)> shown;
+    if (!values.empty())
+      for (const std::size_t place : printer.shown()) shown.push_back(values[place]);
+    if constexpr (std::is_same_v<T, bool>)
+      return printer.print(detail::formatted_booleans(shown));
+    else
+      return printer.print(detail::formatted(shown));
+  }
+}
+
+template <class Character, class Traits, Scalar T, Device D, AnyShape S>
+std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& out,
+                                                  const Tensor<T, D, S>& x) {
+  const std::string text = to_string(x);
+  out.write(text.data(), static_cast<std::int64_t>(text.size()));
+  return out;
+}
+
+} // namespace twill::inline v0

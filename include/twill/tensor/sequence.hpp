@@ -1,0 +1,106 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors whose elements follow from their index: arange, linspace and eye, as NumPy has them. The kernel computes element
+// i from i, so the numbers do not depend on how the work is split. Read next: tensor/random.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/kernel/launch.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/tensor/copy.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace twill::inline v0 {
+
+namespace detail {
+/// An `Iota` that counts the elements of a one-dimensional grid.
+[[nodiscard]] inline kernel::Operand counting_operand(std::int64_t first = 0) {
+  kernel::Operand operand{.bits = static_cast<std::uint64_t>(first)};
+  operand.strides[0] = 1;
+  return operand;
+}
+
+/// How many steps lead from begin to just before end. throws: ValueError
+template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T step) {
+  if (step == static_cast<T>(0)) throw ValueError("arange: the step is 0; it is positive or negative");
+  if constexpr (FloatingScalar<T>) {
+    const double steps = (static_cast<double>(end) - static_cast<double>(begin)) / static_cast<double>(step);
+    if (!(steps < 9e18)) throw ValueError("arange: the number of elements is not finite");
+    const auto whole = static_cast<std::int64_t>(steps);
+    return steps <= 0 ? 0 : whole + (static_cast<double>(whole) < steps ? 1 : 0);
+  } else {
+    const auto distance = static_cast<std::int64_t>(end) - static_cast<std::int64_t>(begin);
+    const auto stride = static_cast<std::int64_t>(step);
+    if (distance == 0 || (distance > 0) != (stride > 0)) return 0;
+    return (distance + stride + (stride > 0 ? -1 : 1)) / stride;
+  }
+}
+} // namespace detail
+
+/// begin, begin + step, ... up to but not including end. throws: ValueError
+template <Scalar T, Device D = Cpu>
+requires(!std::same_as<T, bool>)
+    [[nodiscard]] Tensor<T, D, Shape<dyn>> arange(T begin, T end, T step, const D& device = current_device<D>()) {
+  using enum kernel::Primitive;
+  using kernel::Step;
+  using Lines = kernel::Program<kernel::Iota, kernel::Cast<T, 0>, kernel::Immediate<T>, Step<multiply, 1, 2>,
+                                kernel::Immediate<T>, Step<add, 3, 4>, kernel::Out<T, 5>>;
+  Tensor<T, D, Shape<dyn>> result(device, Dims(detail::count_of_steps(begin, end, step)));
+  if (result.elements() == 0) return result;
+  const std::array operands{detail::counting_operand(), detail::immediate_operand(step),
+                            detail::immediate_operand(begin), detail::memory_operand(result.data(), result.strides())};
+  kernel::launch(Lines{}, device, result.shape(), operands.data());
+  return result;
+}
+template <Scalar T, Device D = Cpu> [[nodiscard]] auto arange(T begin, T end, const D& device = current_device<D>()) {
+  return arange<T, D>(begin, end, static_cast<T>(1), device);
+}
+template <Scalar T, Device D = Cpu> [[nodiscard]] auto arange(T end, const D& device = current_device<D>()) {
+  return arange<T, D>(T{}, end, static_cast<T>(1), device);
+}
+
+/// `count` numbers from begin to end, both included. throws: ValueError
+template <FloatingScalar T = float, Device D = Cpu>
+[[nodiscard]] Tensor<T, D, Shape<dyn>> linspace(T begin, T end, std::int64_t count,
+                                                const D& device = current_device<D>()) {
+  using enum kernel::Primitive;
+  using kernel::Immediate;
+  using kernel::Step;
+  // where(i == count - 1, end, begin + i * step): the last number is exactly the end
+  using Lines = kernel::Program<kernel::Iota, kernel::Cast<T, 0>, Immediate<T>, Step<multiply, 1, 2>, Immediate<T>,
+                                Step<add, 3, 4>, Immediate<std::int64_t>, Step<equal, 0, 6>, Immediate<T>,
+                                Step<where, 7, 8, 5>, kernel::Out<T, 9>>;
+  if (count < 0) throw ValueError("linspace: the count is " + std::to_string(count) + "; it is at least 0");
+  Tensor<T, D, Shape<dyn>> result(device, Dims(count));
+  if (count == 0) return result;
+  const double distance = static_cast<double>(end) - static_cast<double>(begin);
+  const T step = count > 1 ? static_cast<T>(distance / static_cast<double>(count - 1)) : T{};
+  const std::array operands{
+      detail::counting_operand(),       detail::immediate_operand(step),
+      detail::immediate_operand(begin), detail::immediate_operand(count > 1 ? count - 1 : std::int64_t{-1}),
+      detail::immediate_operand(end),   detail::memory_operand(result.data(), result.strides())};
+  kernel::launch(Lines{}, device, result.shape(), operands.data());
+  return result;
+}
+
+/// Ones on the diagonal of a matrix, zeros elsewhere.
+template <Scalar T = float, AnyShape S, Device D = Cpu>
+requires(S::rank == 2) [[nodiscard]] Tensor<T, D, S> eye(const Dims& extents, const D& device = current_device<D>()) {
+  Tensor<T, D, S> result = zeros<T, S, D>(extents, device);
+  const std::int64_t length = extents[0] < extents[1] ? extents[0] : extents[1];
+  Tensor<T, D, Shape<dyn>>(result.storage(), result.data(), Dims(length), Dims(extents[1] + 1)).fill(static_cast<T>(1));
+  return result;
+}
+template <Scalar T = float, AnyShape S, Device D = Cpu>
+requires(S::rank == 2 && S::is_static) [[nodiscard]] auto eye(const D& device = current_device<D>()) {
+  return eye<T, S, D>(S::dims(), device);
+}
+
+} // namespace twill::inline v0
