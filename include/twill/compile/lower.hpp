@@ -241,8 +241,8 @@ class Lowering {
 
   constexpr int kernel_of_operation(const Node& node) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
-      if (out_.kernels[k].operation == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
-    out_.kernels.push_back({0, 0, node.operation, node.dtype});
+      if (out_.kernels[k].is_operation && out_.kernels[k].operation == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
+    out_.kernels.push_back({0, 0, true, node.operation, node.dtype});
     return static_cast<int>(out_.kernels.size()) - 1;
   }
 
@@ -423,7 +423,7 @@ class Lowering {
   constexpr int kernel_of_program(const std::vector<Line>& lines) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k) {
       const KernelInfo& known = out_.kernels[k];
-      if (known.operation != nullptr || known.line_count != static_cast<int>(lines.size())) continue;
+      if (known.is_operation || known.line_count != static_cast<int>(lines.size())) continue;
       bool same = true;
       for (std::size_t i = 0; i < lines.size() && same; ++i)
         same = out_.lines[static_cast<std::size_t>(known.first_line) + i] == lines[i];

@@ -87,7 +87,7 @@ constexpr KernelFunction program_function(std::index_sequence<I...>) {
 
 template <class S, std::size_t K> constexpr KernelFunction kernel_function() {
   constexpr KernelInfo info = S::table.kernels[K];
-  if constexpr (info.operation != nullptr)
+  if constexpr (info.is_operation)
     return &KernelOf<info.operation>::template run<scalar_t<info.dtype>>;
   else
     return program_function<S, static_cast<std::size_t>(info.first_line)>(std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});

@@ -74,6 +74,7 @@ struct Line {
 struct KernelInfo {
   int first_line = 0;
   int line_count = 0;
+  bool is_operation = false;
   const graph::Operation* operation = nullptr;
   DType dtype = DType::float32;
 };

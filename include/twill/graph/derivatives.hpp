@@ -182,7 +182,7 @@ constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std:
     case Kind::reshape: result.set(0, reshape(g, operand().shape())); break;
     case Kind::transpose: result.set(0, inverse_transpose(node, g)); break;
     case Kind::operation:
-      if (node.operation->vjp != nullptr)
+      if (node.operation->differentiable)
         node.operation->vjp(graph, id, g.id(), result.ids);
       else
         graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);

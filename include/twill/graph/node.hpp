@@ -52,7 +52,8 @@ struct CallPlan {
 /// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.
 struct Operation {
   std::string_view name;
-  /// Emits the gradients of `node`'s inputs for the gradient `cotangent` of its result; null: not differentiable.
+  bool differentiable = false;
+  /// Emits the gradients of `node`'s inputs for the gradient `cotangent` of its result. requires: differentiable
   void (*vjp)(Graph& graph, int node, int cotangent, std::array<int, 4>& input_gradients) = nullptr;
   CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
 };

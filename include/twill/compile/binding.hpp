@@ -1,0 +1,183 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table for given sizes: every grid, stride, immediate and arena offset as a number. Made once for each batch size and
+// kept; between runs only the addresses of what lies outside the arena change. This file knows no device. Read next:
+// compile/executor.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/core/error.hpp>
+#include <twill/kernel/coalesce.hpp>
+#include <twill/memory/offsets.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+/// The bit pattern of a number as an element type, in the low bytes.
+[[nodiscard]] inline std::uint64_t bits_of(DType dtype, double number) {
+  std::uint64_t bits = 0;
+  const auto put = [&](auto value) { std::memcpy(&bits, &value, sizeof(value)); };
+  switch (dtype) {
+    case DType::boolean: put(number != 0); break;
+    case DType::uint8: put(static_cast<std::uint8_t>(number)); break;
+    case DType::int32: put(static_cast<std::int32_t>(number)); break;
+    case DType::int64: put(static_cast<std::int64_t>(number)); break;
+    case DType::float16: put(half(number)); break;
+    case DType::bfloat16: put(bfloat16(number)); break;
+    case DType::float32: put(static_cast<float>(number)); break;
+    case DType::float64: put(number); break;
+  }
+  return bits;
+}
+
+/// The numbers of all symbols from the extents of the inputs.
+/// throws: ShapeError naming the input, the axis and both values
+[[nodiscard]] inline graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs) {
+  graph::SymbolValues values{};
+  values.fill(-1);
+  const auto where = [](std::size_t input, int axis) {
+    return "input " + std::to_string(input) + ", axis " + std::to_string(axis) + ": ";
+  };
+  for (std::size_t i = 0; i < table.inputs.size(); ++i) {
+    const graph::Extents& declared = table.inputs[i].shape;
+    const Dims& given = inputs[i];
+    if (declared.rank != given.rank)
+      throw ShapeError("input " + std::to_string(i) + ": the function takes " + std::to_string(declared.rank) +
+                       " dimensions, got " + to_string(given));
+    for (int axis = 0; axis < declared.rank; ++axis) {
+      const graph::Extent extent = declared[axis];
+      if (extent.is_static()) {
+        if (extent.factor != given[axis])
+          throw ShapeError(where(i, axis) + "the function takes " + std::to_string(extent.factor) + ", got " +
+                           std::to_string(given[axis]));
+        continue;
+      }
+      std::size_t symbol = 0;
+      while (extent.symbols >> symbol != 1) ++symbol;
+      std::int64_t& value = values[symbol];
+      if (value >= 0 && value != given[axis])
+        throw ShapeError(where(i, axis) + "dimension '" + std::string{table.symbols[symbol].name.view()} + "' is " +
+                         std::to_string(value) + " in another input, got " + std::to_string(given[axis]));
+      value = given[axis];
+    }
+  }
+  for (const graph::Equality& equality : table.equalities) {
+    const std::int64_t left = values[static_cast<std::size_t>(equality.left)];
+    const std::int64_t right = values[static_cast<std::size_t>(equality.right)];
+    if (left != right)
+      throw ShapeError("two extents that the function combines have to agree: " + std::to_string(left) + " and " +
+                       std::to_string(right));
+  }
+  return values;
+}
+
+/// One launch with everything but outside addresses filled in.
+struct BoundInstruction {
+  KernelFunction run = nullptr;
+  kernel::Grid grid{};
+  std::size_t first_operand = 0;
+};
+
+/// An operand whose address is given anew in each run.
+struct OutsideOperand {
+  std::size_t operand = 0;
+  Storage storage = Storage::input;
+  std::size_t index = 0;
+};
+
+/// An operand that counts the elements of a random tensor from the run's first row on.
+struct RandomOperand {
+  std::size_t operand = 0;
+  std::int64_t elements_per_row = 0;
+};
+
+struct Binding {
+  graph::SymbolValues symbols{};
+  std::vector<BoundInstruction> instructions{};
+  std::vector<kernel::Operand> operands{};
+  std::vector<OutsideOperand> outside{};
+  std::vector<OutsideOperand> inside{};      ///< `index` is the offset in the arena
+  std::vector<RandomOperand> random{};
+  std::vector<std::size_t> value_bytes{};
+  std::size_t arena_bytes = 0;
+};
+
+namespace detail {
+
+[[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
+                                           std::vector<std::size_t>& value_bytes, std::vector<int>& planned) {
+  std::vector<memory::Lifetime> lifetimes{};
+  for (std::size_t v = 0; v < table.values.size(); ++v) {
+    const ValueInfo& value = table.values[v];
+    value_bytes[v] = static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype);
+    if (value.storage != Storage::temporary || value.first_use < 0) continue;
+    planned[v] = static_cast<int>(lifetimes.size());
+    lifetimes.push_back({static_cast<std::int64_t>(value_bytes[v]), value.first_use, value.last_use});
+  }
+  constexpr std::int64_t cache_line = 64;  // values do not share one
+  return memory::plan_offsets(lifetimes, cache_line);
+}
+
+inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
+  if (info.kind == OperandKind::immediate) {
+    operand.bits = bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
+    return;
+  }
+  const Dims strides = contiguous_strides(info.view.evaluate(symbols));
+  for (std::size_t d = 0; d < info.axis_of.size(); ++d)
+    if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
+}
+
+} // namespace detail
+
+/// Fills in every number that depends on the sizes.
+[[nodiscard]] inline Binding bind(const TableView& table, std::span<const KernelFunction> kernels,
+                                  const graph::SymbolValues& symbols) {
+  Binding binding{};
+  binding.symbols = symbols;
+  binding.value_bytes.resize(table.values.size());
+  binding.operands.resize(table.operands.size());
+  std::vector<int> planned(table.values.size(), -1);
+  const memory::OffsetPlan plan = detail::plan_arena(table, symbols, binding.value_bytes, planned);
+  binding.arena_bytes = static_cast<std::size_t>(plan.total_bytes);
+  for (const Instruction& instruction : table.instructions) {
+    BoundInstruction bound{};
+    bound.run = kernels[static_cast<std::size_t>(instruction.kernel)];
+    bound.grid = instruction.grid.evaluate(symbols);
+    bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
+      const std::size_t position = bound.first_operand + k;
+      const OperandInfo& info = table.operands[position];
+      detail::bind_operand(info, symbols, binding.operands[position]);
+      if (info.kind == OperandKind::position && info.random)
+        binding.random.push_back({position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});
+      if (info.kind != OperandKind::memory) continue;
+      const auto v = static_cast<std::size_t>(info.value);
+      const ValueInfo& value = table.values[v];
+      if (value.storage == Storage::temporary)
+        binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])])});
+      else
+        binding.outside.push_back({position, value.storage, static_cast<std::size_t>(value.index)});
+    }
+    const KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
+    bool reduces_rows = false;
+    bool reduces_columns = false;
+    for (int line = 0; line < kernel.line_count; ++line) {
+      const LineKind kind = table.lines[static_cast<std::size_t>(kernel.first_line + line)].kind;
+      reduces_rows = reduces_rows || kind == LineKind::reduce;
+      reduces_columns = reduces_columns || kind == LineKind::reduce_columns;
+    }
+    if (!kernel.is_operation && !reduces_columns)
+      kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count, reduces_rows);
+    binding.instructions.push_back(bound);
+  }
+  return binding;
+}
+
+} // namespace twill::inline v0::compile

@@ -1,0 +1,139 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of tensors from traced functions: `compiled(f)`, `grad(f)`, `value_and_grad(f)` for a captureless lambda or an
+// empty function object. The same objects work inside a trace, so transforms nest: `grad(grad(f))`. Each combination of
+// function and argument types is compiled once. Read next: nn/network.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/compile/knobs.hpp>
+#include <twill/compile/signature.hpp>
+#include <twill/graph/gradient.hpp>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace compile {
+
+/// The source of a function of arguments. F is stateless, so its type says all.
+template <class F, class... Arguments> struct Call {
+  static constexpr graph::Graph trace() {
+    graph::Graph graph{};
+    with_arguments<Arguments...>(graph, [&](const auto&... values) { add_outputs(graph, F{}(values...)); });
+    return graph;
+  }
+};
+
+/// A stateless callable on traced values.
+template <class F, class... Values>
+concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
+
+namespace detail {
+
+template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
+  [[maybe_unused]] const auto check = [&](const auto& tensor) {
+    if (!(tensor.device() == first.device()))
+      throw DeviceError("call: operands lie on " + to_string(first.device()) + " and " + to_string(tensor.device()) +
+                        "; move one with to(device)");
+  };
+  (check(rest), ...);
+  return first.device();
+}
+
+/// The executor of a source on a device, one for each thread.
+template <Source S, HostDevice D> Executor<D>& thread_executor(const D& device) {
+  thread_local std::map<int, Executor<D>> executors{};
+  const auto found = executors.find(device.index);
+  if (found != executors.end()) return found->second;
+  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S>, Arena::for_each_run).first->second;
+}
+
+template <Source S, HostDevice D, std::size_t... K>
+auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
+  return std::tuple<output_t<S, K, D>...>{output_t<S, K, D>(device, output_info<S, K>().shape.evaluate(symbols))...};
+}
+
+} // namespace detail
+
+/// Runs a source over tensors; its outputs come as a tuple.
+template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
+  const auto& device = detail::common_device(tensors...);
+  auto& executor = detail::thread_executor<S>(device);
+  const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+  const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
+  const std::tuple operands{tensors.contiguous()...};
+  auto outputs = detail::allocate_outputs<S>(device, symbols, std::make_index_sequence<static_cast<std::size_t>(Compiled<S>::sizes.outputs)>{});
+  const auto addresses = [](const auto&... tensor) { return std::array<void*, sizeof...(tensor)>{tensor.data()...}; };
+  const auto input_addresses = std::apply(addresses, operands);
+  const auto output_addresses = std::apply(addresses, outputs);
+  Knobs knobs{executor.table().knobs};
+  if (knobs.draws()) {
+    const Draw draw = generator(device).next();
+    knobs.set_draw(draw.seed, draw.step);
+  }
+  executor.run(symbols, {.inputs = input_addresses, .outputs = output_addresses, .knobs = knobs.bits()});
+  return outputs;
+}
+
+} // namespace compile
+
+namespace detail {
+
+/// What `compiled(f)` returns: f, on tensors.
+template <class F> struct CompiledFunction {
+  template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
+    auto outputs = compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...);
+    if constexpr (std::tuple_size_v<decltype(outputs)> == 1)
+      return std::get<0>(std::move(outputs));
+    else
+      return outputs;
+  }
+};
+
+/// The gradients of f's scalar result with respect to all its floating arguments, in order; one argument: one gradient.
+template <class F, bool WithValue> struct GradientFunction {
+  template <std::derived_from<graph::Value>... Values> [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
+    const graph::Value result = F{}(arguments...);
+    if constexpr (sizeof...(Values) == 1 && !WithValue)
+      return graph::gradient(result, arguments...);
+    else if constexpr (WithValue)
+      return std::array<graph::Value, sizeof...(Values) + 1>{result, graph::gradient(result, arguments)...};
+    else
+      return std::array<graph::Value, sizeof...(Values)>{graph::gradient(result, arguments)...};
+  }
+  template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
+    return CompiledFunction<GradientFunction>{}(tensors...);
+  }
+};
+
+} // namespace detail
+
+/// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
+template <class F>
+requires std::is_empty_v<F>
+[[nodiscard]] constexpr auto compiled(F) {
+  return detail::CompiledFunction<F>{};
+}
+
+/// The gradient of a scalar function with respect to its arguments; nests.
+template <class F>
+requires std::is_empty_v<F>
+[[nodiscard]] constexpr auto grad(F) {
+  return detail::GradientFunction<F, false>{};
+}
+
+/// The value of a scalar function, then its gradients, as a tuple.
+template <class F>
+requires std::is_empty_v<F>
+[[nodiscard]] constexpr auto value_and_grad(F) {
+  return detail::GradientFunction<F, true>{};
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,73 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The run-time numbers of a table: rates, probabilities, seeds. They are set by name and handed to each run as bit
+// patterns, so changing one compiles and plans nothing. Read next: compile/executor.hpp.
+
+#include <twill/compile/binding.hpp>
+#include <twill/core/error.hpp>
+#include <twill/graph/random.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+class Knobs {
+ public:
+  Knobs() = default;
+  explicit Knobs(std::span<const graph::KnobInfo> infos) : infos_{infos} {
+    for (const graph::KnobInfo& info : infos) bits_.push_back(bits_of(info.dtype, info.initial));
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
+  [[nodiscard]] std::span<const graph::KnobInfo> infos() const { return infos_; }
+  [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
+
+  /// throws: ValueError when there is no number of this name, listing those there are
+  void set(std::string_view name, double number) {
+    const int index = find(name);
+    if (index < 0) {
+      std::string known{};
+      for (const graph::KnobInfo& info : infos_) known += (known.empty() ? "" : ", ") + std::string{info.name.view()};
+      throw ValueError("set: there is no run-time number '" + std::string{name} + "'; there are: " + known);
+    }
+    set_at(static_cast<std::size_t>(index), number);
+  }
+
+  void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
+
+  /// Sets the number if the table has one of this name.
+  void set_if_present(std::string_view name, double number) {
+    if (const int index = find(name); index >= 0) set_at(static_cast<std::size_t>(index), number);
+  }
+
+  /// What random draws of the next run depend on.
+  void set_draw(std::uint64_t seed, std::uint64_t step) {
+    if (const int index = find(graph::seed_knob); index >= 0) bits_[static_cast<std::size_t>(index)] = seed;
+    if (const int index = find(graph::step_knob); index >= 0) bits_[static_cast<std::size_t>(index)] = step;
+  }
+
+  [[nodiscard]] bool draws() const { return contains(graph::seed_knob); }
+
+  /// Takes over the values of all numbers that both have.
+  void take(const Knobs& other) {
+    for (std::size_t i = 0; i < infos_.size(); ++i)
+      if (const int index = other.find(infos_[i].name.view()); index >= 0) bits_[i] = other.bits_[static_cast<std::size_t>(index)];
+  }
+
+  [[nodiscard]] int find(std::string_view name) const {
+    for (std::size_t i = 0; i < infos_.size(); ++i)
+      if (infos_[i].name.view() == name) return static_cast<int>(i);
+    return -1;
+  }
+
+ private:
+  std::span<const graph::KnobInfo> infos_{};
+  std::vector<std::uint64_t> bits_{};
+};
+
+} // namespace twill::inline v0::compile

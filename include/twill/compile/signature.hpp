@@ -1,0 +1,72 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between tensors and traced values: the types of tensors declare the inputs of a trace, and the outputs of a compiled
+// table give tensor types back. A `dyn` extent becomes a symbol of its own; what the function combines has to agree when
+// it runs. Read next: compile/function.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0::compile {
+
+/// An argument of a traced function, by element type and shape.
+template <Scalar T, AnyShape S> struct Argument {
+  static constexpr graph::Value declare(graph::Graph& graph) {
+    graph::Extents shape{};
+    for (int axis = 0; axis < S::rank; ++axis)
+      shape.append(S::extent(axis) == dyn ? graph.symbol("") : graph::Extent{S::extent(axis), 0});
+    return {graph, graph.add_input(dtype_of<T>, shape)};
+  }
+};
+
+namespace detail {
+template <class X> struct ArgumentOf;
+template <class T, class D, class S> struct ArgumentOf<Tensor<T, D, S>> { using type = Argument<T, S>; };
+
+template <class S, std::size_t K> constexpr const ValueInfo& output_info() {
+  constexpr std::size_t index = [] {
+    std::size_t found = 0;
+    for (std::size_t v = 0; v < Compiled<S>::sizes.values; ++v)
+      if (Compiled<S>::table.values[v].storage == Storage::output && Compiled<S>::table.values[v].index == static_cast<int>(K)) found = v;
+    return found;
+  }();
+  return Compiled<S>::table.values[index];
+}
+
+template <class S, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
+  return Shape<(output_info<S, K>().shape.axes[Axis].is_static() ? output_info<S, K>().shape.axes[Axis].factor : dyn)...>{};
+}
+
+template <class S, std::size_t K>
+using OutputShape = decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
+} // namespace detail
+
+/// The argument that a tensor of this type is.
+template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cvref_t<X>>::type;
+
+/// The tensor type of output K of a source on a device kind.
+template <Source S, std::size_t K, class D>
+using output_t = Tensor<scalar_t<detail::output_info<S, K>().dtype>, D, detail::OutputShape<S, K>>;
+
+/// Calls f with a value for each argument, declared in order.
+template <class... Arguments, class F> constexpr auto with_arguments(graph::Graph& graph, const F& f) {
+  const std::tuple values{Arguments::declare(graph)...};  // braces: in order
+  return std::apply(f, values);
+}
+
+/// Marks the result of a traced function as outputs: a value, or an array or tuple of values.
+constexpr void add_outputs(graph::Graph& graph, graph::Value value) { graph.outputs.push_back(value.id()); }
+template <std::size_t N> constexpr void add_outputs(graph::Graph& graph, const std::array<graph::Value, N>& values) {
+  for (const graph::Value& value : values) graph.outputs.push_back(value.id());
+}
+template <class... Values> constexpr void add_outputs(graph::Graph& graph, const std::tuple<Values...>& values) {
+  std::apply([&](const auto&... value) { (add_outputs(graph, value), ...); }, values);
+}
+
+} // namespace twill::inline v0::compile

@@ -1,0 +1,27 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dropout (Srivastava et al., 2014). The probability is a run-time number; the mask is drawn again in the backward pass
+// rather than kept.
+
+#include <twill/graph/random.hpp>
+#include <twill/nn/parameter.hpp>
+
+namespace twill::inline v0::nn {
+
+/// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
+/// training. `name` is the run-time number's name under the current scope, by which a network changes it.
+[[nodiscard]] constexpr Value dropout(Value x, double probability, std::string_view name = "dropout",
+                                      int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  if (probability < 0 || probability > 1)
+    graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, static_cast<std::int64_t>(probability), 1, line);
+  if (!graph.training) return x;
+  graph::Name path = graph.path();
+  path.append(name);
+  const Value p = graph::knob(graph, path.view(), probability, DType::float32);
+  const Value scale = graph::cast(graph::reciprocal(1.0 - p), x.dtype());
+  return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
+}
+
+} // namespace twill::inline v0::nn

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fully connected layer. The weight is (outputs, inputs) as in PyTorch, so state dictionaries agree.
+
+#include <twill/nn/parameter.hpp>
+#include <twill/ops/matmul.hpp>
+
+#include <string_view>
+
+namespace twill::inline v0::nn {
+
+/// Whether a layer adds a bias.
+enum class Bias : bool { no, yes };
+
+/// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
+[[nodiscard]] constexpr Value linear(Value x, Value weight, int line = __builtin_LINE()) {
+  const graph::Extents shape = x.shape();
+  if (shape.rank == 2) return graph::matmul(x, graph::transpose(weight, line), line);
+  graph::Extents rows{};
+  graph::Extent leading{};
+  for (int axis = 0; axis + 1 < shape.rank; ++axis) leading = leading * shape[axis];
+  rows.append(leading);
+  rows.append(shape[shape.rank - 1]);
+  const Value product = graph::matmul(graph::reshape(x, rows, line), graph::transpose(weight, line), line);
+  graph::Extents result = shape;
+  result[shape.rank - 1] = product.shape()[1];
+  return graph::reshape(product, result, line);
+}
+
+/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch.
+[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
+                                     int line = __builtin_LINE()) {
+  const std::int64_t inputs = x.size(-1, line);
+  const Scope scope{x.graph(), name};
+  const Initialiser initialiser = initialise::fan_in_uniform(static_cast<double>(inputs));
+  const Value weight = parameter(x.graph(), "weight", {outputs, inputs}, initialiser, Trainable::yes, line);
+  const Value product = linear(x, weight, line);
+  if (bias == Bias::no) return product;
+  return product + parameter(x.graph(), "bias", {outputs}, initialiser, Trainable::yes, line);
+}
+
+} // namespace twill::inline v0::nn

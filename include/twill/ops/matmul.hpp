@@ -1,0 +1,168 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The matrix product: shape rule, gradient, kernel. Operands are (..., m, k) and (..., k, n) with equal leading axes.
+// Transposes reach the kernel as strides, so a transposed operand is never copied. Read next: nn/linear.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/device/cpu/blas.hpp>
+#include <twill/graph/reductions.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace twill::inline v0 {
+namespace graph {
+
+[[nodiscard]] constexpr Value matmul(Value left, Value right, int line = __builtin_LINE());
+
+namespace detail {
+
+constexpr void matmul_vjp(Graph& graph, int node, int cotangent, std::array<int, 4>& gradients) {
+  const Value left{graph, graph.node(node).input(0)};
+  const Value right{graph, graph.node(node).input(1)};
+  const Value g{graph, cotangent};
+  gradients[0] = matmul(g, transpose(right)).id();
+  gradients[1] = matmul(transpose(left), g).id();
+}
+
+/// Grid: the batch axes, then m, n, k.
+constexpr CallPlan matmul_call(const Graph& graph, const Node& node) {
+  const Extents& left = graph.node(node.input(0)).shape;
+  CallPlan plan{};
+  const int batch = node.shape.rank - 2;
+  plan.grid = node.shape;
+  plan.grid.append(left[left.rank - 1]);
+  for (int axis = 0; axis < batch; ++axis)
+    for (std::size_t operand = 0; operand < 3; ++operand)
+      plan.walks[operand].axis_of[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
+  const auto m = static_cast<std::size_t>(batch);
+  const auto rows = static_cast<std::int8_t>(batch);
+  const auto columns = static_cast<std::int8_t>(batch + 1);
+  plan.walks[0].axis_of[m] = rows;
+  plan.walks[0].axis_of[m + 2] = columns;
+  plan.walks[1].axis_of[m + 2] = rows;
+  plan.walks[1].axis_of[m + 1] = columns;
+  plan.walks[2].axis_of[m] = rows;
+  plan.walks[2].axis_of[m + 1] = columns;
+  return plan;
+}
+
+} // namespace detail
+
+inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp, &detail::matmul_call};
+
+/// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
+[[nodiscard]] constexpr Value matmul(Value left, Value right, int line) {
+  Graph& graph = left.graph();
+  const Extents a = left.shape();
+  const Extents b = right.shape();
+  if (a.rank < 2 || b.rank != a.rank) {
+    graph.refuse(Problem::matmul_needs_two_dimensions_on_both_sides, a.rank, b.rank, line);
+    return left;
+  }
+  if (left.dtype() != right.dtype())
+    graph.refuse(Problem::matmul_dtypes_differ, static_cast<int>(left.dtype()), static_cast<int>(right.dtype()), line);
+  const Extent columns = a[a.rank - 1];
+  const Extent rows = b[b.rank - 2];
+  if (!unify(graph, columns, rows))
+    graph.refuse(Problem::matmul_left_columns_differ_from_right_rows, columns.is_static() ? columns.factor : dyn,
+                 rows.is_static() ? rows.factor : dyn, line);
+  for (int axis = 0; axis < a.rank - 2; ++axis)
+    if (!unify(graph, a[axis], b[axis]))
+      graph.refuse(Problem::matmul_batch_extents_differ, a[axis].factor, b[axis].factor, line);
+  Node node{};
+  node.kind = Kind::operation;
+  node.operation = &matmul_operation;
+  node.dtype = left.dtype();
+  node.shape = a;
+  node.shape[a.rank - 1] = b[b.rank - 1];
+  node.arity = 2;
+  node.inputs = {left.id(), right.id(), -1, -1};
+  return {graph, graph.add(node)};
+}
+
+} // namespace graph
+
+template <> struct KernelOf<&graph::matmul_operation> {
+  template <class T> static void run(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
+    const int batch_axes = grid.rank - 3;
+    kernel::Grid batch = grid;
+    batch.rank = batch_axes;
+    const std::int64_t count = batch.elements();
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t offsets[3] = {0, 0, 0};
+      std::int64_t rest = i;
+      for (int axis = batch_axes - 1; axis >= 0; --axis) {
+        const std::int64_t index = rest % grid[axis];
+        rest /= grid[axis];
+        for (int operand = 0; operand < 3; ++operand)
+          offsets[operand] += index * operands[operand].strides[static_cast<std::size_t>(axis)];
+      }
+      const auto stride = [&](int operand, int axis) {
+        return operands[operand].strides[static_cast<std::size_t>(batch_axes + axis)];
+      };
+      product(team, grid[batch_axes], grid[batch_axes + 1], grid[batch_axes + 2],
+              Matrix<T>{static_cast<const T*>(operands[0].data) + offsets[0], stride(0, 0), stride(0, 2)},
+              Matrix<T>{static_cast<const T*>(operands[1].data) + offsets[1], stride(1, 2), stride(1, 1)},
+              static_cast<T*>(operands[2].data) + offsets[2]);
+    }
+  }
+
+ private:
+  template <class T> struct Matrix {
+    const T* data;
+    std::int64_t row_stride;
+    std::int64_t column_stride;
+  };
+
+  /// True where the matrix is row-major (or, `transposed`, column-major) with one leading dimension.
+  template <class T> static bool is_dense(const Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool transposed) {
+    const std::int64_t minor = transposed ? matrix.row_stride : matrix.column_stride;
+    const std::int64_t major = transposed ? matrix.column_stride : matrix.row_stride;
+    const std::int64_t minor_extent = transposed ? rows : columns;
+    const std::int64_t major_extent = transposed ? columns : rows;
+    return (minor == 1 || minor_extent == 1) && (major >= minor_extent || major_extent == 1);
+  }
+
+  template <class T>
+  static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c) {
+    std::vector<T> packed_a{};
+    std::vector<T> packed_b{};
+    const auto leading = [](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool& transposed, std::vector<T>& packed) {
+      transposed = !is_dense(matrix, rows, columns, false) && is_dense(matrix, rows, columns, true);
+      if (!transposed && !is_dense(matrix, rows, columns, false)) {
+        packed.resize(static_cast<std::size_t>(rows * columns));
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j)
+            packed[static_cast<std::size_t>(i * columns + j)] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
+        matrix = {packed.data(), columns, 1};
+      }
+      const std::int64_t extent = transposed ? rows : columns;
+      const std::int64_t major_stride = transposed ? matrix.column_stride : matrix.row_stride;
+      return major_stride > extent ? major_stride : (extent > 1 ? extent : 1);
+    };
+    bool transpose_a = false;
+    bool transpose_b = false;
+    const std::int64_t lda = leading(a, m, k, transpose_a, packed_a);
+    const std::int64_t ldb = leading(b, k, n, transpose_b, packed_b);
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      cpu::gemm(team, transpose_a, transpose_b, m, n, k, T{1}, a.data, lda, b.data, ldb, T{0}, c, n > 1 ? n : 1);
+    } else {
+      // Half precision accumulates in float32; integers in themselves.
+      using Sum = std::conditional_t<FloatingScalar<T>, float, std::int64_t>;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          Sum sum{};
+          for (std::int64_t l = 0; l < k; ++l)
+            sum += static_cast<Sum>(a.data[i * a.row_stride + l * a.column_stride]) *
+                   static_cast<Sum>(b.data[l * b.row_stride + j * b.column_stride]);
+          c[i * n + j] = static_cast<T>(sum);
+        }
+    }
+  }
+};
+
+} // namespace twill::inline v0
