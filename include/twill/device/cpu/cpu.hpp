@@ -25,7 +25,7 @@
 namespace twill::inline v0 {
 
 /// A host device.
-struct Cpu {
+struct TWILL_EXPORT Cpu {
   int index = 0;
 
   static constexpr std::string_view kind = "cpu";

@@ -29,7 +29,7 @@ TWILL_EXPORT inline constinit std::atomic<std::uint64_t> next_meta_address{std::
 } // namespace detail
 
 /// A device without memory.
-struct Meta {
+struct TWILL_EXPORT Meta {
   int index = 0;
 
   static constexpr std::string_view kind = "meta";
