@@ -1,0 +1,109 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pool holds right now, segment by segment, and what happened in it lately. Both serve viewers; neither is needed to
+// allocate. Read next: memory/policies/tracking.hpp.
+
+#include <twill/memory/pool.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::memory {
+
+/// A piece of a segment, in use or free.
+struct BlockSnapshot {
+  const std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  std::size_t requested = 0; ///< 0 when free
+  bool in_use = false;
+  std::uint64_t sequence = 0;  ///< of the event that allocated it
+  const char* place = nullptr; ///< what allocated it, if somebody listened then
+};
+
+/// An allocation from upstream and the blocks that tile it, by address.
+struct SegmentSnapshot {
+  const std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  bool small = false;
+  std::vector<BlockSnapshot> blocks{};
+};
+
+/// All segments of a pool by address.
+template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(const PoolType& pool) {
+  struct Row {
+    const std::byte* segment = nullptr;
+    std::size_t segment_bytes = 0;
+    bool small = false;
+    BlockSnapshot block{};
+  };
+  std::vector<Row> rows;
+  for (std::size_t needed = 64;;) { // the lock is no place for growing, so count first and retry if the pool has grown
+    rows.clear();
+    rows.reserve(needed);
+    needed = 0;
+    pool.for_each_block([&](const Segment& segment, const Block& block) {
+      if (++needed > rows.capacity()) return;
+      rows.push_back({segment.address,
+                      segment.bytes,
+                      segment.small,
+                      {block.address, block.bytes, block.free ? 0 : block.requested, !block.free,
+                       block.free ? 0 : block.sequence, block.free ? nullptr : block.place}});
+    });
+    if (needed <= rows.capacity()) break;
+  }
+  std::map<const std::byte*, SegmentSnapshot> by_address;
+  for (const Row& row : rows) {
+    SegmentSnapshot& segment = by_address[row.segment];
+    segment.address = row.segment;
+    segment.bytes = row.segment_bytes;
+    segment.small = row.small;
+    segment.blocks.push_back(row.block);
+  }
+  std::vector<SegmentSnapshot> segments;
+  segments.reserve(by_address.size());
+  for (auto& entry : by_address) segments.push_back(std::move(entry.second));
+  return segments;
+}
+
+/// Keeps the last events of one or more pools; older ones are overwritten.
+class MemoryHistory final : public MemoryObserver {
+public:
+  explicit MemoryHistory(std::size_t capacity) : events_(capacity) {}
+
+  void on_memory_event(const MemoryEvent& event) noexcept override {
+    std::lock_guard guard{mutex_};
+    if (!events_.empty()) events_[seen_ % events_.size()] = event;
+    ++seen_;
+  }
+
+  /// The kept events, in the order in which they happened.
+  [[nodiscard]] std::vector<MemoryEvent> events() const {
+    std::vector<MemoryEvent> kept;
+    {
+      std::lock_guard guard{mutex_};
+      kept.assign(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(std::min(seen_, events_.size())));
+    }
+    std::sort(kept.begin(), kept.end(),
+              [](const MemoryEvent& left, const MemoryEvent& right) { return left.sequence < right.sequence; });
+    return kept;
+  }
+
+  /// How many events were overwritten.
+  [[nodiscard]] std::size_t dropped() const {
+    std::lock_guard guard{mutex_};
+    return seen_ > events_.size() ? seen_ - events_.size() : 0;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::vector<MemoryEvent> events_;
+  std::size_t seen_ = 0;
+};
+
+} // namespace twill::inline v0::memory
