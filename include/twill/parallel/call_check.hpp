@@ -1,0 +1,202 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be said about a call without any communication: whether its own numbers fit each other, what it looks like to the
+// other ranks (its signature: ranks whose signatures differ have lost step), and how it reads in a message. Every model
+// of `Communicator` checks its calls here, so all of them refuse the same mistakes with the same words.
+
+#include <twill/parallel/communicator.hpp>
+
+#include <functional>
+#include <string>
+
+namespace twill::inline v0::parallel {
+
+/// The part of a call that has to be equal on all ranks. `count` is that of one rank's part.
+struct Signature {
+  Operation operation = Operation::barrier;
+  std::int64_t count = 0;
+  DType dtype = DType::float32;
+  int root = 0;
+  Reduction reduction = Reduction::sum;
+
+  friend bool operator==(const Signature&, const Signature&) = default;
+};
+
+[[nodiscard]] constexpr bool has_root(Operation operation) {
+  return operation == Operation::reduce || operation == Operation::gather || operation == Operation::broadcast ||
+         operation == Operation::scatter;
+}
+
+[[nodiscard]] constexpr bool has_reduction(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce || operation == Operation::reduce_scatter;
+}
+
+[[nodiscard]] constexpr bool is_point_to_point(Operation operation) {
+  return operation == Operation::send || operation == Operation::receive;
+}
+
+[[nodiscard]] inline Signature signature_of(const Call& call, int size) {
+  Signature signature;
+  signature.operation = call.operation;
+  if (has_root(call.operation)) signature.root = call.peer;
+  if (has_reduction(call.operation)) signature.reduction = call.reduction;
+  switch (call.operation) {
+  case Operation::barrier:
+  case Operation::split:
+    break;
+  case Operation::all_to_all:
+    signature.count = call.source.count / size;
+    signature.dtype = call.source.dtype;
+    break;
+  case Operation::reduce_scatter:
+  case Operation::scatter:
+  case Operation::receive:
+    signature.count = call.target.count;
+    signature.dtype = call.target.dtype;
+    break;
+  default:
+    signature.count = call.source.count;
+    signature.dtype = call.source.dtype;
+  }
+  return signature;
+}
+
+/// "all_reduce(max) of 10 float32", "broadcast of 3 int64 from rank 0", "send of 5 float32 to rank 1".
+[[nodiscard]] inline std::string to_string(const Signature& signature) {
+  std::string text(name(signature.operation));
+  if (signature.operation == Operation::barrier || signature.operation == Operation::split) return text;
+  if (has_reduction(signature.operation)) text += "(" + std::string(kernel::name(signature.reduction)) + ")";
+  text += " of " + std::to_string(signature.count) + " " + std::string(name(signature.dtype));
+  const bool to_root = signature.operation == Operation::reduce || signature.operation == Operation::gather;
+  if (has_root(signature.operation)) text += (to_root ? " to rank " : " from rank ") + std::to_string(signature.root);
+  return text;
+}
+
+[[nodiscard]] inline std::string to_string(const Call& call, int size) {
+  std::string text = to_string(signature_of(call, size));
+  if (is_point_to_point(call.operation)) {
+    text += (call.operation == Operation::send ? " to rank " : " from rank ") + std::to_string(call.peer);
+    if (call.tag != 0) text += " with tag " + std::to_string(call.tag);
+  }
+  return text;
+}
+
+/// Whether this rank's source is read in a call.
+[[nodiscard]] constexpr bool reads_source(const Call& call, int rank) {
+  switch (call.operation) {
+  case Operation::barrier:
+  case Operation::split:
+  case Operation::receive:
+    return false;
+  case Operation::scatter:
+  case Operation::broadcast:
+    return rank == call.peer;
+  default:
+    return true;
+  }
+}
+
+/// Whether this rank's target is written in a call.
+[[nodiscard]] constexpr bool writes_target(const Call& call, int rank) {
+  switch (call.operation) {
+  case Operation::barrier:
+  case Operation::split:
+  case Operation::send:
+    return false;
+  case Operation::reduce:
+  case Operation::gather:
+    return rank == call.peer;
+  case Operation::broadcast:
+    return rank != call.peer;
+  default:
+    return true;
+  }
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool overlap(ConstElements left, ConstElements right) {
+  if (left.bytes() == 0 || right.bytes() == 0) return false;
+  const std::less<const std::byte*> before; // a total order also for pointers into different objects
+  const auto* left_begin = static_cast<const std::byte*>(left.data);
+  const auto* right_begin = static_cast<const std::byte*>(right.data);
+  return before(left_begin, right_begin + right.bytes()) && before(right_begin, left_begin + left.bytes());
+}
+
+inline void require_parts(const Call& call, std::int64_t whole, std::int64_t part, int size, const char* whole_name) {
+  if (whole != part * size)
+    throw ValueError(std::string(name(call.operation)) + ": the " + whole_name + " holds " + std::to_string(size) +
+                     " parts of " + std::to_string(part) + " elements, got " + std::to_string(whole));
+}
+
+inline void require_counts(const Call& call, int rank, int size) {
+  const bool is_root = rank == call.peer;
+  switch (call.operation) {
+  case Operation::reduce:
+    if (!is_root) return;
+    [[fallthrough]];
+  case Operation::all_reduce:
+    if (call.source.count != call.target.count)
+      throw ValueError(std::string(name(call.operation)) + ": source and target have equally many elements, got " +
+                       std::to_string(call.source.count) + " and " + std::to_string(call.target.count));
+    return;
+  case Operation::reduce_scatter:
+    return require_parts(call, call.source.count, call.target.count, size, "source");
+  case Operation::scatter:
+    if (is_root) require_parts(call, call.source.count, call.target.count, size, "source");
+    return;
+  case Operation::all_gather:
+    return require_parts(call, call.target.count, call.source.count, size, "target");
+  case Operation::gather:
+    if (is_root) require_parts(call, call.target.count, call.source.count, size, "target");
+    return;
+  case Operation::all_to_all:
+    require_parts(call, call.source.count, call.source.count / size, size, "source");
+    return require_parts(call, call.target.count, call.source.count / size, size, "target");
+  default:
+    return;
+  }
+}
+
+/// Where source and target may be the same memory: see `Call`.
+[[nodiscard]] inline bool may_share(const Call& call, int rank) {
+  const auto* source = static_cast<const std::byte*>(call.source.data);
+  const auto* target = static_cast<const std::byte*>(call.target.data);
+  switch (call.operation) {
+  case Operation::all_gather:
+  case Operation::gather:
+    return source == target + static_cast<std::size_t>(rank) * call.source.bytes();
+  case Operation::reduce_scatter:
+  case Operation::scatter:
+    return target == source + static_cast<std::size_t>(rank) * call.target.bytes();
+  case Operation::all_to_all:
+    return false;
+  default:
+    return source == target;
+  }
+}
+
+} // namespace detail
+
+/// Refuses a call that is wrong by itself, before any other rank hears of it: the group stays usable.
+/// throws: ValueError
+inline void check(const Call& call, int rank, int size) {
+  const std::string where(name(call.operation));
+  if (has_root(call.operation) || is_point_to_point(call.operation)) {
+    if (call.peer < 0 || call.peer >= size)
+      throw ValueError(where + ": a rank is in [0, " + std::to_string(size) + "), got " + std::to_string(call.peer));
+    if (is_point_to_point(call.operation) && call.peer == rank)
+      throw ValueError(where + ": rank " + std::to_string(rank) + " names itself as its peer");
+  }
+  if (call.source.count < 0 || call.target.count < 0) throw ValueError(where + ": a count is at least 0");
+  if (!reads_source(call, rank) || !writes_target(call, rank)) return; // nothing that could disagree
+  detail::require_counts(call, rank, size);
+  if (call.source.dtype != call.target.dtype)
+    throw ValueError(where + ": source and target have one element type, got " + std::string(name(call.source.dtype)) +
+                     " and " + std::string(name(call.target.dtype)));
+  if (detail::overlap(call.source, call.target) && !detail::may_share(call, rank))
+    throw ValueError(where + ": source and target overlap");
+}
+
+} // namespace twill::inline v0::parallel

@@ -1,0 +1,164 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries out
+// calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model of the
+// concept has to implement two functions, `run` and `start`, and everything with a name is built on them once, in
+// parallel/collectives.hpp. The models are threads in one process (parallel/threads.hpp), and later MPI and NCCL.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::parallel {
+
+using kernel::Reduction;
+
+/// A run of elements in the memory of the communicator's device.
+struct Elements {
+  void* data = nullptr;
+  std::int64_t count = 0;
+  DType dtype = DType::float32;
+
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
+};
+
+/// The same, to be read only.
+struct ConstElements {
+  const void* data = nullptr;
+  std::int64_t count = 0;
+  DType dtype = DType::float32;
+
+  ConstElements() = default;
+  ConstElements(const void* first, std::int64_t number, DType type) : data{first}, count{number}, dtype{type} {}
+  ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
+};
+
+enum class Operation : std::uint8_t {
+  all_reduce,
+  reduce,
+  reduce_scatter,
+  all_gather,
+  gather,
+  broadcast,
+  scatter,
+  all_to_all,
+  barrier,
+  split,
+  send,
+  receive,
+};
+
+[[nodiscard]] constexpr std::string_view name(Operation operation) {
+  constexpr std::string_view names[] = {"all_reduce", "reduce",    "reduce_scatter", "all_gather",
+                                        "gather",     "broadcast", "scatter",        "all_to_all",
+                                        "barrier",    "split",     "send",           "receive"};
+  return names[static_cast<int>(operation)];
+}
+
+/// What one rank asks of its group. `source` is read, `target` is written; both are unchanged in size by the call.
+/// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
+/// gather when the source is this rank's part of the target; reduce_scatter and scatter the other way round.
+struct Call {
+  Operation operation = Operation::barrier;
+  ConstElements source;
+  Elements target;
+  int peer = 0; ///< the root, the destination of a send, the source of a receive
+  Reduction reduction = Reduction::sum;
+  int tag = 0; ///< send and receive: messages of one tag keep their order
+
+  static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum) {
+    return {Operation::all_reduce, source, target, 0, reduction};
+  }
+  static Call all_reduce(Elements data, Reduction reduction = Reduction::sum) {
+    return all_reduce(data, data, reduction);
+  }
+  /// The target matters on the root only.
+  static Call reduce(ConstElements source, Elements target, int root, Reduction reduction = Reduction::sum) {
+    return {Operation::reduce, source, target, root, reduction};
+  }
+  /// The source holds `size` parts, one for each rank in order; the target is one part.
+  static Call reduce_scatter(ConstElements source, Elements target, Reduction reduction = Reduction::sum) {
+    return {Operation::reduce_scatter, source, target, 0, reduction};
+  }
+  /// The source is one part; the target holds `size` parts.
+  static Call all_gather(ConstElements source, Elements target) { return {Operation::all_gather, source, target}; }
+  static Call gather(ConstElements source, Elements target, int root) {
+    return {Operation::gather, source, target, root};
+  }
+  static Call broadcast(Elements data, int root) { return {Operation::broadcast, data, data, root}; }
+  /// The source matters on the root only.
+  static Call scatter(ConstElements source, Elements target, int root) {
+    return {Operation::scatter, source, target, root};
+  }
+  /// Both hold `size` parts; part i goes to rank i.
+  static Call all_to_all(ConstElements source, Elements target) { return {Operation::all_to_all, source, target}; }
+  static Call barrier() { return {}; }
+  static Call send(ConstElements source, int destination, int tag = 0) {
+    return {Operation::send, source, {}, destination, Reduction::sum, tag};
+  }
+  static Call receive(Elements target, int source, int tag = 0) {
+    return {Operation::receive, {}, target, source, Reduction::sum, tag};
+  }
+};
+
+/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank gets the same text.
+class TWILL_EXPORT CommunicatorError : public Error {
+public:
+  CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)
+      : Error{text}, rank_{rank}, cause_{std::move(cause)} {}
+
+  /// The rank at fault, or -1 where several disagree.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// What the failing rank threw; null where it did not throw.
+  [[nodiscard]] const std::exception_ptr& cause() const { return cause_; }
+
+private:
+  int rank_;
+  std::exception_ptr cause_;
+};
+
+/// A peer did not arrive in time.
+class TWILL_EXPORT TimeoutError : public CommunicatorError {
+public:
+  using CommunicatorError::CommunicatorError;
+};
+
+/// A call under way. `wait` returns when the elements may be used again and throws what went wrong; a handle that is let go
+/// waits, because the memory is in use until then.
+template <class H>
+concept CallHandle = std::movable<H> && requires(H handle, const H& constant) {
+  handle.wait();
+  { constant.is_done() } -> std::same_as<bool>;
+};
+
+/// One rank's membership in a group. What a compiler cannot check: all ranks make the same calls in the same order (send and
+/// receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a CommunicatorError
+/// that names it, on every rank and within the time-out; after that every call throws the same error.
+/// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone.
+/// `split` makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part
+/// and gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on.
+template <class C>
+concept Communicator = std::movable<C> &&
+    requires(C communicator, const C& constant, const Call& call, std::exception_ptr cause) {
+  typename C::Device;
+  { constant.rank() } -> std::same_as<int>;
+  { constant.size() } -> std::same_as<int>;
+  { constant.device() } -> std::convertible_to<typename C::Device>;
+  { constant.timeout_ms() } -> std::same_as<std::int64_t>;
+  communicator.run(call);
+  { communicator.start(call) } -> CallHandle;
+  { communicator.split(0, 0) } -> std::same_as<C>;
+  communicator.fail(cause);
+};
+
+} // namespace twill::inline v0::parallel

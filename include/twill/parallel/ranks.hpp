@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one function once for each rank of a group, all at the same time. The first exception poisons the group, so that no
+// rank is left waiting, and is rethrown here as its own type. Read next: parallel/threads.hpp.
+
+#include <twill/parallel/communicator.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace twill::inline v0::parallel {
+
+/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
+/// throws: the exception of the rank that threw first
+template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto play = [&](C& communicator) {
+    try {
+      f(communicator);
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex);
+        if (!first) first = std::current_exception(); // before the others can hear of it
+      }
+      communicator.fail(std::current_exception());
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(communicators.size());
+  try {
+    for (std::size_t rank = 1; rank < communicators.size(); ++rank)
+      threads.emplace_back([&, rank] { play(communicators[rank]); });
+    if (!communicators.empty()) play(communicators[0]);
+  } catch (...) { // the system gave no thread: those that run wait for ranks that will not come
+    communicators[0].fail(std::current_exception());
+    for (std::thread& thread : threads) thread.join();
+    throw;
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (first) std::rethrow_exception(first);
+}
+
+} // namespace twill::inline v0::parallel

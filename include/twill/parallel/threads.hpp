@@ -1,0 +1,240 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a host device. `thread_communicators(devices)`
+// makes a group, one communicator for each rank, to be moved into the thread that plays the rank. Reductions follow the
+// tree of parallel/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of another host kind is only
+// ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/device/device.hpp>
+#include <twill/parallel/communicator.hpp>
+#include <twill/parallel/threads_queue.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel {
+
+struct ThreadOptions {
+  std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
+};
+
+namespace detail {
+
+/// A call whose elements any thread can address, made from one whose elements lie on a device.
+template <HostDevice D> class StagedCall {
+public:
+  StagedCall(const D& device, const Call& call, int rank) : device_{device}, call_{call}, device_target_{call.target} {
+    if constexpr (!D::has_memory) {
+      call_.source.data = nullptr;
+      call_.target.data = nullptr;
+    } else if constexpr (std::same_as<D, Cpu>) {
+      launch(device, [](const Team&) {}); // what was given to the device before has to be done
+    } else {
+      if (reads_source(call, rank)) copy_in();
+      if (writes_target(call, rank))
+        target_ = stage(call_.target.bytes(), [&](void* data) { call_.target.data = data; });
+    }
+  }
+
+  [[nodiscard]] const Call& call() const { return call_; }
+
+  /// Brings the result to the device, in the order of its stream.
+  void finish() {
+    if constexpr (D::has_memory && !std::same_as<D, Cpu>) {
+      if (target_ == nullptr || target_->empty()) return;
+      launch(device_, [staged = target_, to = device_target_.data](const Team&) {
+        std::memcpy(to, staged->data(), staged->size());
+      });
+    }
+  }
+
+private:
+  using Bytes = std::vector<std::byte>;
+
+  template <class Place> [[nodiscard]] static std::shared_ptr<Bytes> stage(std::size_t bytes, Place place) {
+    auto staged = std::make_shared<Bytes>(bytes);
+    place(staged->data());
+    return staged;
+  }
+  void copy_in() {
+    const void* from = call_.source.data;
+    source_ = stage(call_.source.bytes(), [&](void* data) { call_.source.data = data; });
+    if (source_->empty()) return;
+    launch(device_, [staged = source_, from](const Team&) { std::memcpy(staged->data(), from, staged->size()); });
+    synchronize(device_);
+  }
+
+  D device_;
+  Call call_;
+  Elements device_target_;
+  std::shared_ptr<Bytes> source_;
+  std::shared_ptr<Bytes> target_;
+};
+
+} // namespace detail
+
+/// A started call of a `ThreadCommunicator`.
+template <HostDevice D> class ThreadHandle {
+public:
+  ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadQueue::Job> job)
+      : staged_{std::move(staged)}, job_{std::move(job)} {}
+  ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadHub> hub, detail::ThreadMail::Ticket letter)
+      : staged_{std::move(staged)}, hub_{std::move(hub)}, letter_{std::move(letter)} {}
+  ThreadHandle(ThreadHandle&&) noexcept = default;
+  ThreadHandle& operator=(ThreadHandle&& other) noexcept {
+    if (this != &other) {
+      wait_quietly();
+      staged_ = std::move(other.staged_);
+      job_ = std::move(other.job_);
+      hub_ = std::move(other.hub_);
+      letter_ = std::move(other.letter_);
+    }
+    return *this;
+  }
+  ~ThreadHandle() { wait_quietly(); }
+
+  /// Returns when the elements may be used again; a second time at once. throws: what went wrong, once
+  void wait() {
+    const auto job = std::exchange(job_, nullptr);
+    const auto letter = std::exchange(letter_, nullptr);
+    if (job == nullptr && letter == nullptr) return;
+    job != nullptr ? job->wait() : hub_->mail.wait(letter);
+    staged_.finish();
+  }
+
+  [[nodiscard]] bool is_done() const {
+    if (job_ != nullptr) return job_->is_done();
+    return letter_ == nullptr || hub_->mail.is_done(letter_);
+  }
+
+private:
+  // A failure that nobody asks about here has reached the group, and with it every later call.
+  void wait_quietly() noexcept {
+    try {
+      wait();
+    } catch (...) {
+    }
+  }
+
+  detail::StagedCall<D> staged_;
+  std::shared_ptr<detail::ThreadQueue::Job> job_;
+  std::shared_ptr<detail::ThreadHub> hub_;
+  detail::ThreadMail::Ticket letter_;
+};
+
+/// One rank of a group of threads. Its functions are called by one thread at a time.
+/// Letting it go while others wait for this rank ends their calls with an error that names it.
+template <HostDevice D> class ThreadCommunicator {
+public:
+  using Device = D;
+  using Handle = ThreadHandle<D>;
+
+  /// Belongs to no group: the size is 0.
+  ThreadCommunicator() = default;
+  ThreadCommunicator(std::shared_ptr<detail::ThreadHub> hub, int rank, const D& device)
+      : hub_{std::move(hub)},
+        queue_{std::make_unique<detail::ThreadQueue>(detail::ThreadRank(hub_, rank))},
+        device_{device},
+        exceptions_{std::uncaught_exceptions()} {}
+  ThreadCommunicator(ThreadCommunicator&&) noexcept = default;
+  ThreadCommunicator& operator=(ThreadCommunicator&& other) noexcept {
+    if (this != &other) {
+      leave();
+      hub_ = std::move(other.hub_);
+      queue_ = std::move(other.queue_);
+      device_ = other.device_;
+      exceptions_ = other.exceptions_;
+    }
+    return *this;
+  }
+  ~ThreadCommunicator() { leave(); }
+
+  [[nodiscard]] int rank() const { return queue_ ? queue_->rank().rank() : 0; }
+  [[nodiscard]] int size() const { return queue_ ? queue_->rank().size() : 0; }
+  [[nodiscard]] const D& device() const { return device_; }
+  [[nodiscard]] std::int64_t timeout_ms() const { return hub_ ? hub_->group->timeout_ms() : 0; }
+
+  /// Carries out a call. throws: ValueError for a call wrong by itself, else CommunicatorError
+  void run(const Call& call) {
+    require_group(call);
+    check(call, rank(), size());
+    detail::StagedCall<D> staged(device_, call, rank());
+    is_point_to_point(call.operation) ? queue_->rank().run(staged.call()) : queue_->run(staged.call());
+    staged.finish();
+  }
+
+  /// Begins a call; its elements belong to it until the handle has been waited for.
+  [[nodiscard]] Handle start(const Call& call) {
+    require_group(call);
+    check(call, rank(), size());
+    detail::StagedCall<D> staged(device_, call, rank());
+    if (is_point_to_point(call.operation)) {
+      auto letter = hub_->mail.post(staged.call(), rank());
+      return Handle(std::move(staged), hub_, std::move(letter));
+    }
+    auto job = queue_->start(staged.call());
+    return Handle(std::move(staged), std::move(job));
+  }
+
+  /// Sub-groups of equal color, ordered by key, then rank; a negative color gets an empty communicator.
+  [[nodiscard]] ThreadCommunicator split(int color, int key) {
+    require_group({Operation::split, {}, {}});
+    queue_->drain();
+    auto [hub, place] = queue_->rank().split(color, key);
+    return hub ? ThreadCommunicator(std::move(hub), place, device_) : ThreadCommunicator();
+  }
+
+  /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names it.
+  void fail(const std::exception_ptr& cause) {
+    if (hub_) hub_->group->fail(rank(), cause);
+  }
+
+private:
+  void require_group(const Call& call) const {
+    if (!queue_) throw ValueError(std::string(name(call.operation)) + ": this communicator belongs to no group");
+  }
+  void leave() noexcept {
+    if (!queue_) return;
+    queue_->drain();
+    try {
+      hub_->group->leave(rank(), std::uncaught_exceptions() > exceptions_);
+    } catch (...) { // no memory for the text: whoever waits for this rank still sees that it has left
+    }
+  }
+
+  std::shared_ptr<detail::ThreadHub> hub_;
+  std::unique_ptr<detail::ThreadQueue> queue_;
+  D device_{};
+  int exceptions_ = 0; ///< under way when this rank began: more at its end mean that one ended it
+};
+
+/// A group with one rank for each device, in order. Devices may repeat: such ranks share its cores.
+template <HostDevice D>
+[[nodiscard]] std::vector<ThreadCommunicator<D>> thread_communicators(const std::vector<D>& devices,
+                                                                      ThreadOptions options = {}) {
+  if (devices.empty()) throw ValueError("thread_communicators: a group has at least one device, got none");
+  if (options.timeout_ms < 1)
+    throw ValueError("thread_communicators: timeout_ms is at least 1, got " + std::to_string(options.timeout_ms));
+  std::vector<std::string> labels;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank)
+    labels.push_back("rank " + std::to_string(rank) + " on " + to_string(devices[rank]));
+  const auto hub = std::make_shared<detail::ThreadHub>(std::move(labels), options.timeout_ms);
+  std::vector<ThreadCommunicator<D>> communicators;
+  communicators.reserve(devices.size());
+  for (std::size_t rank = 0; rank < devices.size(); ++rank)
+    communicators.emplace_back(hub, static_cast<int>(rank), devices[rank]);
+  return communicators;
+}
+
+static_assert(Communicator<ThreadCommunicator<Cpu>>);
+
+} // namespace twill::inline v0::parallel

@@ -1,0 +1,232 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ranks of one group of threads share: a meeting point and the reason why the group has failed, if it has. A
+// collective call meets twice: all ranks publish their calls and `meet`; each works on its share of everybody's memory; all
+// `part`. Only the first meeting can end in an error: while ranks work on each other's memory nobody is let go, and that
+// work is finite. The first failure is kept and thrown on every rank. Read next: parallel/threads_mail.hpp.
+
+#include <twill/device/cpu/signal.hpp>
+#include <twill/parallel/call_check.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::detail {
+
+using Clock = std::chrono::steady_clock;
+
+class ThreadGroup {
+public:
+  /// What one rank shows to the others. It is written by its rank between a parting and the next meeting.
+  struct Slot {
+    Call call;
+    int color = 0;
+    int key = 0;
+    std::shared_ptr<void> child; ///< split: what the first member has made for its sub-group
+  };
+
+  /// Why a group can go no further.
+  struct Failure {
+    std::string text;
+    int rank;
+    bool is_timeout;
+    std::exception_ptr cause;
+  };
+
+  ThreadGroup(std::vector<std::string> labels, std::int64_t timeout_ms)
+      : labels_{std::move(labels)}, timeout_ms_{timeout_ms}, slots_(labels_.size()), progress_(labels_.size()) {}
+
+  [[nodiscard]] int size() const { return static_cast<int>(labels_.size()); }
+  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
+  [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Slot& slot(int rank) { return slots_[static_cast<std::size_t>(rank)]; }
+
+  /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, the same on all ranks, if the
+  /// group has failed, a rank is missing after the time-out, or the calls differ
+  void meet(int rank) {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+    std::unique_lock lock(mutex_);
+    throw_if_failed();
+    progress_of(rank).signature = signature_of(slot(rank).call, size());
+    ++progress_of(rank).meetings;
+    for (int other = 0; other < size(); ++other)
+      if (progress_of(other).has_left) fail_for_leaving(other);
+    throw_if_failed();
+    const std::uint64_t round = round_.load(std::memory_order_relaxed);
+    if (++arrived_ == size()) {
+      compare_calls();
+      throw_if_failed();
+      open_round(lock);
+      return;
+    }
+    if (spin_until_opened(lock, round)) return;
+    while (round_.load(std::memory_order_relaxed) == round) {
+      throw_if_failed();
+      if (changed_.wait_until(lock, deadline) == std::cv_status::timeout &&
+          round_.load(std::memory_order_relaxed) == round) {
+        throw_if_failed();
+        fail_for_missing(rank);
+      }
+    }
+  }
+
+  /// Waits until every rank has finished its share. Never fails: see above.
+  void part() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t round = round_.load(std::memory_order_relaxed);
+    if (++arrived_ == size()) return open_round(lock);
+    if (spin_until_opened(lock, round)) return;
+    changed_.wait(lock, [&] { return round_.load(std::memory_order_relaxed) != round; });
+  }
+
+  /// Keeps the first failure and wakes everybody, sub-groups included.
+  void fail(const Failure& failure) {
+    const std::lock_guard lock(mutex_);
+    fail_locked(failure);
+  }
+
+  /// Rank `rank` threw `cause`.
+  void fail(int rank, const std::exception_ptr& cause) {
+    fail({label(rank) + " failed: " + text_of(cause), rank, false, cause});
+  }
+
+  /// A rank's communicator is gone; whoever waits for it, now or later, is told so.
+  void leave(int rank, bool by_exception) {
+    const std::lock_guard lock(mutex_);
+    progress_of(rank).has_left = true;
+    progress_of(rank).has_thrown = by_exception;
+    if (arrived_ > 0) fail_for_leaving(rank);
+    changed_.notify_all();
+  }
+
+  /// throws: the failure, if there is one
+  void check_alive() {
+    const std::lock_guard lock(mutex_);
+    throw_if_failed();
+  }
+
+  /// Makes a sub-group fail with this group.
+  void adopt(const std::shared_ptr<ThreadGroup>& child) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(children_, [](const auto& other) { return other.expired(); });
+    children_.push_back(child);
+    if (failure_) child->fail(*failure_);
+  }
+
+  // For threads_mail.hpp, which waits at the same meeting point for other reasons.
+  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+  [[nodiscard]] std::condition_variable& changed() { return changed_; }
+  // Each rank gets an exception of its own: a shared one would be destroyed by whoever drops it last.
+  void throw_if_failed() const {
+    if (!failure_) return;
+    if (failure_->is_timeout) throw TimeoutError(failure_->text, failure_->rank, failure_->cause);
+    throw CommunicatorError(failure_->text, failure_->rank, failure_->cause);
+  }
+  void fail_locked(const Failure& failure) {
+    if (failure_) return;
+    failure_ = failure;
+    for (const auto& child : children_)
+      if (const auto alive = child.lock()) alive->fail(failure);
+    changed_.notify_all();
+  }
+  void fail_for_leaving(int rank) {
+    const std::string how = progress_of(rank).has_thrown ? " left the group with an exception" : " left the group";
+    fail_locked({label(rank) + how + " " + last_seen(rank), rank, false, nullptr});
+  }
+  [[nodiscard]] bool has_left(int rank) const { return progress_[static_cast<std::size_t>(rank)].has_left; }
+  /// "after 3 calls, the last a barrier": where a rank that is not here was seen.
+  [[nodiscard]] std::string last_seen(int rank) const {
+    const Progress& progress = progress_[static_cast<std::size_t>(rank)];
+    if (progress.meetings == 0) return "before its first collective call";
+    return "after " + std::to_string(progress.meetings) + " collective call" + (progress.meetings > 1 ? "s" : "") +
+           ", the last: " + to_string(progress.signature);
+  }
+
+private:
+  struct Progress {
+    std::int64_t meetings = 0;
+    Signature signature;
+    bool has_left = false;
+    bool has_thrown = false;
+  };
+
+  [[nodiscard]] Progress& progress_of(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
+
+  [[nodiscard]] static std::string text_of(const std::exception_ptr& cause) {
+    try {
+      std::rethrow_exception(cause);
+    } catch (const std::exception& error) {
+      return error.what();
+    } catch (...) {
+      return "an exception that is no std::exception";
+    }
+  }
+
+  void open_round(std::unique_lock<std::mutex>& lock) {
+    arrived_ = 0;
+    round_.store(round_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    lock.unlock();
+    changed_.notify_all();
+  }
+
+  // Most meetings are over within microseconds, less than it takes to fall asleep and be woken.
+  [[nodiscard]] bool spin_until_opened(std::unique_lock<std::mutex>& lock, std::uint64_t round) {
+    lock.unlock();
+    for (int turn = 0; turn < 1000; ++turn) {
+      if (round_.load(std::memory_order_acquire) != round) return true;
+      twill::detail::spin_pause();
+    }
+    lock.lock();
+    return false;
+  }
+
+  void compare_calls() {
+    const Signature& first = progress_of(0).signature;
+    for (int rank = 1; rank < size(); ++rank) {
+      const Signature& other = progress_of(rank).signature;
+      if (other == first) continue;
+      return fail_locked({"ranks have lost step in call " + std::to_string(progress_of(rank).meetings) + ": " +
+                              label(0) + " calls " + to_string(first) + ", " + label(rank) + " calls " +
+                              to_string(other),
+                          -1, false, nullptr});
+    }
+  }
+
+  void fail_for_missing(int rank) {
+    std::string missing;
+    int first = -1;
+    for (int other = 0; other < size(); ++other) {
+      if (progress_of(other).meetings >= progress_of(rank).meetings) continue;
+      if (first < 0) first = other;
+      missing += (missing.empty() ? "" : ", ") + label(other) + " (" + last_seen(other) + ")";
+    }
+    fail_locked(
+        {to_string(progress_of(rank).signature) + ": missing after " + std::to_string(timeout_ms_) + " ms: " + missing,
+         first, true, nullptr});
+    throw_if_failed();
+  }
+
+  std::vector<std::string> labels_;
+  std::int64_t timeout_ms_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Slot> slots_;
+  std::vector<Progress> progress_;
+  int arrived_ = 0;
+  std::atomic<std::uint64_t> round_{0};
+  std::optional<Failure> failure_;
+  std::vector<std::weak_ptr<ThreadGroup>> children_;
+};
+
+} // namespace twill::inline v0::parallel::detail

@@ -1,0 +1,119 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: whoever comes second copies,
+// straight from source to target, and both are done. Messages between two ranks with one tag keep their order. Since a
+// copy that has begun reaches into both ranks' memory, it is always finished; only a message that nobody has met can run
+// into the time-out. Read next: parallel/threads_rank.hpp.
+
+#include <twill/parallel/threads_group.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace twill::inline v0::parallel::detail {
+
+class ThreadMail {
+public:
+  /// One side of a message, from its posting to its end.
+  struct Letter {
+    enum class State { waiting, copying, done };
+    Call call;
+    int rank = 0;
+    State state = State::waiting;
+  };
+  using Ticket = std::shared_ptr<Letter>;
+
+  explicit ThreadMail(ThreadGroup& group) : group_{group} {}
+
+  /// Posts a send or receive without waiting for the other side. throws: CommunicatorError if the group has failed, the
+  /// peer has left, or the two sides differ in size or element type
+  [[nodiscard]] Ticket post(const Call& call, int rank) {
+    auto letter = std::make_shared<Letter>(Letter{call, rank});
+    std::unique_lock lock(group_.mutex());
+    group_.throw_if_failed();
+    const auto met = std::find_if(waiting_.begin(), waiting_.end(), [&](const Ticket& other) {
+      return other->rank == call.peer && other->call.peer == rank && other->call.tag == call.tag &&
+             other->call.operation != call.operation;
+    });
+    if (met == waiting_.end()) {
+      if (group_.has_left(call.peer)) group_.fail_for_leaving(call.peer);
+      group_.throw_if_failed();
+      waiting_.push_back(letter);
+      return letter;
+    }
+    const Ticket other = *met;
+    require_same_size(*letter, *other);
+    waiting_.erase(met);
+    other->state = Letter::State::copying;
+    lock.unlock();
+    const Call& send = call.operation == Operation::send ? call : other->call;
+    const Call& receive = call.operation == Operation::send ? other->call : call;
+    if (send.source.data != nullptr && receive.target.data != nullptr && send.source.bytes() > 0)
+      std::memcpy(receive.target.data, send.source.data, send.source.bytes());
+    lock.lock();
+    letter->state = other->state = Letter::State::done;
+    group_.changed().notify_all();
+    return letter;
+  }
+
+  /// Waits for the other side. throws: CommunicatorError; the message is then withdrawn
+  void wait(const Ticket& letter) {
+    const auto deadline = Clock::now() + std::chrono::milliseconds(group_.timeout_ms());
+    std::unique_lock lock(group_.mutex());
+    try {
+      while (letter->state != Letter::State::done) {
+        if (letter->state == Letter::State::copying) {
+          group_.changed().wait(lock);
+          continue;
+        }
+        group_.throw_if_failed();
+        if (group_.has_left(letter->call.peer)) {
+          group_.fail_for_leaving(letter->call.peer);
+        } else if (group_.changed().wait_until(lock, deadline) == std::cv_status::timeout &&
+                   letter->state == Letter::State::waiting) {
+          fail_for_missing(*letter);
+        }
+      }
+    } catch (...) {
+      waiting_.remove(letter);
+      throw;
+    }
+  }
+
+  [[nodiscard]] bool is_done(const Ticket& letter) {
+    const std::lock_guard lock(group_.mutex());
+    return letter->state == Letter::State::done;
+  }
+
+private:
+  void require_same_size(const Letter& left, const Letter& right) {
+    const Signature mine = signature_of(left.call, group_.size());
+    const Signature theirs = signature_of(right.call, group_.size());
+    if (mine.count == theirs.count && mine.dtype == theirs.dtype) return;
+    group_.fail_locked(
+        {"a message differs on its two sides: " + describe(right) + ", " + describe(left), -1, false, nullptr});
+    group_.throw_if_failed();
+  }
+
+  void fail_for_missing(const Letter& letter) {
+    const int peer = letter.call.peer;
+    group_.fail_locked({describe(letter) + ": " + group_.label(peer) + " has not answered for " +
+                            std::to_string(group_.timeout_ms()) + " ms; it was seen " + group_.last_seen(peer),
+                        peer, true, nullptr});
+  }
+
+  [[nodiscard]] std::string describe(const Letter& letter) const {
+    return group_.label(letter.rank) + " calls " + to_string(letter.call, group_.size());
+  }
+
+  ThreadGroup& group_;
+  std::list<Ticket> waiting_; // guarded by the group's mutex
+};
+
+} // namespace twill::inline v0::parallel::detail
