@@ -67,14 +67,14 @@ template <std::integral T> constexpr T power_integers(T base, T exponent) {
 }
 
 /// Python's remainder: the sign of the divisor.
-template <std::floating_point T> T remainder_floats(T a, T b) {
+template <std::floating_point T> constexpr T remainder_floats(T a, T b) {
   T rest = std::fmod(a, b);
   if (rest == 0) return std::copysign(T{0}, b);
   if ((rest < 0) != (b < 0)) rest += b;
   return rest;
 }
 
-template <std::floating_point T> T floor_divide_floats(T a, T b) {
+template <std::floating_point T> constexpr T floor_divide_floats(T a, T b) {
   if (b == 0) return a / b;
   T rest = std::fmod(a, b);
   T quotient = (a - rest) / b;
@@ -85,7 +85,7 @@ template <std::floating_point T> T floor_divide_floats(T a, T b) {
   return result;
 }
 
-template <Primitive P, std::floating_point T> T apply_floating(T a) {
+template <Primitive P, std::floating_point T> constexpr T apply_floating(T a) {
   using enum Primitive;
   if constexpr (P == negate)
     return -a;
