@@ -88,5 +88,5 @@ add_library(twill_cuda INTERFACE)
 add_library(twill::cuda ALIAS twill_cuda)
 set_target_properties(twill_cuda PROPERTIES EXPORT_NAME cuda)
 target_link_libraries(twill_cuda INTERFACE twill)
-target_compile_options(twill_cuda INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--expt-relaxed-constexpr>)
-target_compile_features(twill_cuda INTERFACE $<$<BOOL:${TWILL_HAS_NVCC}>:cuda_std_20>)
+# -std by hand: CMake 3.25 knows no language level of nvcc 13.
+target_compile_options(twill_cuda INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--expt-relaxed-constexpr>")
