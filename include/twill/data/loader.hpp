@@ -1,0 +1,282 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `for (auto [image, label] : loader)`: the batches of an epoch, as tensors on a device. Worker threads fill batches in host
+// memory ahead of the consumer; the consumer's own thread brings each to the device, in the order of its stream, so no
+// worker ever touches a device. Order, sizes and contents do not depend on the number of workers. An iteration may be
+// abandoned anywhere; its workers end with the iterator. Read next: data/prefetch.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/data/batching.hpp>
+#include <twill/data/dataset.hpp>
+#include <twill/data/prefetch.hpp>
+#include <twill/data/sampler.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0::data {
+
+struct LoaderOptions {
+  std::int64_t batch_size = 1;
+  LastBatch last_batch = LastBatch::keep;
+  int workers = 0; ///< 0: batches are made in the consumer's thread, straight in the memory of a host device.
+  int ahead = 2;   ///< Batches that each worker may have ready or in the making.
+};
+
+namespace detail {
+
+template <std::int64_t First, class S> struct Batched;
+template <std::int64_t First, std::int64_t... Rest> struct Batched<First, Shape<Rest...>> {
+  using type = Shape<First, Rest...>;
+};
+
+/// What a loader's fields look like as one batch, in host memory and on a device.
+template <class D, class F> struct BatchOf;
+template <class D, class... F> struct BatchOf<D, Fields<F...>> {
+  using type = std::tuple<Tensor<typename F::value_type, D, typename Batched<dyn, typename F::row_shape>::type>...>;
+  using Host = std::tuple<std::unique_ptr<typename F::value_type[]>...>;
+};
+
+/// A batch in host memory, before it goes to its device.
+template <class HostFields> struct HostBatch {
+  std::int64_t rows = 0;
+  HostFields fields;
+};
+
+} // namespace detail
+
+template <Dataset Data, Sampler Order, Device D> class DataLoader {
+  using Fields = typename Data::Fields;
+  using Host = detail::HostBatch<typename detail::BatchOf<D, Fields>::Host>;
+  using FieldIndices = std::make_index_sequence<static_cast<std::size_t>(Fields::count)>;
+
+public:
+  /// One tensor for each field; the first axis counts the samples.
+  using Batch = typename detail::BatchOf<D, Fields>::type;
+
+  /// throws: ValueError for a batch size or a number of workers that cannot be
+  DataLoader(Data dataset, Order order, const D& device, LoaderOptions options = {})
+      : dataset_{std::make_shared<const Data>(std::move(dataset))},
+        order_{std::move(order)},
+        device_{device},
+        options_{options},
+        report_{std::make_shared<WaitReport>()} {
+    (void)Batches({}, options.batch_size, options.last_batch);
+    (void)Prefetch<int>(0, 0, nullptr, {.workers = options.workers < 0 ? options.workers : 0, .ahead = options.ahead});
+  }
+
+  /// The batches of one pass over the data; every batch is handed over once.
+  class Epoch {
+    struct Running;
+
+  public:
+    class Iterator {
+    public:
+      using iterator_concept = std::input_iterator_tag;
+      using value_type = Batch;
+      using difference_type = std::ptrdiff_t;
+
+      explicit Iterator(Epoch& epoch) : epoch_{&epoch} { ++*this; }
+      Batch operator*() const { return std::move(*epoch_->batch_); }
+      Iterator& operator++() {
+        epoch_->advance();
+        return *this;
+      }
+      void operator++(int) { ++*this; }
+      [[nodiscard]] bool operator==(std::default_sentinel_t) const { return !epoch_->batch_; }
+
+    private:
+      Epoch* epoch_;
+    };
+
+    [[nodiscard]] Iterator begin() { return Iterator(*this); }
+    [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+
+  private:
+    friend class DataLoader;
+    Epoch(const DataLoader& loader, std::int64_t number, std::int64_t first_batch)
+        : running_{std::make_unique<Running>(loader, number, first_batch)} {}
+
+    void advance() {
+      batch_.reset(); // the memory of the last batch can serve the next one
+      batch_ = running_->next();
+    }
+
+    // Held by address: the workers refer to it.
+    struct Running {
+      Running(const DataLoader& loader, std::int64_t number, std::int64_t first_batch)
+          : dataset{loader.dataset_},
+            rows{row_dims(*loader.dataset_)},
+            device{loader.device_},
+            report{loader.report_},
+            batches{loader.order_.order(loader.size_of_dataset(), number), loader.options_.batch_size,
+                    loader.options_.last_batch},
+            in_place{std::same_as<D, Cpu> && loader.options_.workers == 0},
+            prefetch{first_batch,
+                     batches.count(),
+                     [this](std::int64_t batch) {
+                       return in_place ? Host{batch, {}} : make(batch);
+                     },
+                     {loader.options_.workers, loader.options_.ahead}} {
+        *report = {};
+      }
+
+      [[nodiscard]] std::optional<Batch> next() {
+        const auto asked = Clock::now();
+        if (report->items == 0) started = asked;
+        std::optional<Batch> batch;
+        if (const auto host = prefetch.next()) {
+          batch = in_place ? read_in_place(host->rows) : to_device(*host);
+          ++report->items;
+        }
+        const auto now = Clock::now();
+        report->waited_seconds += std::chrono::duration<double>(now - asked).count();
+        report->elapsed_seconds = std::chrono::duration<double>(now - started).count();
+        return batch;
+      }
+
+      [[nodiscard]] Host make(std::int64_t number) const {
+        const auto indices = batches[number];
+        Host host{static_cast<std::int64_t>(indices.size()), {}};
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          const auto allocate = [&]<class T>(std::unique_ptr<T[]>& field, const Dims& row) {
+            field = std::make_unique_for_overwrite<T[]>(indices.size() * static_cast<std::size_t>(row.elements()));
+          };
+          (allocate(std::get<I>(host.fields), rows[I]), ...);
+          read_rows(indices, std::get<I>(host.fields).get()...);
+        }
+        (FieldIndices{});
+        return host;
+      }
+
+      [[nodiscard]] Batch to_device(const Host& host) const {
+        return on_device(
+            host.rows, [&]<std::size_t... I>(std::index_sequence<I...>, const Batch& batch) {
+              const auto copy = [&](const auto& tensor, const auto& field) {
+                const auto bytes = static_cast<std::size_t>(tensor.elements()) * sizeof(*field.get());
+                if constexpr (std::same_as<D, Cpu>)
+                  copy_bytes(device, tensor.data(), device, field.get(), bytes);
+                else
+                  copy_bytes(device, tensor.data(), Cpu{}, field.get(), bytes);
+              };
+              (copy(std::get<I>(batch), std::get<I>(host.fields)), ...);
+            });
+      }
+
+      [[nodiscard]] Batch read_in_place(std::int64_t number) const {
+        if constexpr (std::same_as<D, Cpu>) {
+          const auto indices = batches[number];
+          return on_device(
+              static_cast<std::int64_t>(indices.size()), [&]<std::size_t... I>(std::index_sequence<I...>,
+                                                                               const Batch& batch) {
+                launch(device, [&](const Team&) { read_rows(indices, std::get<I>(batch).data()...); });
+              });
+        } else {
+          return {};
+        }
+      }
+
+      template <class Fill> [[nodiscard]] Batch on_device(std::int64_t row_count, Fill fill) const {
+        return [&]<std::size_t... I>(std::index_sequence<I...> indices) {
+          const auto extents = [&](const Dims& row) {
+            Dims whole(row_count);
+            for (int axis = 0; axis < row.rank; ++axis) whole[whole.rank++] = row[axis];
+            return whole;
+          };
+          Batch batch{std::tuple_element_t<I, Batch>(device, extents(rows[I]))...};
+          fill(indices, batch);
+          return batch;
+        }
+        (FieldIndices{});
+      }
+
+      template <class... T> void read_rows(std::span<const std::int64_t> indices, T*... destinations) const {
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          for (std::size_t row = 0; row < indices.size(); ++row)
+            dataset->read(indices[row], row_of(destinations, row, rows[I])...);
+        }
+        (FieldIndices{});
+      }
+      template <class T> [[nodiscard]] static std::span<T> row_of(T* whole, std::size_t row, const Dims& dims) {
+        const auto count = static_cast<std::size_t>(dims.elements());
+        return {whole + row * count, count};
+      }
+
+      using Clock = std::chrono::steady_clock;
+
+      std::shared_ptr<const Data> dataset;
+      decltype(row_dims(std::declval<const Data&>())) rows;
+      D device;
+      std::shared_ptr<WaitReport> report;
+      Clock::time_point started{};
+      Batches batches;
+      bool in_place; ///< the consumer reads straight into the tensors; the prefetch only counts
+      Prefetch<Host> prefetch;
+    };
+
+    std::unique_ptr<Running> running_;
+    std::optional<Batch> batch_;
+  };
+
+  /// One epoch, from some batch on: an interrupted one is taken up where it stopped.
+  [[nodiscard]] Epoch epoch(std::int64_t number, std::int64_t first_batch = 0) const {
+    return Epoch(*this, number, first_batch);
+  }
+
+  /// The next epoch: 0, then 1, ... `for (auto [image, label] : loader)` is one of them.
+  class Pass {
+  public:
+    explicit Pass(Epoch epoch) : epoch_{std::make_unique<Epoch>(std::move(epoch))}, iterator_{epoch_->begin()} {}
+    Batch operator*() const { return *iterator_; }
+    Pass& operator++() {
+      ++iterator_;
+      return *this;
+    }
+    [[nodiscard]] bool operator==(std::default_sentinel_t end) const { return iterator_ == end; }
+
+  private:
+    std::unique_ptr<Epoch> epoch_;
+    typename Epoch::Iterator iterator_;
+  };
+  [[nodiscard]] Pass begin() { return Pass(epoch(next_epoch_++)); }
+  [[nodiscard]] std::default_sentinel_t end() const { return {}; }
+
+  /// The epoch that the next `begin` starts.
+  void set_epoch(std::int64_t number) { next_epoch_ = number; }
+  [[nodiscard]] std::int64_t next_epoch() const { return next_epoch_; }
+
+  /// Batches and samples in one epoch.
+  [[nodiscard]] std::int64_t batches() const {
+    return batch_count(samples(), options_.batch_size, options_.last_batch);
+  }
+  [[nodiscard]] std::int64_t samples() const {
+    return static_cast<std::int64_t>(order_.order(size_of_dataset(), 0).size());
+  }
+  [[nodiscard]] const D& device() const { return device_; }
+
+  /// How long the consumer has waited for batches, in the epoch that ran last.
+  [[nodiscard]] const WaitReport& report() const { return *report_; }
+
+private:
+  [[nodiscard]] std::int64_t size_of_dataset() const { return static_cast<std::int64_t>(dataset_->size()); }
+
+  std::shared_ptr<const Data> dataset_;
+  Order order_;
+  D device_;
+  LoaderOptions options_;
+  std::shared_ptr<WaitReport> report_;
+  std::int64_t next_epoch_ = 0;
+};
+
+} // namespace twill::inline v0::data
