@@ -25,6 +25,7 @@ struct NameOnly {
   static int count() { return 0; }
   friend constexpr bool operator==(NameOnly, NameOnly) = default;
 };
+static_assert(NameOnly{1} != NameOnly{2});
 static_assert(DeviceName<NameOnly> && !Device<NameOnly> && !HostDevice<NameOnly>);
 
 // Kinds are types and ordinals are values: a device is as cheap as an int.

@@ -48,7 +48,8 @@ TEST_CASE("every rank of a team runs exactly once", "[device][cpu]") {
   for (const int size : {1, 2, 3, 7}) {
     const Team& team = team_of(size);
     CHECK(team.size() == size);
-    for (int repeat = 0; repeat < 50; ++repeat) REQUIRE(ranks_of(team) == std::vector<int>(team.size(), 1));
+    for (int repeat = 0; repeat < 50; ++repeat)
+      REQUIRE(ranks_of(team) == std::vector<int>(static_cast<std::size_t>(size), 1));
   }
 }
 
