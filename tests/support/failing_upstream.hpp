@@ -36,7 +36,12 @@ public:
     if (told || state->live_bytes + bytes > state->capacity) throw std::bad_alloc{};
     void* address = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (address == nullptr) throw std::bad_alloc{};
-    state->live.emplace(address, bytes);
+    try {
+      state->live.emplace(address, bytes);
+    } catch (...) {
+      std::free(address);
+      throw;
+    }
     state->live_bytes += bytes;
     return address;
   }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <twill/memory/snapshot.hpp>
+
+#include <tests/support/failing_upstream.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace twill::memory;
+using twill_tests::FailingUpstream;
+
+namespace {
+constexpr std::size_t mib = std::size_t{1} << 20;
+} // namespace
+
+TEST_CASE("an observer hears of every event, in order and with its place", "[memory][MEM-1]") {
+  FailingUpstream upstream;
+  upstream.state->capacity = 8 * mib;
+  Pool<FailingUpstream> pool{"test", upstream};
+  MemoryHistory history{100};
+  pool.release(pool.allocate(1)); // nobody listens yet
+  pool.empty_cache();
+  REQUIRE(pool.tracking().set_observer(&history) == nullptr);
+  Block* block = nullptr;
+  {
+    PlaceScope outer{"outer"};
+    {
+      PlaceScope inner{"layer1"};
+      block = pool.allocate(700);
+    }
+    REQUIRE_THROWS(pool.allocate(50 * mib));
+  }
+  pool.release(block);
+  pool.empty_cache();
+  REQUIRE(pool.tracking().set_observer(nullptr) == &history);
+  pool.release(pool.allocate(1));
+
+  using enum MemoryEventKind;
+  const std::vector<MemoryEvent> events = history.events();
+  REQUIRE(events.size() == 6);
+  REQUIRE(events[0].kind == reserve_segment);
+  REQUIRE(events[0].bytes == 2 * mib);
+  REQUIRE(events[1].kind == allocate);
+  REQUIRE(events[1].bytes == 1024);
+  REQUIRE(events[1].requested == 700);
+  REQUIRE(events[1].place == std::string{"layer1"});
+  REQUIRE(events[2].kind == retry);
+  REQUIRE(events[3].kind == out_of_memory);
+  REQUIRE(events[3].requested == 50 * mib);
+  REQUIRE(events[3].place == std::string{"outer"});
+  REQUIRE(events[4].kind == release);
+  REQUIRE(events[4].address == events[1].address);
+  REQUIRE(events[5].kind == return_segment);
+  REQUIRE(name(events[5].kind) == "return_segment");
+  for (std::size_t i = 1; i < events.size(); ++i) REQUIRE(events[i - 1].sequence < events[i].sequence);
+}
+
+TEST_CASE("a history keeps the latest events and says how many it dropped", "[memory]") {
+  Pool<FailingUpstream> pool{"test"};
+  MemoryHistory history{3};
+  pool.tracking().set_observer(&history);
+  for (int i = 0; i < 4; ++i) pool.release(pool.allocate(1)); // and one segment
+  pool.tracking().set_observer(nullptr);
+  REQUIRE(history.dropped() == 6);
+  REQUIRE(history.events().size() == 3);
+  REQUIRE(history.events().back().kind == MemoryEventKind::release);
+}
+
+TEST_CASE("a snapshot shows the segments and who made what is in use", "[memory][MEM-1]") {
+  Pool<FailingUpstream> pool{"test"};
+  MemoryHistory history{10};
+  pool.tracking().set_observer(&history);
+  Block* first = nullptr;
+  {
+    PlaceScope scope{"weights"};
+    first = pool.allocate(1000);
+  }
+  Block* second = pool.allocate(5 * mib);
+  pool.tracking().set_observer(nullptr);
+  const std::vector<SegmentSnapshot> segments = snapshot(pool);
+  REQUIRE(segments.size() == 2);
+  const SegmentSnapshot& small = segments[0].small ? segments[0] : segments[1];
+  const SegmentSnapshot& large = segments[0].small ? segments[1] : segments[0];
+  REQUIRE(small.bytes == 2 * mib);
+  REQUIRE(small.blocks.size() == 2);
+  REQUIRE(small.blocks[0].in_use);
+  REQUIRE(small.blocks[0].address == first->address);
+  REQUIRE(small.blocks[0].requested == 1000);
+  REQUIRE(small.blocks[0].place == std::string{"weights"});
+  REQUIRE(!small.blocks[1].in_use);
+  REQUIRE(small.blocks[1].bytes == 2 * mib - 1024);
+  REQUIRE(large.bytes == 20 * mib);
+  REQUIRE(large.blocks.size() == 2);
+  REQUIRE(large.blocks[0].place == nullptr);
+  std::vector<Block*> many;
+  for (int i = 0; i < 200; ++i) many.push_back(pool.allocate(512)); // more than the first guess holds
+  std::size_t blocks = 0;
+  for (const SegmentSnapshot& segment : snapshot(pool)) blocks += segment.blocks.size();
+  REQUIRE(blocks == 204);
+  for (Block* block : many) pool.release(block);
+  pool.release(first);
+  pool.release(second);
+}
