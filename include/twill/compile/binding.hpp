@@ -67,13 +67,6 @@ namespace twill::inline v0::compile {
       value = given[axis];
     }
   }
-  for (const graph::Equality& equality : table.equalities) {
-    const std::int64_t left = values[static_cast<std::size_t>(equality.left)];
-    const std::int64_t right = values[static_cast<std::size_t>(equality.right)];
-    if (left != right)
-      throw ShapeError("two extents that the function combines have to agree: " + std::to_string(left) + " and " +
-                       std::to_string(right));
-  }
   return values;
 }
 

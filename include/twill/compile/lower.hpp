@@ -36,7 +36,6 @@ class Lowering {
     out_.inputs = graph.inputs;
     out_.parameters = graph.parameters;
     out_.knobs = graph.knobs;
-    out_.equalities = graph.equalities;
     out_.symbols = graph.symbols;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();

@@ -89,7 +89,6 @@ struct Lowered {
   std::vector<graph::InputInfo> inputs{};
   std::vector<graph::ParameterInfo> parameters{};
   std::vector<graph::KnobInfo> knobs{};
-  std::vector<graph::Equality> equalities{};
   std::vector<graph::Symbol> symbols{};
   graph::Fault fault{};
   int outputs = 0;
@@ -98,7 +97,7 @@ struct Lowered {
 /// How many records of each sort a frozen table holds.
 struct TableSizes {
   std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0;
-  std::size_t inputs = 0, parameters = 0, knobs = 0, equalities = 0, symbols = 0;
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0;
   int outputs = 0;
   graph::Fault fault{};
 };
@@ -106,7 +105,7 @@ struct TableSizes {
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
   return {lowered.values.size(),     lowered.operands.size(),   lowered.instructions.size(), lowered.kernels.size(),
           lowered.lines.size(),      lowered.inputs.size(),     lowered.parameters.size(),   lowered.knobs.size(),
-          lowered.equalities.size(), lowered.symbols.size(),    lowered.outputs,             lowered.fault};
+          lowered.symbols.size(),    lowered.outputs,             lowered.fault};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
@@ -122,7 +121,6 @@ template <TableSizes S> struct FrozenTable {
   List<graph::InputInfo, S.inputs> inputs{};
   List<graph::ParameterInfo, S.parameters> parameters{};
   List<graph::KnobInfo, S.knobs> knobs{};
-  List<graph::Equality, S.equalities> equalities{};
   List<graph::Symbol, S.symbols> symbols{};
 };
 
@@ -139,7 +137,6 @@ template <TableSizes S> [[nodiscard]] constexpr FrozenTable<S> freeze(const Lowe
   copy(lowered.inputs, table.inputs);
   copy(lowered.parameters, table.parameters);
   copy(lowered.knobs, table.knobs);
-  copy(lowered.equalities, table.equalities);
   copy(lowered.symbols, table.symbols);
   return table;
 }
@@ -154,7 +151,6 @@ struct TableView {
   std::span<const graph::InputInfo> inputs{};
   std::span<const graph::ParameterInfo> parameters{};
   std::span<const graph::KnobInfo> knobs{};
-  std::span<const graph::Equality> equalities{};
   std::span<const graph::Symbol> symbols{};
   int outputs = 0;
 };
@@ -164,7 +160,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.instructions.data(), S.instructions}, {table.kernels.data(), S.kernels},
           {table.lines.data(), S.lines},           {table.inputs.data(), S.inputs},
           {table.parameters.data(), S.parameters}, {table.knobs.data(), S.knobs},
-          {table.equalities.data(), S.equalities}, {table.symbols.data(), S.symbols},
+          {table.symbols.data(), S.symbols},
           S.outputs};
 }
 

@@ -22,7 +22,6 @@ class Graph {
   std::vector<ParameterInfo> parameters{};
   std::vector<KnobInfo> knobs{};
   std::vector<Symbol> symbols{};
-  std::vector<Equality> equalities{};
   std::vector<int> outputs{};
   Fault fault{};
   DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
@@ -37,7 +36,30 @@ class Graph {
 
   constexpr int add(const Node& node) {
     nodes.push_back(node);
+    if (!merged_.empty()) nodes.back().shape = canonical(node.shape);
     return static_cast<int>(nodes.size()) - 1;
+  }
+
+  /// The extent with merged symbols replaced.
+  [[nodiscard]] constexpr Extent canonical(Extent extent) const {
+    for (const Merged& merged : merged_)
+      if ((extent.symbols & merged.from) != 0) extent.symbols = (extent.symbols & ~merged.from) | merged.to;
+    return extent;
+  }
+  [[nodiscard]] constexpr Extents canonical(Extents shape) const {
+    if (!merged_.empty())
+      for (int axis = 0; axis < shape.rank; ++axis) shape[axis] = canonical(shape[axis]);
+    return shape;
+  }
+
+  /// From now on, and in every node there is, the one symbol stands for both; a run checks that inputs agree.
+  constexpr void merge_symbols(std::uint32_t from, std::uint32_t to) {
+    merged_.push_back({from, to});
+    for (Node& node : nodes) {
+      node.shape = canonical(node.shape);
+      node.over = canonical(node.over);
+    }
+    for (InputInfo& info : inputs) info.shape = canonical(info.shape);
   }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
@@ -97,7 +119,7 @@ class Graph {
   constexpr int add_knob(std::string_view name, DType dtype, double initial) {
     std::size_t index = 0;
     while (index < knobs.size() && knobs[index].name.view() != name) ++index;
-    if (index == knobs.size()) knobs.push_back({Name{name}, dtype, initial});
+    if (index == knobs.size()) knobs.push_back({Name{name}, dtype, initial, false, 0});
     Node node{};
     node.kind = Kind::knob;
     node.dtype = dtype;
@@ -128,7 +150,13 @@ class Graph {
   constexpr void set_path(const Name& path) { path_ = path; }
 
  private:
+  struct Merged {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
   Name path_{};
+  std::vector<Merged> merged_{};
 };
 
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".

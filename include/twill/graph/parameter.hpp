@@ -80,17 +80,13 @@ struct KnobInfo {
   Name name{};
   DType dtype = DType::float32;
   double initial = 0;
+  bool training_only = false;   ///< `in_evaluation` holds while a network is in evaluation mode
+  double in_evaluation = 0;
 };
 
-/// A dynamic extent. Named ones are distinct until the run time says otherwise; two unnamed ones may be equated.
+/// A dynamic extent. Two named ones are distinct; an unnamed one may turn out to be the same as another.
 struct Symbol {
   Name name{};
-};
-
-/// The caller's tensors have to give these two symbols one number.
-struct Equality {
-  int left = 0;
-  int right = 0;
 };
 
 } // namespace twill::inline v0::graph

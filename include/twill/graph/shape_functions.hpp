@@ -12,7 +12,8 @@
 namespace twill::inline v0::graph {
 
 /// The value as a larger shape, aligned at the right; extents of one repeat.
-[[nodiscard]] constexpr Value broadcast_to(Value value, const Extents& shape) {
+[[nodiscard]] constexpr Value broadcast_to(Value value, const Extents& target) {
+  const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
   if (source.shape == shape) return value;
   Node node{};
@@ -39,13 +40,14 @@ namespace twill::inline v0::graph {
       else
         graph.refuse(Problem::broadcast_extents_differ, a.is_static() ? a.factor : -1, b.is_static() ? b.factor : -1, line);
     }
-    result[axis] = a.is_one() ? b : a;
+    result[axis] = graph.canonical(a.is_one() ? b : a);
   }
   return result;
 }
 
 /// The same elements in row-major order under another shape; never copies.
-[[nodiscard]] constexpr Value reshape(Value value, const Extents& shape, int line = __builtin_LINE()) {
+[[nodiscard]] constexpr Value reshape(Value value, const Extents& target, int line = __builtin_LINE()) {
+  const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
   if (source.shape == shape) return value;
   const Extent before = source.shape.elements();

@@ -68,6 +68,8 @@ struct Term {
 
 /// True where both extents are, or have to be, the same number; unnamed symbols are equated and checked at run time.
 [[nodiscard]] constexpr bool unify(Graph& graph, Extent left, Extent right) {
+  left = graph.canonical(left);
+  right = graph.canonical(right);
   if (left == right) return true;
   const auto single = [](std::uint32_t set) { return set != 0 && (set & (set - 1)) == 0; };
   const auto index_of = [](std::uint32_t set) {
@@ -76,11 +78,13 @@ struct Term {
     return index;
   };
   if (left.factor != 1 || right.factor != 1 || !single(left.symbols) || !single(right.symbols)) return false;
-  const int first = index_of(left.symbols);
-  const int second = index_of(right.symbols);
-  const auto unnamed = [&](int i) { return graph.symbols[static_cast<std::size_t>(i)].name.size == 0; };
-  if (!unnamed(first) && !unnamed(second)) return false;
-  graph.equalities.push_back({first, second});
+  const auto unnamed = [&](std::uint32_t set) { return graph.symbols[static_cast<std::size_t>(index_of(set))].name.size == 0; };
+  if (unnamed(right.symbols))
+    graph.merge_symbols(right.symbols, left.symbols);
+  else if (unnamed(left.symbols))
+    graph.merge_symbols(left.symbols, right.symbols);
+  else
+    return false;
   return true;
 }
 

@@ -20,6 +20,8 @@ namespace twill::inline v0::nn {
   graph::Name path = graph.path();
   path.append(name);
   const Value p = graph::knob(graph, path.view(), probability, DType::float32);
+  const auto index = static_cast<std::size_t>(p.node().index);
+  graph.knobs[index].training_only = true;  // evaluation drops nothing
   const Value scale = graph::cast(graph::reciprocal(1.0 - p), x.dtype());
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }

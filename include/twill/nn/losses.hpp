@@ -8,11 +8,15 @@
 
 namespace twill::inline v0::nn {
 
-/// A loss from its formula on traced values; the formula is a captureless lambda, so the type is empty.
-template <class Formula> struct Loss {
-  Formula formula{};
-  [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target) const {
-    return formula(prediction, target);
+/// A loss from its formula on traced values.
+template <class Formula> struct Loss : Formula {
+  using Formula::operator();
+
+  /// The loss of what a network's `forward` returned, as one more stage; see nn/tracked.hpp.
+  template <class Prediction, class Target>
+  requires(!std::derived_from<Prediction, graph::Value>)
+  [[nodiscard]] auto operator()(const Prediction& prediction, const Target& target) const {
+    return apply(*this, prediction, target);
   }
 };
 

@@ -1,0 +1,279 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled function in readable form: the simplified graph, every launch with the lines of its program, and the memory
+// plan. `graphviz` draws launches and tensors for `dot`. Both trace and lower again at run time, so they add nothing to
+// the time it takes to compile a program. For people: the layout of the text may change. Read next: compile/report.hpp.
+
+#include <twill/compile/binding.hpp>
+#include <twill/compile/lower.hpp>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile {
+
+/// Numbers for the named dimensions of a function; an unnamed one is called "s" and its position, "s0".
+using DimensionSizes = std::initializer_list<std::pair<std::string_view, std::int64_t>>;
+
+namespace detail {
+
+/// Text for the parts of one lowered graph.
+class Printer {
+public:
+  Printer(const graph::Graph& traced, DimensionSizes sizes) : graph_{traced} {
+    simplify(graph_);
+    legalise(graph_);
+    lowered_ = Lowering{graph_}.result();
+    symbols_.fill(1);
+    sizes_known_ = true;
+    for (std::size_t i = 0; i < lowered_.symbols.size(); ++i) {
+      bool known = !is_used(i);
+      for (const auto& [name, size] : sizes)
+        if (name == symbol_name(i)) {
+          symbols_[i] = size;
+          known = true;
+        }
+      sizes_known_ = sizes_known_ && known;
+    }
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string result = "graph: " + std::to_string(graph_.size()) + " nodes\n";
+    for (int id = 0; id < graph_.size(); ++id) result += "  " + node_text(id) + "\n";
+    result += "launches: " + std::to_string(lowered_.instructions.size()) + ", of " +
+              std::to_string(lowered_.kernels.size()) + " kernels\n";
+    for (std::size_t i = 0; i < lowered_.instructions.size(); ++i) {
+      result += "  " + heading(i) + "\n";
+      for (const std::string& line : program(i)) result += "    " + line + "\n";
+    }
+    return result + memory_text();
+  }
+
+  [[nodiscard]] std::string graphviz() const {
+    std::string result = "digraph twill {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
+    for (std::size_t v = 0; v < lowered_.values.size(); ++v) {
+      const ValueInfo& value = lowered_.values[v];
+      if (value.first_use < 0 || value.storage == Storage::knob) continue;
+      const bool outside = value.storage != Storage::temporary;
+      result += "  v" + std::to_string(v) + " [shape=ellipse" + (outside ? ", style=filled, fillcolor=lightgrey" : "") +
+                ", label=\"" + value_name(static_cast<int>(v)) + "\\n" + type_text(value.dtype, value.shape) + "\"];\n";
+    }
+    for (std::size_t i = 0; i < lowered_.instructions.size(); ++i) {
+      result += "  k" + std::to_string(i) + " [shape=box, style=filled, fillcolor=lightblue, label=\"" + heading(i) + "\\l";
+      for (const std::string& line : program(i)) result += line + "\\l";
+      result += "\"];\n" + edges(i);
+    }
+    return result + "}\n";
+  }
+
+private:
+  [[nodiscard]] bool is_used(std::size_t symbol) const {
+    for (const ValueInfo& value : lowered_.values)
+      for (int axis = 0; axis < value.shape.rank; ++axis)
+        if ((value.shape[axis].symbols >> symbol & 1U) != 0) return true;
+    return false;
+  }
+
+  [[nodiscard]] std::string symbol_name(std::size_t symbol) const {
+    const std::string_view name = lowered_.symbols[symbol].name.view();
+    return name.empty() ? "s" + std::to_string(symbol) : std::string{name};
+  }
+
+  [[nodiscard]] std::string extent_text(const graph::Extent& extent) const {
+    std::string text{};
+    if (extent.is_static() || extent.factor != 1) text = std::to_string(extent.factor);
+    for (std::size_t i = 0; extent.symbols >> i != 0; ++i)
+      if ((extent.symbols >> i & 1U) != 0) text += (text.empty() ? "" : "*") + symbol_name(i);
+    return text;
+  }
+
+  [[nodiscard]] std::string type_text(DType dtype, const Extents& shape) const {
+    std::string text = std::string{twill::name(dtype)} + " (";
+    for (int axis = 0; axis < shape.rank; ++axis) text += (axis > 0 ? ", " : "") + extent_text(shape[axis]);
+    return text + (shape.rank == 1 ? ",)" : ")");
+  }
+
+  [[nodiscard]] static std::string number_text(double number) {
+    std::string text = std::to_string(number);
+    if (number == static_cast<double>(static_cast<std::int64_t>(number)) && number < 1e15 && number > -1e15)
+      return std::to_string(static_cast<std::int64_t>(number));
+    return text;
+  }
+
+  [[nodiscard]] std::string constant_text(double number, const graph::Extent& over) const {
+    return number_text(number) + (over.is_one() ? "" : " / " + extent_text(over));
+  }
+
+  [[nodiscard]] std::string operation_text(const Node& node) const {
+    switch (node.kind) {
+    case Kind::input: return "input " + std::to_string(node.index);
+    case Kind::parameter: return "parameter " + parameter_name(node.index);
+    case Kind::constant: return constant_text(node.value, node.over);
+    case Kind::knob: return "number " + std::string{lowered_.knobs[static_cast<std::size_t>(node.index)].name.view()};
+    case Kind::iota: return "iota";
+    case Kind::primitive: return std::string{kernel::info(node.primitive).name};
+    case Kind::cast: return "cast";
+    case Kind::reduce: return std::string{kernel::name(node.reduction)} + " over axis " + std::to_string(node.axis);
+    case Kind::broadcast: return "broadcast";
+    case Kind::reshape: return "reshape";
+    case Kind::transpose: return "transpose";
+    case Kind::stop_gradient: return "stop_gradient";
+    case Kind::operation: return std::string{node.operation->name};
+    case Kind::assign: return "assign";
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::string parameter_name(int index) const {
+    return std::string{lowered_.parameters[static_cast<std::size_t>(index)].name.view()};
+  }
+
+  [[nodiscard]] std::string node_text(int id) const {
+    const Node& node = graph_.node(id);
+    std::string text = "n" + std::to_string(id) + " = " + operation_text(node);
+    for (int k = 0; k < node.arity; ++k) text += " n" + std::to_string(node.input(k));
+    text += " : " + type_text(node.dtype, node.shape);
+    for (std::size_t k = 0; k < graph_.outputs.size(); ++k)
+      if (graph_.outputs[k] == id) text += ", output " + std::to_string(k);
+    return text;
+  }
+
+  [[nodiscard]] std::string value_name(int index) const {
+    const ValueInfo& value = lowered_.values[static_cast<std::size_t>(index)];
+    switch (value.storage) {
+    case Storage::input: return "input" + std::to_string(value.index);
+    case Storage::parameter: return parameter_name(value.index);
+    case Storage::knob: return std::string{lowered_.knobs[static_cast<std::size_t>(value.index)].name.view()};
+    case Storage::output: return "output" + std::to_string(value.index);
+    case Storage::temporary: return "t" + std::to_string(index);
+    }
+    return {};
+  }
+
+  [[nodiscard]] const OperandInfo& operand(const Instruction& instruction, int k) const {
+    return lowered_.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+  }
+
+  /// A value, and through which of its axes each dimension of the grid walks.
+  [[nodiscard]] std::string operand_text(const OperandInfo& info) const {
+    if (info.kind == OperandKind::immediate) return constant_text(info.number, info.over);
+    std::string text = info.kind == OperandKind::position ? (info.random ? "row-counted position" : "position")
+                                                          : value_name(info.value);
+    std::string axes{};
+    for (std::size_t d = 0; d < info.axis_of.size(); ++d)
+      if (info.axis_of[d] >= 0)
+        axes += (axes.empty() ? "" : ", ") + std::string{"d"} + std::to_string(d) + "->" + std::to_string(info.axis_of[d]);
+    return text + "[" + axes + "]";
+  }
+
+  [[nodiscard]] std::string heading(std::size_t i) const {
+    const Instruction& instruction = lowered_.instructions[i];
+    const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
+    std::string sort = "elementwise program";
+    for (int line = 0; line < info.line_count; ++line) {
+      const LineKind kind = lowered_.lines[static_cast<std::size_t>(info.first_line + line)].kind;
+      if (kind == LineKind::reduce) sort = "row program";
+      if (kind == LineKind::reduce_columns) sort = "column program";
+    }
+    if (info.is_operation) sort = std::string{info.operation->name};
+    std::string grid{};
+    for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
+    return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid + ")";
+  }
+
+  /// The lines of a launch with its operands named.
+  [[nodiscard]] std::vector<std::string> program(std::size_t i) const {
+    const Instruction& instruction = lowered_.instructions[i];
+    const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
+    std::vector<std::string> result{};
+    if (info.is_operation) {
+      std::string text = operand_text(operand(instruction, instruction.operand_count - 1)) + " = " +
+                         std::string{info.operation->name};
+      for (int k = 0; k + 1 < instruction.operand_count; ++k) text += " " + operand_text(operand(instruction, k));
+      return {text};
+    }
+    int next = 0;
+    for (int l = 0; l < info.line_count; ++l) {
+      const Line& line = lowered_.lines[static_cast<std::size_t>(info.first_line + l)];
+      std::string text = "%" + std::to_string(l) + " = ";
+      switch (line.kind) {
+      case LineKind::in: text += "read " + operand_text(operand(instruction, next++)) + access_text(line.access); break;
+      case LineKind::immediate:
+      case LineKind::iota: text += operand_text(operand(instruction, next++)); break;
+      case LineKind::step: text += kernel::info(line.primitive).name; break;
+      case LineKind::cast: text += "cast to " + std::string{twill::name(line.dtype)}; break;
+      case LineKind::reduce: text += std::string{kernel::name(line.reduction)} + " over the row of"; break;
+      case LineKind::reduce_columns: text += std::string{kernel::name(line.reduction)} + " down the columns of"; break;
+      case LineKind::out: text = "write " + operand_text(operand(instruction, next++)) + " ="; break;
+      }
+      for (std::size_t k = 0; k < line.arity; ++k) text += " %" + std::to_string(line.arguments[k]);
+      result.push_back(text);
+    }
+    return result;
+  }
+
+  [[nodiscard]] static std::string access_text(kernel::Access access) {
+    if (access == kernel::Access::uniform) return " uniform";
+    return access == kernel::Access::strided ? " strided" : "";
+  }
+
+  [[nodiscard]] std::string edges(std::size_t i) const {
+    const Instruction& instruction = lowered_.instructions[i];
+    std::string result{};
+    for (int k = 0; k < instruction.operand_count; ++k) {
+      const OperandInfo& info = operand(instruction, k);
+      if (info.kind != OperandKind::memory) continue;
+      if (lowered_.values[static_cast<std::size_t>(info.value)].storage == Storage::knob) continue;
+      const std::string value = "v" + std::to_string(info.value);
+      const std::string launch = "k" + std::to_string(i);
+      result += "  " + (info.writes ? launch + " -> " + value : value + " -> " + launch) + ";\n";
+    }
+    return result;
+  }
+
+  [[nodiscard]] std::string memory_text() const {
+    const TableView table = view_of(lowered_);
+    std::vector<std::size_t> bytes(table.values.size());
+    std::vector<int> planned(table.values.size(), -1);
+    const memory::OffsetPlan plan = plan_arena(table, symbols_, bytes, planned);
+    std::string result = "memory: ";
+    if (sizes_known_)
+      result += "arena of " + std::to_string(plan.total_bytes) + " bytes\n";
+    else
+      result += "the arena depends on dimensions that have no number here\n";
+    for (std::size_t v = 0; v < table.values.size(); ++v) {
+      const ValueInfo& value = table.values[v];
+      result += "  " + value_name(static_cast<int>(v)) + " " + type_text(value.dtype, value.shape);
+      if (sizes_known_) result += ", " + std::to_string(bytes[v]) + " bytes";
+      if (sizes_known_ && planned[v] >= 0)
+        result += " at " + std::to_string(plan.offsets[static_cast<std::size_t>(planned[v])]);
+      if (value.first_use >= 0)
+        result += ", used from #" + std::to_string(value.first_use) + " to #" + std::to_string(value.last_use);
+      result += "\n";
+    }
+    return result;
+  }
+
+  graph::Graph graph_;
+  Lowered lowered_{};
+  graph::SymbolValues symbols_{};
+  bool sizes_known_ = false;
+};
+
+} // namespace detail
+
+/// The graph, its launches and its memory plan as text. Sizes are needed for offsets only.
+[[nodiscard]] inline std::string dump(const graph::Graph& traced, DimensionSizes sizes = {}) {
+  return detail::Printer{traced, sizes}.text();
+}
+template <Source S> [[nodiscard]] std::string dump(DimensionSizes sizes = {}) { return dump(S::trace(), sizes); }
+
+/// Launches and tensors as a graph in the language of Graphviz: `dot -Tsvg`.
+[[nodiscard]] inline std::string graphviz(const graph::Graph& traced) { return detail::Printer{traced, {}}.graphviz(); }
+template <Source S> [[nodiscard]] std::string graphviz() { return graphviz(S::trace()); }
+
+} // namespace twill::inline v0::compile

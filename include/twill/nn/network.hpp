@@ -1,0 +1,281 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model with weights on a device. The model is a type whose static `forward` is traced by the compiler; the network owns
+// one buffer for each weight, their gradients once there are some, and the model's run-time numbers. `forward` keeps what
+// a backward pass needs, `infer` keeps nothing. Read next: train/train_step.hpp.
+
+#include <twill/graph/input.hpp>
+#include <twill/nn/initialise.hpp>
+#include <twill/nn/tracked.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+namespace detail {
+template <class F> struct InputsOf;
+template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> { using type = std::tuple<std::remove_cvref_t<Inputs>...>; };
+} // namespace detail
+
+/// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
+template <class M>
+concept Model = requires { &M::forward; };
+
+/// The inputs that a model's `forward` declares.
+template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forward)>::type;
+
+/// Declares the inputs of a model in a graph and traces it.
+template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
+  return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
+    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...};  // braces: in order
+    return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
+  }(std::type_identity<inputs_t<M>>{});
+}
+
+/// The stage that a model of element type T is, in training (with dropout) or not.
+template <Model M, FloatingScalar T, bool Training> struct ModelStage {
+  static constexpr graph::Graph make_graph() {
+    graph::Graph graph{dtype_of<T>};
+    graph.training = Training;
+    return graph;
+  }
+  static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
+};
+
+/// A weight as the run time sees it.
+template <HostDevice D> struct ParameterView {
+  std::string_view name;
+  DType dtype;
+  Dims shape;
+  memory::Buffer<D> buffer;
+  memory::Buffer<D> gradient;  ///< empty until a backward pass
+};
+
+/// What tracked results share with the network that made them.
+template <HostDevice D> class NetworkState : public Weights<D> {
+ public:
+  NetworkState(D device, std::span<const graph::ParameterInfo> infos) : device{device}, infos{infos}, gradients(infos.size()) {
+    for (const graph::ParameterInfo& info : infos) {
+      buffers.emplace_back(device, bytes_of(info));
+      addresses_.push_back(buffers.back().data());
+    }
+  }
+
+  [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info) {
+    return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
+  }
+
+  [[nodiscard]] std::span<void* const> addresses() const override { return addresses_; }
+
+  /// Adds to the gradients there are, in the order of the trainable weights.
+  void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      if (infos[i].role != graph::Role::weight) continue;
+      memory::Buffer<D> gradient = std::move(fresh[next++]);
+      if (!gradients[i])
+        gradients[i] = std::move(gradient);
+      else
+        add(infos[i], gradients[i].data(), gradient.data());
+    }
+  }
+
+  void move_to(D target) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
+        if (!*buffer) continue;
+        memory::Buffer<D> moved(target, bytes_of(infos[i]));
+        copy_bytes(target, moved.data(), device, buffer->data(), moved.bytes(), CopyOptions{});
+        *buffer = std::move(moved);
+      }
+      addresses_[i] = buffers[i].data();
+    }
+    synchronize(device);
+    device = target;
+  }
+
+  D device;
+  std::span<const graph::ParameterInfo> infos;
+  std::vector<memory::Buffer<D>> buffers{};
+  std::vector<memory::Buffer<D>> gradients{};
+
+ private:
+  void add(const graph::ParameterInfo& info, void* total, void* addend) {
+    const Dims grid(info.shape.elements().factor);
+    const auto add_as = [&]<class T>(T) {
+      using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
+      Operand operands[3]{};
+      void* data[3] = {total, addend, total};
+      for (int k = 0; k < 3; ++k) {
+        operands[k].data = data[k];
+        operands[k].strides[0] = 1;
+      }
+      kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>, Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
+                     device, grid, operands);
+    };
+    switch (info.dtype) {
+      case DType::float64: add_as(double{}); break;
+      case DType::float16: add_as(half{}); break;
+      case DType::bfloat16: add_as(bfloat16{}); break;
+      default: add_as(float{}); break;
+    }
+  }
+
+  std::vector<void*> addresses_{};
+};
+
+/// A model M with weights of type T on a device of kind D.
+template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
+ public:
+  using Stage = ModelStage<M, T, true>;
+  using Evaluation = PlainForward<ModelStage<M, T, false>>;
+  using Element = T;
+  using device_type = D;
+  using model_type = M;
+
+  /// Draws the initial weights from the device's generator.
+  explicit Network(D device = current_device<D>())
+      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos())},
+        knobs_{compile::Compiled<PlainForward<Stage>>::view().knobs} {
+    const Draw draw = generator(device).next();
+    for (std::size_t i = 0; i < state_->infos.size(); ++i)
+      initialise_parameter(device, state_->infos[i], i, draw, state_->buffers[i].data());
+  }
+
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  Network(Network&&) = default;
+  Network& operator=(Network&&) = default;
+
+  /// The weights that the model names, in the order of its trace.
+  [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() {
+    return compile::Compiled<Evaluation>::view().parameters;
+  }
+
+  [[nodiscard]] D device() const { return state_->device; }
+
+  /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both
+  template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
+    static_assert(sizeof...(Inputs) == std::tuple_size_v<inputs_t<M>>, "twill: forward: the model takes another number of inputs");
+    require_device(inputs...);
+    compile::Knobs knobs = knobs_;
+    if (!training_)
+      for (std::size_t i = 0; i < knobs.infos().size(); ++i)
+        if (knobs.infos()[i].training_only) knobs.set_at(i, knobs.infos()[i].in_evaluation);
+    if (knobs.draws()) {
+      const Draw draw = generator(device()).next();
+      knobs.set_draw(draw.seed, draw.step);
+    }
+    return Tracked<Stage, D, Inputs...>(state_, std::move(knobs), inputs...);
+  }
+
+  /// Runs the model as in evaluation, without dropout; keeps nothing.
+  template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
+    require_device(inputs...);
+    const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
+    const graph::SymbolValues symbols = compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes);
+    using Result = compile::output_t<Evaluation, 0, D>;
+    Result result(device(), compile::detail::output_info<Evaluation, 0>().shape.evaluate(symbols));
+    const std::tuple contiguous{inputs.contiguous()...};
+    const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
+    compile::Knobs knobs{compile::Compiled<Evaluation>::view().knobs};
+    knobs.take(knobs_);
+    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), knobs.bits(), result.data());
+    return result;
+  }
+
+  /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
+  template <FixedString Name> [[nodiscard]] auto parameter() const {
+    constexpr std::size_t index = find(Name.view());
+    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters, "twill: parameter: the model has no weight of this name");
+    return tensor_of_parameter<index>(state_->buffers[index]);
+  }
+
+  /// The gradient of a weight. throws: ValueError before any backward pass
+  template <FixedString Name> [[nodiscard]] auto gradient() const {
+    constexpr std::size_t index = find(Name.view());
+    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters, "twill: gradient: the model has no weight of this name");
+    if (!state_->gradients[index]) throw ValueError("gradient: '" + std::string{Name.view()} + "' has none; call backward first");
+    return tensor_of_parameter<index>(state_->gradients[index]);
+  }
+
+  /// All weights with their names; the buffers are shared.
+  [[nodiscard]] std::vector<ParameterView<D>> parameters() const {
+    std::vector<ParameterView<D>> views{};
+    for (std::size_t i = 0; i < state_->infos.size(); ++i) {
+      const graph::ParameterInfo& info = state_->infos[i];
+      views.push_back({info.name.view(), info.dtype, info.shape.evaluate({}), state_->buffers[i], state_->gradients[i]});
+    }
+    return views;
+  }
+
+  /// Gives up all gradients.
+  void zero_grad() {
+    for (memory::Buffer<D>& gradient : state_->gradients) gradient.reset();
+  }
+
+  void train() { training_ = true; }
+  void eval() { training_ = false; }
+  [[nodiscard]] bool is_training() const { return training_; }
+
+  /// Changes a run-time number of the model, such as a dropout probability. throws: ValueError listing those there are
+  void set(std::string_view name, double number) { knobs_.set(name, number); }
+  [[nodiscard]] const compile::Knobs& knobs() const { return knobs_; }
+
+  /// Moves the weights to another device of this kind, in place.
+  Network& to(D device) {
+    if (!(device == state_->device)) state_->move_to(device);
+    return *this;
+  }
+
+  /// A network of the same weights on a device of another kind.
+  template <HostDevice D2> requires(!std::same_as<D, D2>) [[nodiscard]] Network<M, D2, T> to(D2 device) const {
+    Network<M, D2, T> result{device};
+    for (std::size_t i = 0; i < state_->buffers.size(); ++i)
+      copy_bytes(device, result.state()->buffers[i].data(), state_->device, state_->buffers[i].data(), state_->buffers[i].bytes(), CopyOptions{});
+    return result;
+  }
+
+  [[nodiscard]] const std::shared_ptr<NetworkState<D>>& state() const { return state_; }
+
+ private:
+  static constexpr std::size_t find(std::string_view name) {
+    const auto& parameters = compile::Compiled<Evaluation>::table.parameters;
+    std::size_t index = 0;
+    while (index < compile::Compiled<Evaluation>::sizes.parameters && parameters[index].name.view() != name) ++index;
+    return index;
+  }
+
+  template <std::size_t Index, std::size_t... Axis>
+  static auto shape_of_parameter(std::index_sequence<Axis...>)
+      -> Shape<compile::Compiled<Evaluation>::table.parameters[Index].shape.axes[Axis].factor...>;
+
+  template <std::size_t Index> static auto tensor_of_parameter(const memory::Buffer<D>& buffer) {
+    constexpr auto& info = compile::Compiled<Evaluation>::table.parameters[Index];
+    using S = decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
+    return Tensor<T, D, S>(buffer, static_cast<T*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
+  }
+
+  template <class... Inputs> void require_device(const Inputs&... inputs) const {
+    const auto check = [&](const auto& input) {
+      if (!(input.device() == device()))
+        throw DeviceError("forward: the model lies on " + to_string(device()) + ", an input on " + to_string(input.device()) +
+                          "; move one with to(device)");
+    };
+    (check(inputs), ...);
+  }
+
+  std::shared_ptr<NetworkState<D>> state_;
+  compile::Knobs knobs_;
+  bool training_ = true;
+};
+
+} // namespace twill::inline v0::nn

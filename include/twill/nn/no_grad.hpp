@@ -1,0 +1,29 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Computing without keeping anything for a backward pass, for a scope of the calling thread.
+
+#include <twill/core/config.hpp>
+
+namespace twill::inline v0::nn {
+
+namespace detail {
+TWILL_EXPORT inline thread_local bool gradients_are_off = false;
+} // namespace detail
+
+/// True inside a `NoGrad` scope of this thread.
+[[nodiscard]] inline bool is_no_grad() { return detail::gradients_are_off; }
+
+/// While it lives, `forward` of this thread keeps nothing, and what it returns cannot run backward.
+class NoGrad {
+ public:
+  NoGrad() : previous_{detail::gradients_are_off} { detail::gradients_are_off = true; }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  ~NoGrad() { detail::gradients_are_off = previous_; }
+
+ private:
+  bool previous_;
+};
+
+} // namespace twill::inline v0::nn

@@ -1,0 +1,180 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stage is a function that runs forward now and backward later. Both programs come from one trace: the forward and the
+// backward pass are built together, then cut apart, and what the backward part reads of the forward part is kept between
+// the two calls, unless it is cheap to compute again. Read next: nn/tracked.hpp.
+
+#include <twill/compile/lower.hpp>
+#include <twill/graph/gradient.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+/// A tag type that declares its inputs in a graph and returns the result.
+template <class F>
+concept StageFunction = requires(graph::Graph& graph) {
+  { F::make_graph() } -> std::same_as<graph::Graph>;
+  { F::build(graph) } -> std::same_as<graph::Value>;
+};
+
+namespace detail {
+
+/// Forward and backward in one graph. Outputs: the result, then the gradients of the weights, then those of the inputs.
+struct Joint {
+  graph::Graph graph{};
+  int cotangent = -1;  ///< the input node that carries the result's gradient; all nodes before it are the forward pass
+};
+
+[[nodiscard]] constexpr int zero_like(graph::Graph& graph, int node) {
+  const graph::Value value{graph, node};
+  return broadcast_to(constant(graph, value.dtype(), 0), value.shape()).id();
+}
+
+/// Refuses a weight that the result does not depend on, unless it is frozen.
+constexpr void require_reached(graph::Graph& graph, int weight, int gradient) {
+  if (gradient < 0) graph.refuse(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index, 0, 0);
+}
+
+[[nodiscard]] constexpr std::vector<int> trainable_weights(const graph::Graph& graph) {
+  std::vector<int> weights{};
+  for (const graph::ParameterInfo& info : graph.parameters)
+    if (info.role == graph::Role::weight) weights.push_back(info.node);
+  return weights;
+}
+
+/// The joint graph of F with gradients for its weights and for the inputs in the set.
+template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_set) {
+  Joint result{};
+  graph::Graph& graph = result.graph;
+  graph = F::make_graph();
+  const graph::Value output = F::build(graph);
+  if (graph.fault.any()) return result;
+  std::vector<int> variables = trainable_weights(graph);
+  const std::size_t weights = variables.size();
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    if ((input_set >> i & 1u) != 0) variables.push_back(graph.inputs[i].node);
+  const int cotangent = graph.add_input(output.dtype(), output.shape());
+  const std::vector<int> found = gradients(graph, {{output.id(), cotangent}}, variables);
+  graph.outputs.push_back(output.id());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i < weights) require_reached(graph, variables[i], found[i]);
+    graph.outputs.push_back(found[i] >= 0 ? found[i] : zero_like(graph, variables[i]));
+  }
+  if (graph.fault.any()) return result;
+  compile::simplify(graph);
+  result.cotangent = graph.inputs.back().node;
+  return result;
+}
+
+/// Marks what the gradients need, down to the nodes in `stop`.
+[[nodiscard]] constexpr std::vector<char> needed_by_gradients(const graph::Graph& graph, const std::vector<char>& stop) {
+  std::vector<char> needed(graph.nodes.size(), 0);
+  for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed[static_cast<std::size_t>(graph.outputs[i])] = 1;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    if (needed[i] == 0 || stop[i] != 0) continue;
+    const graph::Node& node = graph.nodes[i];
+    for (int k = 0; k < node.arity; ++k) needed[static_cast<std::size_t>(node.input(k))] = 1;
+  }
+  return needed;
+}
+
+/// The cost of computing a node from what is kept, or more than the limit when that is impossible or too dear.
+constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::vector<char>& kept) {
+  constexpr int too_dear = compile::recomputation_limit + 1;
+  const graph::Node& node = graph.node(id);
+  if (kept[static_cast<std::size_t>(id)] != 0 || node.arity == 0) return 0;
+  if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
+  int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
+  for (int k = 0; k < node.arity && cost < too_dear; ++k) cost += recomputation_cost(graph, node.input(k), kept);
+  return cost < too_dear ? cost : too_dear;
+}
+
+/// The forward nodes whose values are kept for the backward pass.
+[[nodiscard]] constexpr std::vector<int> kept_nodes(const Joint& joint) {
+  const graph::Graph& graph = joint.graph;
+  const std::size_t count = graph.nodes.size();
+  const std::vector<char> needed = needed_by_gradients(graph, std::vector<char>(count, 0));
+  std::vector<char> kept(count, 0);
+  const auto is_forward = [&](int id) { return id < joint.cotangent; };
+  // What an operation of the backward pass reads has to be in memory.
+  for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i) {
+    if (needed[i] == 0 || graph.nodes[i].kind != graph::Kind::operation) continue;
+    for (int k = 0; k < graph.nodes[i].arity; ++k) {
+      const int root = compile::detail::view_root(graph.nodes, graph.nodes[i].input(k));
+      if (is_forward(root) && graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
+    }
+  }
+  // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
+  std::vector<char> read(count, 0);
+  for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
+    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k) read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
+  for (int id = 0; id < joint.cotangent; ++id) {
+    const auto position = static_cast<std::size_t>(id);
+    if (read[position] == 0 || graph.node(id).arity == 0) continue;
+    if (recomputation_cost(graph, id, kept) <= compile::recomputation_limit) continue;
+    const int root = compile::detail::view_root(graph.nodes, id);
+    if (graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
+  }
+  std::vector<int> result{};
+  for (int id = 0; id < joint.cotangent; ++id)
+    if (kept[static_cast<std::size_t>(id)] != 0 && id != graph.outputs[0]) result.push_back(id);
+  // The result itself is the caller's anyway: it comes last and is not stored twice.
+  if (kept[static_cast<std::size_t>(graph.outputs[0])] != 0) result.push_back(graph.outputs[0]);
+  return result;
+}
+
+} // namespace detail
+
+/// The forward pass that keeps what the backward pass needs. Outputs: the result, then the kept values. With no weights
+/// and an empty input set nothing is kept.
+template <StageFunction F, unsigned InputSet> struct KeepingForward {
+  static constexpr graph::Graph trace() {
+    detail::Joint joint = detail::joint<F>(InputSet);
+    if (joint.graph.fault.any()) return joint.graph;
+    const std::vector<int> kept = detail::kept_nodes(joint);
+    const int result = joint.graph.outputs[0];
+    joint.graph.outputs.clear();
+    joint.graph.outputs.push_back(result);
+    for (int id : kept)
+      if (id != result) joint.graph.outputs.push_back(id);
+    joint.graph.inputs.pop_back();  // the result's gradient belongs to the backward pass
+    return joint.graph;
+  }
+};
+
+/// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the trainable
+/// weights, then those of the inputs in the set.
+template <StageFunction F, unsigned InputSet> struct Backward {
+  static constexpr graph::Graph trace() {
+    detail::Joint joint = detail::joint<F>(InputSet);
+    if (joint.graph.fault.any()) return joint.graph;
+    for (int id : detail::kept_nodes(joint)) {
+      graph::Node& node = joint.graph.nodes[static_cast<std::size_t>(id)];
+      graph::Node input{};
+      input.kind = graph::Kind::input;
+      input.dtype = node.dtype;
+      input.shape = node.shape;
+      input.index = static_cast<int>(joint.graph.inputs.size());
+      joint.graph.inputs.push_back({node.dtype, node.shape, id});
+      node = input;
+    }
+    joint.graph.outputs.erase(joint.graph.outputs.begin());
+    return joint.graph;
+  }
+};
+
+/// The forward pass alone: keeps nothing.
+template <StageFunction F> struct PlainForward {
+  static constexpr graph::Graph trace() {
+    graph::Graph graph = F::make_graph();
+    const graph::Value output = F::build(graph);
+    graph.outputs.push_back(output.id());
+    return graph;
+  }
+};
+
+} // namespace twill::inline v0::nn

@@ -1,0 +1,220 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a staged run returns: a tensor that knows how to run backward. The history is part of the type, the kept tensors
+// are members, and nothing is recorded anywhere else: when the last copy goes out of scope its memory is free. Losses and
+// arithmetic on a `Tracked` are further stages. Read next: nn/network.hpp.
+
+#include <twill/compile/function.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/nn/no_grad.hpp>
+#include <twill/nn/stage.hpp>
+#include <twill/tensor/create.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+/// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
+template <HostDevice D> class Weights {
+ public:
+  virtual ~Weights() = default;
+  [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
+  virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
+};
+
+template <StageFunction F, HostDevice D, class... Arguments> class Tracked;
+
+template <class X> inline constexpr bool is_tracked = false;
+template <class F, class D, class... A> inline constexpr bool is_tracked<Tracked<F, D, A...>> = true;
+
+template <class X>
+concept AnyTracked = is_tracked<std::remove_cvref_t<X>>;
+
+namespace detail {
+
+template <class... Arguments> constexpr unsigned tracked_set() {
+  unsigned set = 0;
+  unsigned bit = 1;
+  ((set |= AnyTracked<Arguments> ? bit : 0u, bit <<= 1), ...);
+  return set;
+}
+
+template <AnyTensor X> [[nodiscard]] const X& tensor_of(const X& tensor) { return tensor; }
+template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { return tracked.value(); }
+
+/// Runs a source whose outputs are untyped blocks of memory.
+template <compile::Source S, HostDevice D>
+std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
+                                              std::span<void* const> parameters, std::span<const std::uint64_t> knobs,
+                                              void* first_output = nullptr) {
+  auto& executor = compile::detail::thread_executor<S>(device);
+  std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(executor.table().outputs));
+  std::vector<void*> outputs(buffers.size());
+  for (const compile::ValueInfo& value : executor.table().values) {
+    if (value.storage != compile::Storage::output) continue;
+    const auto k = static_cast<std::size_t>(value.index);
+    if (k == 0 && first_output != nullptr) {
+      outputs[0] = first_output;
+      continue;
+    }
+    buffers[k] = memory::Buffer<D>(device, static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype));
+    outputs[k] = buffers[k].data();
+  }
+  executor.run(symbols, {.inputs = inputs, .parameters = parameters, .outputs = outputs, .knobs = knobs});
+  return buffers;
+}
+
+} // namespace detail
+
+/// The result of stage F on a device kind, for arguments that are tensors or tracked themselves.
+template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
+  static constexpr unsigned input_set = detail::tracked_set<Arguments...>();
+  using Forward = KeepingForward<F, input_set>;
+
+ public:
+  using Value = compile::output_t<Forward, 0, D>;
+
+  /// Runs the stage forward.
+  Tracked(std::shared_ptr<Weights<D>> weights, compile::Knobs knobs, const Arguments&... arguments)
+      : weights_{std::move(weights)}, knobs_{std::move(knobs)}, arguments_{arguments...} {
+    const auto& device = compile::detail::common_device(detail::tensor_of(arguments)...);
+    const auto view = compile::Compiled<Forward>::view();
+    const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
+    symbols_ = compile::resolve_symbols(view, shapes);
+    value_ = Value(device, compile::detail::output_info<Forward, 0>().shape.evaluate(symbols_));
+    const std::tuple inputs{detail::tensor_of(arguments).contiguous()...};
+    const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
+    kept_ = is_no_grad() ? forward<PlainForward<F>>(device, addresses) : forward<Forward>(device, addresses);
+    kept_.erase(kept_.begin());
+    records_ = !is_no_grad();
+  }
+
+  [[nodiscard]] const Value& value() const { return value_; }
+  [[nodiscard]] operator const Value&() const { return value_; }
+  [[nodiscard]] auto item() const { return value_.item(); }
+  [[nodiscard]] Dims shape() const { return value_.shape(); }
+  [[nodiscard]] D device() const { return value_.device(); }
+
+  /// Adds the gradients of this scalar to those of every weight it depends on.
+  /// throws: ShapeError unless there is one element, ValueError when it was computed without gradients
+  void backward() const {
+    if (value_.elements() != 1) throw ShapeError("backward: the value has shape " + to_string(value_.shape()) + ", not one element");
+    Value one(value_.device(), value_.shape());
+    one.fill(static_cast<typename Value::value_type>(1));
+    backward_from(one);
+  }
+
+  /// Continues the backward pass from a gradient of this value.
+  void backward_from(const Value& cotangent) const {
+    if (!records_) throw ValueError("backward: the value was computed under no_grad and kept nothing");
+    using Pass = Backward<F, input_set>;
+    const Value gradient = cotangent.contiguous();
+    const std::tuple inputs = std::apply([](const auto&... x) { return std::tuple{detail::tensor_of(x).contiguous()...}; }, arguments_);
+    std::vector<void*> addresses{};
+    std::apply([&](const auto&... x) { (addresses.push_back(x.data()), ...); }, inputs);
+    addresses.push_back(gradient.data());
+    for (const memory::Buffer<D>& kept : kept_) addresses.push_back(kept.data());
+    addresses.push_back(value_.data());  // read only if the pass wants the result
+    const std::size_t wanted = compile::Compiled<Pass>::sizes.inputs;
+    addresses.resize(wanted);
+    compile::Knobs knobs{compile::Compiled<Pass>::view().knobs};
+    knobs.take(knobs_);
+    auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), knobs.bits());
+    pass_on(std::move(gradients), std::index_sequence_for<Arguments...>{});
+  }
+
+ private:
+  [[nodiscard]] std::span<void* const> parameters() const {
+    return weights_ ? weights_->addresses() : std::span<void* const>{};
+  }
+
+  template <compile::Source S> std::vector<memory::Buffer<D>> forward(const D& device, std::span<void* const> inputs) const {
+    compile::Knobs knobs{compile::Compiled<S>::view().knobs};
+    knobs.take(knobs_);
+    return detail::run_to_buffers<S>(device, symbols_, inputs, parameters(), knobs.bits(), value_.data());
+  }
+
+  /// Gives the last buffers to the tracked arguments and the rest to the weights.
+  template <std::size_t... I> void pass_on(std::vector<memory::Buffer<D>> gradients, std::index_sequence<I...>) const {
+    constexpr std::size_t tracked = (std::size_t{0} + ... + (AnyTracked<Arguments> ? 1 : 0));
+    std::size_t next = gradients.size() - tracked;
+    const auto give = [&](const auto& argument) {
+      if constexpr (AnyTracked<decltype(argument)>) {
+        using Gradient = typename std::remove_cvref_t<decltype(argument)>::Value;
+        const memory::Buffer<D> buffer = std::move(gradients[next++]);
+        const Dims shape = argument.shape();
+        argument.backward_from(Gradient(buffer, static_cast<typename Gradient::value_type*>(buffer.data()), shape, contiguous_strides(shape)));
+      }
+    };
+    std::vector<memory::Buffer<D>> of_weights(std::make_move_iterator(gradients.begin()),
+                                              std::make_move_iterator(gradients.begin() + static_cast<std::ptrdiff_t>(next)));
+    if (weights_) weights_->add_gradients(std::move(of_weights));
+    (give(std::get<I>(arguments_)), ...);
+  }
+
+  std::shared_ptr<Weights<D>> weights_{};
+  compile::Knobs knobs_{};
+  std::tuple<Arguments...> arguments_;
+  graph::SymbolValues symbols_{};
+  Value value_{};
+  std::vector<memory::Buffer<D>> kept_{};
+  bool records_ = true;
+};
+
+/// The stage of a stateless function of arguments.
+template <class F, class... Arguments> struct CallStage {
+  static constexpr graph::Graph make_graph() { return graph::Graph{}; }
+  static constexpr graph::Value build(graph::Graph& graph) {
+    return compile::with_arguments<Arguments...>(graph, [](const auto&... values) { return F{}(values...); });
+  }
+};
+
+namespace detail {
+template <class X> struct StageArgument { using type = compile::argument_t<X>; };
+template <AnyTracked X> struct StageArgument<X> { using type = compile::argument_t<typename X::Value>; };
+template <class X> struct DeviceOf { using type = typename X::device_type; };
+template <class F, class D, class... A> struct DeviceOf<Tracked<F, D, A...>> { using type = D; };
+} // namespace detail
+
+template <class X>
+concept StageOperand = AnyTensor<X> || AnyTracked<X>;
+
+/// Applies a stateless traced function to tensors and tracked values as one more stage.
+template <class F, StageOperand First, StageOperand... Rest>
+requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
+[[nodiscard]] auto apply(F, const First& first, const Rest&... rest) {
+  using D = typename detail::DeviceOf<First>::type;
+  using Stage = CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
+  compile::Knobs knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs};
+  if (knobs.draws()) {
+    const Draw draw = generator(first.device()).next();
+    knobs.set_draw(draw.seed, draw.step);
+  }
+  return Tracked<Stage, D, First, Rest...>({}, std::move(knobs), first, rest...);
+}
+
+// Stages with names of their own, on tracked values.
+template <AnyTracked X> [[nodiscard]] auto mean(const X& x) {
+  return apply([](graph::Value v) { return graph::mean(v); }, x);
+}
+template <AnyTracked X> [[nodiscard]] auto sum(const X& x) {
+  return apply([](graph::Value v) { return graph::sum(v); }, x);
+}
+template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator+(const X& x, const Y& y) {
+  return apply([](graph::Value a, graph::Value b) { return a + b; }, x, y);
+}
+template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator-(const X& x, const Y& y) {
+  return apply([](graph::Value a, graph::Value b) { return a - b; }, x, y);
+}
+template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x, const Y& y) {
+  return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
+}
+
+} // namespace twill::inline v0::nn
