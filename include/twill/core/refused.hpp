@@ -6,6 +6,8 @@
 // A function that finds a mistake at compile time writes
 // `static_cast<void>(sizeof(refused<Problem::axis_is_outside_the_rank, with::axis<3>, with::rank<2>>))`.
 
+#include <twill/core/dtype.hpp>
+
 #include <cstdint>
 
 namespace twill::inline v0 {
@@ -24,6 +26,8 @@ enum class Problem : std::uint8_t {
   item_needs_exactly_one_element,
   number_of_values_differs_from_the_shape,
   shapes_differ,
+  ranks_differ,
+  element_types_differ,
   result_has_more_dimensions_than_its_destination,
   matmul_left_columns_differ_from_right_rows,
   matmul_needs_at_least_one_dimension,
@@ -40,6 +44,8 @@ template <std::int64_t Value> struct index;
 template <std::int64_t Value> struct elements;
 template <std::int64_t Value> struct requested;
 template <std::int64_t Value> struct count;
+template <DType Type> struct left_type;
+template <DType Type> struct right_type;
 } // namespace with
 
 /// Never defined: asking for its size is the error.

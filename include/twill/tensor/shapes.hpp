@@ -180,6 +180,21 @@ inline constexpr Dims exchanged = [] {
   for (int axis = 0; axis < rank; ++axis) dims[axis] = dyn;
   return dims;
 }
+
+/// Names the first axis in which two shapes differ, or their ranks.
+template <AnyShape A, AnyShape B> consteval void refuse_shapes() {
+  if constexpr (A::rank != B::rank) {
+    static_cast<void>(sizeof(refused<Problem::ranks_differ, with::left<A::rank>, with::right<B::rank>>));
+  } else {
+    constexpr int axis = [] {
+      int first = 0;
+      while (A::extent(first) == B::extent(first) || A::extent(first) == dyn || B::extent(first) == dyn) ++first;
+      return first;
+    }();
+    static_cast<void>(sizeof(
+        refused<Problem::shapes_differ, with::axis<axis>, with::left<A::extent(axis)>, with::right<B::extent(axis)>>));
+  }
+}
 } // namespace detail
 
 /// The shape of an elementwise operation on two operands.

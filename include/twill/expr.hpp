@@ -1,0 +1,16 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of expr/.
+
+#include <twill/expr/activations.hpp>
+#include <twill/expr/bind.hpp>
+#include <twill/expr/code.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/functions.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/node.hpp>
+#include <twill/expr/operation.hpp>
+#include <twill/expr/operators.hpp>
+#include <twill/expr/program.hpp>
+#include <twill/expr/symbol.hpp>

@@ -1,0 +1,111 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activation functions, and `map`, which makes an elementwise function of your own. They are functions of symbols: ordinary
+// code that is run once, by the compiler, to write the lines of the program. An operand used twice is read and computed
+// once. Definitions and defaults are PyTorch's.
+
+#include <twill/core/promotion.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
+#include <twill/expr/symbol.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+struct Relu {
+  static constexpr std::string_view name = "relu";
+  constexpr Symbol operator()(Symbol x) const { return maximum(x, x.number(0, Category::integer)); }
+};
+struct LeakyRelu {
+  static constexpr std::string_view name = "leaky_relu";
+  constexpr Symbol operator()(Symbol x, Symbol slope) const { return where(x > 0.0, x, x * slope); }
+};
+struct Sigmoid {
+  static constexpr std::string_view name = "sigmoid";
+  // 1 / (1 + exp(-x)) by way of tanh, which cannot overflow
+  constexpr Symbol operator()(Symbol x) const { return tanh(x * 0.5) * 0.5 + 0.5; }
+};
+struct Silu {
+  static constexpr std::string_view name = "silu";
+  constexpr Symbol operator()(Symbol x) const { return x * Sigmoid{}(x); }
+};
+struct Gelu {
+  static constexpr std::string_view name = "gelu";
+  // x times the normal distribution function at x
+  constexpr Symbol operator()(Symbol x) const { return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0); }
+};
+struct GeluTanh {
+  static constexpr std::string_view name = "gelu_tanh";
+  // the approximation of GPT-2
+  constexpr Symbol operator()(Symbol x) const {
+    return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1.0);
+  }
+};
+struct Softplus {
+  static constexpr std::string_view name = "softplus";
+  // log(1 + exp(x)) without overflow
+  constexpr Symbol operator()(Symbol x) const { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
+};
+struct Elu {
+  static constexpr std::string_view name = "elu";
+  constexpr Symbol operator()(Symbol x, Symbol alpha) const {
+    return where(x > 0.0, x, expm1(minimum(x, 0.0)) * alpha);
+  }
+};
+
+/// A node over a function of symbols; numbers take the floating type of the tensors beside them.
+template <class F, class... X> [[nodiscard]] constexpr auto function_node(X&&... x) {
+  constexpr DType numbers = floating_type(common_type<X...>());
+  return Node<Function<F>, operand_t<numbers, X>...>{{operand<numbers>(std::forward<X>(x))...}};
+}
+
+} // namespace expr
+
+/// max(x, 0)
+template <TensorOperand X> [[nodiscard]] constexpr auto relu(X&& x) {
+  return expr::function_node<expr::Relu>(std::forward<X>(x));
+}
+/// x where positive, slope * x elsewhere
+template <TensorOperand X> [[nodiscard]] constexpr auto leaky_relu(X&& x, double slope = 0.01) {
+  return expr::function_node<expr::LeakyRelu>(std::forward<X>(x), slope);
+}
+/// 1 / (1 + exp(-x))
+template <TensorOperand X> [[nodiscard]] constexpr auto sigmoid(X&& x) {
+  return expr::function_node<expr::Sigmoid>(std::forward<X>(x));
+}
+/// x * sigmoid(x)
+template <TensorOperand X> [[nodiscard]] constexpr auto silu(X&& x) {
+  return expr::function_node<expr::Silu>(std::forward<X>(x));
+}
+/// x times the normal distribution function at x
+template <TensorOperand X> [[nodiscard]] constexpr auto gelu(X&& x) {
+  return expr::function_node<expr::Gelu>(std::forward<X>(x));
+}
+/// gelu as GPT-2 approximates it
+template <TensorOperand X> [[nodiscard]] constexpr auto gelu_tanh(X&& x) {
+  return expr::function_node<expr::GeluTanh>(std::forward<X>(x));
+}
+/// log(1 + exp(x))
+template <TensorOperand X> [[nodiscard]] constexpr auto softplus(X&& x) {
+  return expr::function_node<expr::Softplus>(std::forward<X>(x));
+}
+/// x where positive, alpha * (exp(x) - 1) elsewhere
+template <TensorOperand X> [[nodiscard]] constexpr auto elu(X&& x, double alpha = 1) {
+  return expr::function_node<expr::Elu>(std::forward<X>(x), alpha);
+}
+
+/// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:
+/// `y = map([](auto x) { return x * exp(-x); }, a * b)`.
+template <class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] constexpr auto map(F, X&&... x) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "twill: map takes a function without captures; pass what it needs as operands");
+  return expr::function_node<F>(std::forward<X>(x)...);
+}
+
+} // namespace twill::inline v0

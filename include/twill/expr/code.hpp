@@ -1,0 +1,140 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of an expression's program while it is being written, as a value: each node of the expression appends what it
+// computes and equal lines are written once. Beside each line that takes an operand stands where the operand comes from:
+// a leaf of the expression, a number in the code, the length of a reduced row. Read next: expr/symbol.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/half.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/summary.hpp>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace twill::inline v0::expr {
+
+/// Where an operand comes from; a leaf's number otherwise.
+enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_index = -4, destination = -5 };
+
+/// The bit pattern of a number in an element type, as `kernel::Operand::bits` has it.
+[[nodiscard]] constexpr std::uint64_t bits_of(DType type, double value) {
+  switch (type) {
+  case DType::boolean:
+    return value != 0 ? 1 : 0;
+  case DType::uint8:
+    return static_cast<std::uint8_t>(static_cast<std::int64_t>(value));
+  case DType::int32:
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  case DType::int64:
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  case DType::float16:
+    return std::bit_cast<std::uint16_t>(static_cast<half>(static_cast<float>(value)));
+  case DType::bfloat16:
+    return std::bit_cast<std::uint16_t>(static_cast<bfloat16>(static_cast<float>(value)));
+  case DType::float32:
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  case DType::float64:
+    return std::bit_cast<std::uint64_t>(value);
+  }
+  return 0;
+}
+
+/// One line, where its operand comes from, and the number if it is one.
+struct CodeLine {
+  kernel::Line line{};
+  Origin origin = Origin::none;
+  bool outside = false; ///< a leaf beside the reductions of a row program, not under them
+  std::uint64_t bits = 0;
+};
+
+struct Code {
+  static constexpr int capacity = 96;
+  std::array<CodeLine, capacity> lines{};
+  int count = 0;
+  int leaves = 0;
+  int operands = 0;
+  bool is_too_long = false;
+
+  [[nodiscard]] constexpr const CodeLine& operator[](int index) const { return lines[static_cast<std::size_t>(index)]; }
+
+  constexpr int append(const CodeLine& line) {
+    if (count == capacity) {
+      is_too_long = true;
+      return 0;
+    }
+    lines[static_cast<std::size_t>(count)] = line;
+    if (line.origin != Origin::none) lines[static_cast<std::size_t>(count)].line.operand = operands++;
+    return count++;
+  }
+
+  /// The number of an equal line, or of a new one. Leaves are never equal: only the run time knows where they point.
+  constexpr int append_once(const CodeLine& wanted) {
+    for (int index = 0; index < count; ++index) {
+      const CodeLine& seen = (*this)[index];
+      if (seen.line.kind == wanted.line.kind && seen.line.type == wanted.line.type &&
+          seen.line.primitive == wanted.line.primitive && seen.line.reduction == wanted.line.reduction &&
+          seen.line.arguments == wanted.line.arguments && seen.origin == wanted.origin && seen.bits == wanted.bits)
+        return index;
+    }
+    return append(wanted);
+  }
+
+  constexpr int tensor(DType type, kernel::Access access, bool outside) {
+    return append({.line = {.kind = kernel::LineKind::input, .type = type, .access = access},
+                   .origin = static_cast<Origin>(leaves++),
+                   .outside = outside});
+  }
+  constexpr int constant(DType type) {
+    return append(
+        {.line = {.kind = kernel::LineKind::immediate, .type = type}, .origin = static_cast<Origin>(leaves++)});
+  }
+  constexpr int number(DType type, double value) {
+    return append_once({.line = {.kind = kernel::LineKind::immediate, .type = type},
+                        .origin = Origin::number,
+                        .bits = bits_of(type, value)});
+  }
+  constexpr int row_length(DType type) {
+    return append_once({.line = {.kind = kernel::LineKind::immediate, .type = type}, .origin = Origin::row_length});
+  }
+  constexpr int row_index() {
+    return append_once({.line = {.kind = kernel::LineKind::iota, .type = DType::int64}, .origin = Origin::row_index});
+  }
+  constexpr int cast(DType type, int value) {
+    if ((*this)[value].line.type == type) return value;
+    return append_once(
+        {.line = {.kind = kernel::LineKind::cast, .type = type, .arity = 1, .arguments = {value, 0, 0, 0}}});
+  }
+  constexpr int step(kernel::Primitive primitive, DType type, std::array<int, 4> arguments) {
+    return append_once({.line = {.kind = kernel::LineKind::step,
+                                 .type = type,
+                                 .primitive = primitive,
+                                 .arity = kernel::info(primitive).arity,
+                                 .arguments = arguments}});
+  }
+  constexpr int reduce(kernel::LineKind kind, kernel::Reduction reduction, int value) {
+    return append_once({.line = {.kind = kind,
+                                 .type = (*this)[value].line.type,
+                                 .reduction = reduction,
+                                 .arity = 1,
+                                 .arguments = {value, 0, 0, 0}}});
+  }
+  constexpr void output(DType type, int value) {
+    append({.line = {.kind = kernel::LineKind::output, .type = type, .arity = 1, .arguments = {value, 0, 0, 0}},
+            .origin = Origin::destination});
+  }
+
+  /// Which operand each leaf is bound to.
+  [[nodiscard]] constexpr std::array<std::int16_t, capacity> operand_of_leaf() const {
+    std::array<std::int16_t, capacity> operand{};
+    for (int index = 0; index < count; ++index)
+      if ((*this)[index].origin >= Origin{0})
+        operand[static_cast<std::size_t>((*this)[index].origin)] =
+            static_cast<std::int16_t>((*this)[index].line.operand);
+    return operand;
+  }
+};
+
+} // namespace twill::inline v0::expr

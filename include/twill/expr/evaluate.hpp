@@ -1,0 +1,172 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an expression becomes numbers. `Tensor c = a * b` and `c = a * b` give c a new value (in its own memory, if nobody
+// else holds that and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel; each expression
+// makes two programs at most: one for operands that lie as their types suggest, one for any strides.
+// Read next: expr/reductions.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/refused.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/expr/bind.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/node.hpp>
+#include <twill/expr/operation.hpp>
+#include <twill/expr/program.hpp>
+#include <twill/kernel/launch.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+/// The program of an elementwise expression whose result is stored as To.
+template <class E, DType To, bool Strided> struct Elementwise {
+  static constexpr Code code = [] {
+    using S = typename E::shape_type;
+    Code result{};
+    const Frame frame{.strided = Strided, .row_extent = S::rank == 0 ? 1 : dims_of<S>[S::rank - 1]};
+    result.output(To, result.cast(To, E::lower(result, frame)));
+    return result;
+  }();
+};
+
+/// Runs an elementwise expression over the extents into memory that it does not read in another order.
+template <DType To, class E, class D>
+void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+  using Expected = Elementwise<E, To, false>;
+  using Bound = Operands<Expected>;
+  constexpr int count = static_cast<int>(Bound::count);
+  if (extents.elements() == 0) return;
+  std::array<kernel::Operand, Bound::count> operands{};
+  Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
+  expression.each_leaf(binder);
+  bind_numbers(operands.data(), Bound::entries);
+  operands.back().data = to;
+  broadcast_strides(operands.back(), extents, to_strides, extents.rank);
+  kernel::Grid grid = extents;
+  simplify(grid, operands.data(), count, false);
+  if (moves_as_expected(grid, operands.data(), Bound::entries))
+    kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
+  else
+    kernel::launch(typename ProgramOf<Elementwise<E, To, true>>::type{}, device, grid, operands.data());
+}
+
+/// Runs any expression.
+template <DType To, class E, class D>
+void run(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+  if constexpr (E::has_reductions)
+    run_with_reductions<To>(expression, device, to, to_strides, extents);
+  else
+    run_elementwise<To>(expression, device, to, to_strides, extents);
+}
+
+/// A new tensor with the values of an expression.
+template <AnyShape S, class E> [[nodiscard]] auto evaluate_as(const E& expression) {
+  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), expression.shape());
+  run<E::dtype>(expression, result.device(), result.data(), result.strides(), result.shape());
+  return result;
+}
+
+template <class E> constexpr void require_usable() {
+  static_assert(
+      !std::is_lvalue_reference_v<E> || std::remove_cvref_t<E>::owns,
+      "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep it "
+      "with lazy(a * b)");
+}
+
+/// `c = expression`.
+template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& target, E&& expression) {
+  using Bare = std::remove_cvref_t<E>;
+  using From = typename Bare::shape_type;
+  require_usable<E>();
+  static_assert(
+      std::same_as<D, typename Bare::device_type>,
+      "twill: the expression and the tensor live on different kinds of device; evaluate it first, then use to(device)");
+  if constexpr (Bare::dtype != dtype_of<T>)
+    static_cast<void>(
+        sizeof(refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>));
+  if constexpr (!FitsShape<From, S>) detail::refuse_shapes<S, From>();
+  const Dims extents = expression.shape();
+  const auto device = expression.device();
+  const Dims own_extents = target.shape();
+  const Dims own_strides = target.strides();
+  // Used again only if no view and no other handle can see the old value change.
+  bool reuse = target.storage().use_count() == 1 && target.device() == device && own_extents == extents &&
+               layout::is_contiguous(own_extents, own_strides);
+  if constexpr (Bare::has_reductions) {
+    OverlapFinder finder{target.data(), sizeof(T), own_extents, own_strides};
+    if (reuse) expression.each_leaf(finder);
+    reuse = reuse && !finder.touches;
+  }
+  if (reuse)
+    run<Bare::dtype>(expression, device, target.data(), own_strides, extents);
+  else
+    target = evaluate_as<S>(expression);
+}
+
+/// `x[0] = expression`: writes through a view, broadcasting and converting. Reading and writing the same memory is right.
+template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, S>& target, E&& expression) {
+  using Bare = std::remove_cvref_t<E>;
+  require_usable<E>();
+  static_assert(
+      std::same_as<D, typename Bare::device_type>,
+      "twill: the expression and the tensor live on different kinds of device; evaluate it first, then use to(device)");
+  static_cast<void>(detail::checked_broadcast<typename Bare::shape_type, S>());
+  require_same_device("assign", target.device(), expression.device());
+  const Dims extents = target.shape();
+  const Dims strides = target.strides();
+  const Dims from = expression.shape();
+  if (detail::broadcast_conflict(from, extents) >= 0 || detail::broadcast_dims(from, extents) != extents)
+    throw ShapeError("assign: shape " + to_string(from) + " does not broadcast to " + to_string(extents));
+  OverlapFinder finder{target.data(), sizeof(T), extents, strides};
+  expression.each_leaf(finder);
+  if (finder.hazard || (Bare::has_reductions && (finder.touches || from != extents)))
+    target.copy_from(evaluate_as<typename Bare::shape_type>(expression));
+  else
+    run<dtype_of<T>>(expression, target.device(), target.data(), strides, extents);
+}
+
+/// `x += b` and its like.
+template <Primitive P, class X, class B> void update(const X& target, B&& b) {
+  constexpr DType own = dtype_of<typename X::value_type>;
+  static_assert(
+      category(result_type(P, common_type<X, B>())) <= category(own),
+      "twill: the result of this in-place operation does not fit the tensor's element type; write x = x op y");
+  store(target, apply_node<P>(target, std::forward<B>(b)));
+}
+
+/// Rebuilds an expression whose leaves are handles.
+template <class T, class D, class S> [[nodiscard]] auto owned(const Borrowed<T, D, S>& leaf) {
+  return Held<T, D, S>{*leaf.tensor};
+}
+template <class T, class D, class S> [[nodiscard]] auto owned(const Held<T, D, S>& leaf) { return leaf; }
+template <class T> [[nodiscard]] auto owned(const Constant<T>& leaf) { return leaf; }
+template <class Op, class... A> [[nodiscard]] auto owned(const Node<Op, A...>& node) {
+  return node.operands.apply(
+      [](const auto&... operand) { return Node<Op, decltype(owned(operand))...>{{owned(operand)...}}; });
+}
+
+} // namespace expr
+
+/// Evaluates: `auto c = eval(a * b)`.
+template <LazyValue E> [[nodiscard]] auto eval(E&& expression) {
+  expr::require_usable<E>();
+  return expr::evaluate_as<typename std::remove_cvref_t<E>::shape_type>(expression);
+}
+
+/// An expression that owns handles to its tensors: it can be stored, returned and used many times.
+template <LazyValue E> [[nodiscard]] auto lazy(E&& expression) {
+  expr::require_usable<E>();
+  return owned(expression);
+}
+
+/// `Tensor c = a * b` deduces what c is.
+template <LazyValue E> Tensor(E) -> Tensor<typename E::value_type, typename E::device_type, typename E::shape_type>;
+
+} // namespace twill::inline v0

@@ -1,0 +1,165 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The leaves of an expression. A named tensor is borrowed by its address, which is free and is why an expression lives for
+// one statement; a temporary tensor is held by a handle; a C++ number becomes a constant of the type that its neighbour
+// gives it. `operand` makes a leaf of whatever stands beside an operator. Read next: expr/node.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/expr/code.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+/// What a leaf needs to know of the program it becomes part of.
+struct Frame {
+  bool strided = false;          ///< every leaf may have any stride along the row
+  bool outside = false;          ///< beside the reductions of a row program
+  std::int64_t row_extent = dyn; ///< the grid's last extent, as far as the types tell
+};
+
+/// How a tensor of a shape moves along the rows of a frame, if all is as expected.
+template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(const Frame& frame) {
+  if (frame.outside || S::rank == 0) return kernel::Access::uniform;
+  if (S::extent(S::rank - 1) == 1 && frame.row_extent != 1) return kernel::Access::uniform;
+  return frame.strided ? kernel::Access::strided : kernel::Access::contiguous;
+}
+
+/// A tensor that somebody else keeps alive.
+template <Scalar T, Device D, AnyShape S> struct Borrowed {
+  using device_type = D;
+  using shape_type = S;
+  static constexpr DType dtype = dtype_of<T>;
+  static constexpr bool owns = false;
+  static constexpr bool has_reductions = false;
+  static constexpr bool shape_is_proven = S::is_static;
+  const Tensor<T, D, S>* tensor;
+
+  static constexpr int lower(Code& code, const Frame& frame) {
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside);
+  }
+  template <class F> void each_leaf(F& f) const { f(*tensor); }
+  [[nodiscard]] Dims shape() const { return tensor->shape(); }
+  [[nodiscard]] D device() const { return tensor->device(); }
+};
+
+/// A tensor that the expression keeps alive.
+template <Scalar T, Device D, AnyShape S> struct Held {
+  using device_type = D;
+  using shape_type = S;
+  static constexpr DType dtype = dtype_of<T>;
+  static constexpr bool owns = true;
+  static constexpr bool has_reductions = false;
+  static constexpr bool shape_is_proven = S::is_static;
+  Tensor<T, D, S> tensor;
+
+  static constexpr int lower(Code& code, const Frame& frame) {
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside);
+  }
+  template <class F> void each_leaf(F& f) const { f(tensor); }
+  [[nodiscard]] Dims shape() const { return tensor.shape(); }
+  [[nodiscard]] D device() const { return tensor.device(); }
+};
+
+/// A number.
+template <Scalar T> struct Constant {
+  using device_type = void;
+  using shape_type = Shape<>;
+  static constexpr DType dtype = dtype_of<T>;
+  static constexpr bool owns = true;
+  static constexpr bool has_reductions = false;
+  static constexpr bool shape_is_proven = true;
+  T value;
+
+  static constexpr int lower(Code& code, const Frame&) { return code.constant(dtype); }
+  template <class F> void each_leaf(F& f) const { f(value); }
+  [[nodiscard]] Dims shape() const { return {}; }
+};
+
+template <class X> inline constexpr bool is_leaf = false;
+template <class T, class D, class S> inline constexpr bool is_leaf<Borrowed<T, D, S>> = true;
+template <class T, class D, class S> inline constexpr bool is_leaf<Held<T, D, S>> = true;
+template <class T> inline constexpr bool is_leaf<Constant<T>> = true;
+
+} // namespace expr
+
+/// What can stand beside an operator: a tensor, an expression or a number.
+template <class X>
+concept TensorOperand = AnyTensor<X> || LazyValue<X>;
+template <class X>
+concept AnyOperand = TensorOperand<X> || WeakScalar<std::remove_cvref_t<X>>;
+
+/// The operands of an operator of tensors: numbers alone are the language's.
+template <class... X>
+concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
+
+namespace expr {
+
+/// The type of an operand before it meets its neighbours: a weak number has only a category.
+struct Typed {
+  DType type = DType::boolean;
+  bool is_weak = false;
+};
+
+template <class X> [[nodiscard]] constexpr Typed typed() {
+  using Bare = std::remove_cvref_t<X>;
+  if constexpr (AnyTensor<Bare>)
+    return {dtype_of<typename Bare::value_type>, false};
+  else if constexpr (LazyValue<Bare>)
+    return {Bare::dtype, false};
+  else {
+    constexpr Category category = category_of<Bare>;
+    constexpr DType of_category[] = {DType::boolean, DType::int64, DType::float32};
+    return {of_category[static_cast<int>(category)], true};
+  }
+}
+
+[[nodiscard]] constexpr Typed meet(Typed a, Typed b) {
+  if (a.is_weak == b.is_weak) return {promote(a.type, b.type), a.is_weak};
+  return {a.is_weak ? weak_promote(b.type, category(a.type)) : weak_promote(a.type, category(b.type)), false};
+}
+
+/// The element type in which operands meet.
+template <class... X> [[nodiscard]] constexpr DType common_type() {
+  Typed common{};
+  bool first = true;
+  ((common = first ? typed<X>() : meet(common, typed<X>()), first = false), ...);
+  return common.type;
+}
+
+/// Makes a leaf or passes an expression on; numbers become constants of type `T`.
+template <DType NumberType, class X> [[nodiscard]] constexpr auto operand(X&& x) {
+  using Bare = std::remove_cvref_t<X>;
+  if constexpr (AnyTensor<Bare>) {
+    using T = typename Bare::value_type;
+    using D = typename Bare::device_type;
+    using S = typename Bare::shape_type;
+    if constexpr (std::is_lvalue_reference_v<X>)
+      return Borrowed<T, D, S>{std::addressof(x)};
+    else
+      return Held<T, D, S>{std::forward<X>(x)};
+  } else if constexpr (LazyValue<Bare>) {
+    static_assert(
+        !std::is_lvalue_reference_v<X> || Bare::owns,
+        "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep "
+        "it with lazy(a * b)");
+    return Bare(std::forward<X>(x));
+  } else {
+    using T = scalar_t<NumberType>;
+    return Constant<T>{static_cast<T>(x)};
+  }
+}
+
+template <DType NumberType, class X> using operand_t = decltype(operand<NumberType>(std::declval<X>()));
+
+} // namespace expr
+} // namespace twill::inline v0

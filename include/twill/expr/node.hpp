@@ -1,0 +1,152 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// An elementwise operation on operands, not yet computed. The type knows the element type, the broadcast shape and the
+// device kind of the result, and refuses operands that do not fit; the object holds the operands. Evaluation is in
+// expr/evaluate.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/expr/code.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/symbol.hpp>
+#include <twill/tensor/shapes.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::expr {
+
+/// The one device kind of several operands; numbers have none.
+template <class A, class... Rest> struct CommonDevice;
+template <class A> struct CommonDevice<A> { using type = A; };
+template <class A, class B, class... Rest> struct CommonDevice<A, B, Rest...> {
+  static_assert(std::is_void_v<A> || std::is_void_v<B> || std::same_as<A, B>,
+                "twill: the operands live on different kinds of device; move one of them with to(device)");
+  using type = typename CommonDevice<std::conditional_t<std::is_void_v<A>, B, A>, Rest...>::type;
+};
+
+template <class A, class... Rest> struct CommonShape;
+template <class A> struct CommonShape<A> { using type = A; };
+template <class A, class B, class... Rest> struct CommonShape<A, B, Rest...> {
+  using type = typename CommonShape<broadcast_t<A, B>, Rest...>::type;
+};
+
+/// The operands as plain members: a tuple would cost more to compile than the rest of the node.
+template <class... A> struct Fields;
+template <class A> struct Fields<A> {
+  A a;
+  template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a); }
+  template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a)); }
+};
+template <class A, class B> struct Fields<A, B> {
+  A a;
+  B b;
+  template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b); }
+  template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b)); }
+};
+template <class A, class B, class C> struct Fields<A, B, C> {
+  A a;
+  B b;
+  C c;
+  template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c); }
+  template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b), std::move(c)); }
+};
+
+/// `Op` has a name and a static `emit(Symbol...)`; a primitive's result type need not be traced.
+template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
+  if constexpr (requires { Op::result(A::dtype...); }) {
+    return Op::result(A::dtype...);
+  } else {
+    Code code{};
+    return Op::emit(Symbol{code, code.constant(A::dtype)}...).type();
+  }
+}
+
+template <class Op, class... A> struct Node {
+  static constexpr bool is_expression = true;
+  static constexpr bool owns = (A::owns && ...);
+  static constexpr bool has_reductions = (A::has_reductions || ...);
+  static constexpr bool shape_is_proven = (A::shape_is_proven && ...);
+  static constexpr DType dtype = result_of<Op, A...>();
+  using value_type = scalar_t<dtype>;
+  using device_type = typename CommonDevice<typename A::device_type...>::type;
+  using shape_type = typename CommonShape<typename A::shape_type...>::type;
+
+  Fields<A...> operands;
+
+  static constexpr int lower(Code& code, const Frame& frame) {
+    // braces order the evaluation: leaves are numbered from left to right, as each_leaf visits them
+    return lower_ordered(code, {A::lower(code, frame)...});
+  }
+  template <class F> void each_leaf(F& f) const {
+    operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
+  }
+
+  /// The extents of the result. throws: ShapeError that names the operation and both shapes
+  [[nodiscard]] Dims shape() const {
+    if constexpr (shape_is_proven)
+      return dims_of<shape_type>;
+    else
+      return joined_shape();
+  }
+
+  /// The device of the operands. throws: DeviceError that names the operation and both devices
+  [[nodiscard]] device_type device() const {
+    return operands.apply([](const auto&... operand) {
+      device_type result{};
+      bool found = false;
+      const auto join = [&](const auto& other) {
+        if constexpr (!std::is_void_v<typename std::remove_cvref_t<decltype(other)>::device_type>) {
+          const device_type next = other.device();
+          if (found) require_same_device(Op::name(), result, next);
+          result = next;
+          found = true;
+        }
+      };
+      (join(operand), ...);
+      return result;
+    });
+  }
+  /// Evaluates, and is what `Tensor c = a * b` calls.
+  template <AnyShape S>
+  requires FitsShape<shape_type, S>
+  operator Tensor<value_type, device_type, S>() && { // NOLINT: implicit on purpose
+    return evaluate_as<S>(std::move(*this));
+  }
+  template <AnyShape S>
+  requires FitsShape<shape_type, S>
+  operator Tensor<value_type, device_type, S>() const& { // NOLINT: implicit on purpose
+    static_assert(
+        owns && S::rank >= 0,
+        "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep "
+        "it with lazy(a * b)");
+    return evaluate_as<S>(*this);
+  }
+
+private:
+  [[nodiscard]] Dims joined_shape() const {
+    return operands.apply([](const auto&... operand) {
+      Dims result{};
+      const auto join = [&](const Dims& other) {
+        if (detail::broadcast_conflict(result, other) >= 0)
+          throw ShapeError(std::string(Op::name()) + ": shapes " + to_string(result) + " and " + to_string(other) +
+                           " do not broadcast");
+        result = detail::broadcast_dims(result, other);
+      };
+      (join(operand.shape()), ...);
+      return result;
+    });
+  }
+
+  static constexpr int lower_ordered(Code& code, const int (&lines)[sizeof...(A)]) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Op::emit(Symbol{code, lines[I]}...).line(); }
+    (std::index_sequence_for<A...>{});
+  }
+};
+
+} // namespace twill::inline v0::expr

@@ -1,0 +1,69 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the nodes of an expression compute: a primitive, a choice, a conversion, or a function of symbols. Each is a type
+// with a name and `emit`; `make_node` turns operands of any kind into the node. Read next: expr/operators.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/node.hpp>
+#include <twill/expr/symbol.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::expr {
+
+/// One primitive with promotion of its operands.
+template <Primitive P> struct Apply {
+  static constexpr std::string_view name() { return kernel::info(P).name; }
+  static constexpr DType result(DType a) { return result_type(P, a); }
+  static constexpr DType result(DType a, DType b) {
+    const DType common = promote(a, b);
+    return common == DType::boolean && family_of(P) == Family::arithmetic ? DType::boolean : result_type(P, common);
+  }
+  static constexpr Symbol emit(Symbol a) { return apply(P, a); }
+  static constexpr Symbol emit(Symbol a, Symbol b) { return apply(P, a, b); }
+};
+
+/// a where the condition holds, b elsewhere.
+struct Where {
+  static constexpr std::string_view name() { return "where"; }
+  static constexpr DType result(DType, DType a, DType b) { return promote(a, b); }
+  static constexpr Symbol emit(Symbol condition, Symbol a, Symbol b) { return expr::where(condition, a, b); }
+};
+
+template <DType To> struct Convert {
+  static constexpr std::string_view name() { return "cast"; }
+  static constexpr DType result(DType) { return To; }
+  static constexpr Symbol emit(Symbol x) { return x.to(To); }
+};
+
+/// A captureless function of symbols.
+template <class F> struct Function {
+  static constexpr std::string_view name() {
+    if constexpr (requires { F::name; })
+      return F::name;
+    else
+      return "map";
+  }
+  static constexpr Symbol emit(auto... symbols) { return F{}(symbols...); }
+};
+
+/// A node over operands of any kind; numbers beside them take the common type.
+template <class Op, class... X> [[nodiscard]] constexpr auto make_node(X&&... x) {
+  constexpr DType common = common_type<X...>();
+  return Node<Op, operand_t<common, X>...>{{operand<common>(std::forward<X>(x))...}};
+}
+
+template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&... x) {
+  constexpr DType common = common_type<X...>();
+  static_assert(family_of(P) != Family::bitwise || accepts(P, common),
+                "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
+  static_assert(accepts(P, common) || family_of(P) == Family::bitwise,
+                "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
+  return Node<Apply<P>, operand_t<common, X>...>{{operand<common>(std::forward<X>(x))...}};
+}
+
+} // namespace twill::inline v0::expr

@@ -1,0 +1,116 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators of tensors and expressions. They compute nothing: they make the node that a statement evaluates as one
+// kernel. `/` is true division, `%` is Python's remainder, `&`, `|` and `^` are bitwise, on booleans logical. In-place
+// operators write through the tensor's memory, so views see them. Read next: expr/functions.hpp.
+
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
+
+#include <utility>
+
+namespace twill::inline v0 {
+
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator+(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::add>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator-(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::subtract>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator*(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::multiply>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator/(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::divide>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator%(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::remainder>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator&(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::bitwise_and>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator|(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::bitwise_or>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator^(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
+}
+
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator==(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::equal>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator!=(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::not_equal>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator<(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::less>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator<=(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::less_equal>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator>(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::greater>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator>=(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::greater_equal>(std::forward<A>(a), std::forward<B>(b));
+}
+
+template <TensorOperand A> [[nodiscard]] constexpr auto operator-(A&& a) {
+  return expr::apply_node<expr::Primitive::negate>(std::forward<A>(a));
+}
+template <TensorOperand A> [[nodiscard]] constexpr auto operator+(A&& a) {
+  return expr::make_node<expr::Convert<expr::typed<A>().type>>(std::forward<A>(a));
+}
+template <TensorOperand A> [[nodiscard]] constexpr auto operator!(A&& a) {
+  return expr::apply_node<expr::Primitive::logical_not>(std::forward<A>(a));
+}
+
+/// `x += y` overwrites the elements of x, whoever shares them; y must broadcast to x. The result keeps x's element type.
+template <AnyTensor X, AnyOperand B> X&& operator+=(X&& x, B&& b) {
+  expr::update<expr::Primitive::add>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator-=(X&& x, B&& b) {
+  expr::update<expr::Primitive::subtract>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator*=(X&& x, B&& b) {
+  expr::update<expr::Primitive::multiply>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator/=(X&& x, B&& b) {
+  expr::update<expr::Primitive::divide>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+
+} // namespace twill::inline v0

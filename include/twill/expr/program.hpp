@@ -1,0 +1,79 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the value to the type: the `kernel::Program` that a finished `Code` describes. The code belongs to a tag type, so
+// that no array becomes a template argument; the program's type names nothing of the expression, so equal expressions share
+// one kernel. Read next: expr/evaluate.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/expr/code.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/summary.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::expr {
+
+template <kernel::Line L> constexpr auto line_type() {
+  using kernel::LineKind;
+  using T = scalar_t<L.type>;
+  constexpr auto a = L.arguments;
+  if constexpr (L.kind == LineKind::input)
+    return std::type_identity<kernel::In<T, L.access>>{};
+  else if constexpr (L.kind == LineKind::immediate)
+    return std::type_identity<kernel::Immediate<T>>{};
+  else if constexpr (L.kind == LineKind::iota)
+    return std::type_identity<kernel::Iota>{};
+  else if constexpr (L.kind == LineKind::cast)
+    return std::type_identity<kernel::Cast<T, a[0]>>{};
+  else if constexpr (L.kind == LineKind::reduce)
+    return std::type_identity<kernel::Reduce<L.reduction, a[0]>>{};
+  else if constexpr (L.kind == LineKind::reduce_columns)
+    return std::type_identity<kernel::ReduceColumns<L.reduction, a[0]>>{};
+  else if constexpr (L.kind == LineKind::output)
+    return std::type_identity<kernel::Out<T, a[0]>>{};
+  else if constexpr (L.arity == 1)
+    return std::type_identity<kernel::Step<L.primitive, a[0]>>{};
+  else if constexpr (L.arity == 2)
+    return std::type_identity<kernel::Step<L.primitive, a[0], a[1]>>{};
+  else
+    return std::type_identity<kernel::Step<L.primitive, a[0], a[1], a[2]>>{};
+}
+
+/// `Source` has a static constexpr `code`.
+template <class Source> struct ProgramOf {
+  static_assert(!Source::code.is_too_long,
+                "twill: this expression has more than 96 lines; split it into several statements");
+  template <std::size_t... I>
+  static auto make(std::index_sequence<I...>)
+      -> kernel::Program<typename decltype(line_type<Source::code.lines[I].line>())::type...>;
+  using type = decltype(make(std::make_index_sequence<static_cast<std::size_t>(Source::code.count)>{}));
+};
+
+/// What the run time needs of a code: which operand each leaf fills, and what fills the others.
+template <class Source> struct Operands {
+  static constexpr std::size_t count = static_cast<std::size_t>(Source::code.operands);
+  static constexpr auto operand_of_leaf = Source::code.operand_of_leaf();
+  struct Entry {
+    kernel::LineKind kind = kernel::LineKind::immediate;
+    kernel::Access access = kernel::Access::uniform;
+    DType type = DType::boolean;
+    Origin origin = Origin::none;
+    std::uint64_t bits = 0;
+  };
+  static constexpr std::array<Entry, count> entries = [] {
+    std::array<Entry, count> result{};
+    std::size_t next = 0;
+    for (int line = 0; line < Source::code.count; ++line) {
+      const CodeLine& from = Source::code.lines[static_cast<std::size_t>(line)];
+      if (from.origin != Origin::none)
+        result[next++] = {from.line.kind, from.line.access, from.line.type, from.origin, from.bits};
+    }
+    return result;
+  }();
+};
+
+} // namespace twill::inline v0::expr
