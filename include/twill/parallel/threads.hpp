@@ -226,7 +226,7 @@ template <HostDevice D>
     throw ValueError("thread_communicators: timeout_ms is at least 1, got " + std::to_string(options.timeout_ms));
   std::vector<std::string> labels;
   for (std::size_t rank = 0; rank < devices.size(); ++rank)
-    labels.push_back("rank " + std::to_string(rank) + " on " + to_string(devices[rank]));
+    labels.push_back("rank " + std::to_string(rank) + " on " + twill::to_string(devices[rank]));
   const auto hub = std::make_shared<detail::ThreadHub>(std::move(labels), options.timeout_ms);
   std::vector<ThreadCommunicator<D>> communicators;
   communicators.reserve(devices.size());
