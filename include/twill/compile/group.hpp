@@ -24,6 +24,8 @@ struct Unit {
   UnitKind kind = UnitKind::elementwise;
   Extents grid{};                   ///< without extents of one; a row unit reduces along its last dimension
   int column_axis = -1;             ///< the grid dimension that a column unit reduces
+  bool assigns = false;             ///< overwrites parameters
+  bool counts = false;              ///< reads the positions of its elements
   std::vector<int> members{};       ///< nodes, in order
   std::vector<int> dependencies{};  ///< units that have to run before
   int merged_into = -1;
@@ -100,12 +102,14 @@ class Grouping {
     const int unit = size();
     units_.push_back({});
     start(at(unit), id);
+    at(unit).assigns = node.kind == Kind::assign;
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const int first = node.kind == Kind::assign ? 1 : 0;
     std::vector<int> producers{};
     for (int i = first; i < node.arity; ++i) {
       const int root = read_through(*graph_, node.input(i), no_axes).root;
       note_parameter(root, unit, readers);
+      if (graph_->node(root).kind == Kind::iota) at(unit).counts = true;
       const int producer = unit_of(root);
       if (producer < 0) continue;
       bool known = false;
@@ -155,8 +159,9 @@ class Grouping {
       if (a.kind == UnitKind::column && b.kind == UnitKind::column) return a.column_axis == b.column_axis;
       return !(a.kind == UnitKind::column && b.kind == UnitKind::row) && !(a.kind == UnitKind::row && b.kind == UnitKind::column);
     }
-    return (a.kind == UnitKind::row && b.kind == UnitKind::elementwise && is_rows_of(b.grid, a.grid)) ||
-           (b.kind == UnitKind::row && a.kind == UnitKind::elementwise && is_rows_of(a.grid, b.grid));
+    // A position that is the same all along a row would still be taken for one that varies.
+    return (a.kind == UnitKind::row && b.kind == UnitKind::elementwise && !b.counts && is_rows_of(b.grid, a.grid)) ||
+           (b.kind == UnitKind::row && a.kind == UnitKind::elementwise && !a.counts && is_rows_of(a.grid, b.grid));
   }
 
   /// True when, in a merged unit of this grid, node `id` sees each value of the producer at its own place in the grid.
@@ -181,12 +186,17 @@ class Grouping {
     return true;
   }
 
-  /// An assignment may share a kernel with readers of its parameter only if they read the element that is written.
-  [[nodiscard]] constexpr bool reads_in_place(int assign, int producer) const {
-    const int parameter = graph_->node(assign).inputs[0];
-    for (int member : unit(producer).members) {
+  /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
+  [[nodiscard]] constexpr bool reads_in_place(const Unit& writer, const Unit& reader) const {
+    if (!writer.assigns) return true;
+    for (int member : writer.members)
+      if (graph_->node(member).kind == Kind::assign && !reads_in_place(graph_->node(member).inputs[0], reader)) return false;
+    return true;
+  }
+  [[nodiscard]] constexpr bool reads_in_place(int parameter, const Unit& reader) const {
+    for (int member : reader.members) {
       const Node& node = graph_->node(member);
-      for (int i = 0; i < node.arity; ++i) {
+      for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
         const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(member)));
         if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
                                           reading.axis_of != proper_axes(reading.view)))
@@ -202,7 +212,7 @@ class Grouping {
     if (!compatible(a, b)) return false;
     for (int dependency : a.dependencies)
       if (find(dependency) == producer && graph_->node(id).kind != Kind::assign) return false;
-    if (graph_->node(id).kind == Kind::assign && !reads_in_place(id, producer)) return false;
+    if (!reads_in_place(a, b) || !reads_in_place(b, a)) return false;
     if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
     // No third unit may have to run between the two.
     for (int dependency : a.dependencies)
@@ -242,6 +252,8 @@ class Grouping {
       into.column_axis = from.column_axis;
     }
     if (from.grid.rank > into.grid.rank) into.grid = from.grid;
+    into.assigns = into.assigns || from.assigns;
+    into.counts = into.counts || from.counts;
     std::vector<int> members(into.members.size() + from.members.size(), 0);
     std::merge(into.members.begin(), into.members.end(), from.members.begin(), from.members.end(), members.begin());
     into.members = static_cast<std::vector<int>&&>(members);

@@ -135,13 +135,20 @@ class Lowering {
   }
 
   [[nodiscard]] constexpr bool only_updates(int unit) const {
-    for (int member : units_.unit(unit).members)
-      if (graph_->node(member).kind == Kind::assign) return true;
-    return false;
+    return units_.unit(unit).assigns;
   }
 
   // ---- what is stored ---------------------------------------------------------------------------------------------
   constexpr void decide_storage() {
+    overwritten_at_.resize(graph_->parameters.size(), units_.size());
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      position_ = static_cast<int>(position);
+      const Unit& unit = units_.unit(order_[position]);
+      if (!unit.assigns) continue;
+      for (int member : unit.members)
+        if (const Node& node = graph_->node(member); node.kind == Kind::assign)
+          overwritten_at_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)] = position_;
+    }
     for (int unit : order_) {
       if (units_.unit(unit).kind != UnitKind::operation) continue;
       const Node& node = graph_->node(units_.unit(unit).members.front());
@@ -151,7 +158,9 @@ class Lowering {
     for (const Node& node : graph_->nodes)
       if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
         store_root(node.inputs[0]);
-    for (int unit : order_) {
+    for (std::size_t position = 0; position < order_.size(); ++position) {
+      position_ = static_cast<int>(position);
+      const int unit = order_[position];
       const Unit& u = units_.unit(unit);
       if (u.kind == UnitKind::operation) continue;
       for (int member : u.members) {
@@ -171,11 +180,11 @@ class Lowering {
     if (producer < 0 || producer == unit || is_stored(root)) return;
     int cost = 0;
     int large_reads = 0;
-    if (!can_recompute(root, cost, large_reads) || large_reads > 1) store(root);
+    if (!can_recompute(root, units_.unit(unit), cost, large_reads) || large_reads > 1) store(root);
   }
 
   /// True when a node follows cheaply from what is stored.
-  constexpr bool can_recompute(int id, int& cost, int& large_reads) const {
+  constexpr bool can_recompute(int id, const Unit& where, int& cost, int& large_reads) const {
     const Node& node = graph_->node(id);
     if (!is_elementwise(node.kind)) return false;
     cost += cost_of(node);
@@ -183,12 +192,16 @@ class Lowering {
     for (int i = 0; i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
       const Node& root = graph_->node(reading.root);
+      if (root.kind == Kind::iota && units_.is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
+      // What depends on a parameter cannot be computed again once the parameter is overwritten.
+      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_) return false;
       if (is_stored(reading.root)) {
         if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
         continue;
       }
-      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, cost, large_reads)) return false;
+      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, cost, large_reads))
+        return false;
     }
     return true;
   }
@@ -453,6 +466,8 @@ class Lowering {
   Grouping units_;
   std::vector<int> value_of_{};
   std::vector<int> order_{};
+  std::vector<int> overwritten_at_{};  ///< for each parameter the position in the order
+  int position_ = 0;                   ///< of the unit whose needs are being decided
   Lowered out_{};
 };
 

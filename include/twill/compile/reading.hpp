@@ -99,13 +99,13 @@ constexpr int add_copy(std::vector<Node>& nodes, int source) {
 } // namespace detail
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
-/// no reshape that mixes axes stands over another view.
+/// no reshape that mixes axes stands over another view. Moves assignments to the end.
 constexpr void legalise(Graph& graph) {
   std::vector<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
   std::vector<int> renumbered(graph.nodes.size(), -1);
   const auto kind_of = [&](int id) { return nodes[static_cast<std::size_t>(id)].kind; };
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+  const auto add = [&](std::size_t i) {
     Node node = graph.nodes[i];
     for (int k = 0; k < node.arity; ++k) {
       int& input = node.inputs[static_cast<std::size_t>(k)];
@@ -118,7 +118,9 @@ constexpr void legalise(Graph& graph) {
     }
     nodes.push_back(node);
     renumbered[i] = static_cast<int>(nodes.size()) - 1;
-  }
+  };
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes[i].kind != Kind::assign) add(i);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
     int& output = graph.outputs[k];
     output = renumbered[static_cast<std::size_t>(output)];
@@ -128,6 +130,9 @@ constexpr void legalise(Graph& graph) {
     if (repeated || !can_be_stored(kind) || kind == Kind::input || kind == Kind::parameter)
       output = detail::add_copy(nodes, output);
   }
+  // Last, because everybody else means what the parameter was before the run.
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.nodes[i].kind == Kind::assign) add(i);
   for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
   for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
   graph.nodes = static_cast<std::vector<Node>&&>(nodes);
