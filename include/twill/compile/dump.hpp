@@ -7,6 +7,7 @@
 
 #include <twill/compile/binding.hpp>
 #include <twill/compile/lower.hpp>
+#include <twill/compile/report.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -63,7 +64,8 @@ public:
                 ", label=\"" + value_name(static_cast<int>(v)) + "\\n" + type_text(value.dtype, value.shape) + "\"];\n";
     }
     for (std::size_t i = 0; i < lowered_.instructions.size(); ++i) {
-      result += "  k" + std::to_string(i) + " [shape=box, style=filled, fillcolor=lightblue, label=\"" + heading(i) + "\\l";
+      result +=
+          "  k" + std::to_string(i) + " [shape=box, style=filled, fillcolor=lightblue, label=\"" + heading(i) + "\\l";
       for (const std::string& line : program(i)) result += line + "\\l";
       result += "\"];\n" + edges(i);
     }
@@ -110,20 +112,34 @@ private:
 
   [[nodiscard]] std::string operation_text(const Node& node) const {
     switch (node.kind) {
-    case Kind::input: return "input " + std::to_string(node.index);
-    case Kind::parameter: return "parameter " + parameter_name(node.index);
-    case Kind::constant: return constant_text(node.value, node.over);
-    case Kind::knob: return "number " + std::string{lowered_.knobs[static_cast<std::size_t>(node.index)].name.view()};
-    case Kind::iota: return "iota";
-    case Kind::primitive: return std::string{kernel::info(node.primitive).name};
-    case Kind::cast: return "cast";
-    case Kind::reduce: return std::string{kernel::name(node.reduction)} + " over axis " + std::to_string(node.axis);
-    case Kind::broadcast: return "broadcast";
-    case Kind::reshape: return "reshape";
-    case Kind::transpose: return "transpose";
-    case Kind::stop_gradient: return "stop_gradient";
-    case Kind::operation: return std::string{node.operation->name};
-    case Kind::assign: return "assign";
+    case Kind::input:
+      return "input " + std::to_string(node.index);
+    case Kind::parameter:
+      return "parameter " + parameter_name(node.index);
+    case Kind::constant:
+      return constant_text(node.value, node.over);
+    case Kind::knob:
+      return "number " + std::string{lowered_.knobs[static_cast<std::size_t>(node.index)].name.view()};
+    case Kind::iota:
+      return "iota";
+    case Kind::primitive:
+      return std::string{kernel::info(node.primitive).name};
+    case Kind::cast:
+      return "cast";
+    case Kind::reduce:
+      return std::string{kernel::name(node.reduction)} + " over axis " + std::to_string(node.axis);
+    case Kind::broadcast:
+      return "broadcast";
+    case Kind::reshape:
+      return "reshape";
+    case Kind::transpose:
+      return "transpose";
+    case Kind::stop_gradient:
+      return "stop_gradient";
+    case Kind::operation:
+      return std::string{node.operation->name};
+    case Kind::assign:
+      return "assign";
     }
     return {};
   }
@@ -145,11 +161,16 @@ private:
   [[nodiscard]] std::string value_name(int index) const {
     const ValueInfo& value = lowered_.values[static_cast<std::size_t>(index)];
     switch (value.storage) {
-    case Storage::input: return "input" + std::to_string(value.index);
-    case Storage::parameter: return parameter_name(value.index);
-    case Storage::knob: return std::string{lowered_.knobs[static_cast<std::size_t>(value.index)].name.view()};
-    case Storage::output: return "output" + std::to_string(value.index);
-    case Storage::temporary: return "t" + std::to_string(index);
+    case Storage::input:
+      return "input" + std::to_string(value.index);
+    case Storage::parameter:
+      return parameter_name(value.index);
+    case Storage::knob:
+      return std::string{lowered_.knobs[static_cast<std::size_t>(value.index)].name.view()};
+    case Storage::output:
+      return "output" + std::to_string(value.index);
+    case Storage::temporary:
+      return "t" + std::to_string(index);
     }
     return {};
   }
@@ -166,7 +187,8 @@ private:
     std::string axes{};
     for (std::size_t d = 0; d < info.axis_of.size(); ++d)
       if (info.axis_of[d] >= 0)
-        axes += (axes.empty() ? "" : ", ") + std::string{"d"} + std::to_string(d) + "->" + std::to_string(info.axis_of[d]);
+        axes +=
+            (axes.empty() ? "" : ", ") + std::string{"d"} + std::to_string(d) + "->" + std::to_string(info.axis_of[d]);
     return text + "[" + axes + "]";
   }
 
@@ -182,7 +204,8 @@ private:
     if (info.is_operation) sort = std::string{info.operation->name};
     std::string grid{};
     for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
-    return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid + ")";
+    return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid +
+           ")";
   }
 
   /// The lines of a launch with its operands named.
@@ -191,8 +214,8 @@ private:
     const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
     std::vector<std::string> result{};
     if (info.is_operation) {
-      std::string text = operand_text(operand(instruction, instruction.operand_count - 1)) + " = " +
-                         std::string{info.operation->name};
+      std::string text =
+          operand_text(operand(instruction, instruction.operand_count - 1)) + " = " + std::string{info.operation->name};
       for (int k = 0; k + 1 < instruction.operand_count; ++k) text += " " + operand_text(operand(instruction, k));
       return {text};
     }
@@ -201,14 +224,28 @@ private:
       const Line& line = lowered_.lines[static_cast<std::size_t>(info.first_line + l)];
       std::string text = "%" + std::to_string(l) + " = ";
       switch (line.kind) {
-      case LineKind::in: text += "read " + operand_text(operand(instruction, next++)) + access_text(line.access); break;
+      case LineKind::in:
+        text += "read " + operand_text(operand(instruction, next++)) + access_text(line.access);
+        break;
       case LineKind::immediate:
-      case LineKind::iota: text += operand_text(operand(instruction, next++)); break;
-      case LineKind::step: text += kernel::info(line.primitive).name; break;
-      case LineKind::cast: text += "cast to " + std::string{twill::name(line.dtype)}; break;
-      case LineKind::reduce: text += std::string{kernel::name(line.reduction)} + " over the row of"; break;
-      case LineKind::reduce_columns: text += std::string{kernel::name(line.reduction)} + " down the columns of"; break;
-      case LineKind::out: text = "write " + operand_text(operand(instruction, next++)) + " ="; break;
+      case LineKind::iota:
+        text += operand_text(operand(instruction, next++));
+        break;
+      case LineKind::step:
+        text += kernel::info(line.primitive).name;
+        break;
+      case LineKind::cast:
+        text += "cast to " + std::string{twill::name(line.dtype)};
+        break;
+      case LineKind::reduce:
+        text += std::string{kernel::name(line.reduction)} + " over the row of";
+        break;
+      case LineKind::reduce_columns:
+        text += std::string{kernel::name(line.reduction)} + " down the columns of";
+        break;
+      case LineKind::out:
+        text = "write " + operand_text(operand(instruction, next++)) + " =";
+        break;
       }
       for (std::size_t k = 0; k < line.arity; ++k) text += " %" + std::to_string(line.arguments[k]);
       result.push_back(text);

@@ -11,18 +11,34 @@
 
 namespace twill::inline v0::compile {
 
+/// A table that is still growing, as the run time would see it. It has to stay where it is.
+[[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
+  TableView view{};
+  view.values = lowered.values;
+  view.operands = lowered.operands;
+  view.instructions = lowered.instructions;
+  view.kernels = lowered.kernels;
+  view.lines = lowered.lines;
+  view.inputs = lowered.inputs;
+  view.parameters = lowered.parameters;
+  view.knobs = lowered.knobs;
+  view.symbols = lowered.symbols;
+  view.outputs = lowered.outputs;
+  return view;
+}
+
 /// Counts of one compiled function.
 struct Report {
-  int launches = 0;            ///< kernels launched in one run, operations included
-  int distinct_kernels = 0;    ///< kernels compiled
+  int launches = 0;         ///< kernels launched in one run, operations included
+  int distinct_kernels = 0; ///< kernels compiled
   int elementwise_launches = 0;
-  int row_launches = 0;        ///< programs that reduce over the last axis
-  int column_launches = 0;     ///< programs that reduce down the columns
-  int operation_launches = 0;  ///< matrix products and other kernels of their own
-  int tensors_read = 0;        ///< each once for each launch that reads it; scalars of the run and numbers do not count
+  int row_launches = 0;       ///< programs that reduce over the last axis
+  int column_launches = 0;    ///< programs that reduce down the columns
+  int operation_launches = 0; ///< matrix products and other kernels of their own
+  int tensors_read = 0;       ///< each once for each launch that reads it; scalars of the run and numbers do not count
   int tensors_written = 0;
-  int temporaries = 0;         ///< tensors in the arena
-  int longest_program = 0;     ///< lines of the longest program
+  int temporaries = 0;     ///< tensors in the arena
+  int longest_program = 0; ///< lines of the longest program
 
   [[nodiscard]] friend constexpr bool operator==(const Report&, const Report&) = default;
 };
@@ -70,7 +86,8 @@ constexpr void count_launch(const TableView& table, const Instruction& instructi
     detail::count_launch(table, instruction, report);
     for (int k = 0; k < instruction.operand_count; ++k) {
       const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
-      if (is_tensor_of(table, operand, large_elements)) ++(operand.writes ? report.tensors_written : report.tensors_read);
+      if (is_tensor_of(table, operand, large_elements))
+        ++(operand.writes ? report.tensors_written : report.tensors_read);
     }
   }
   for (const ValueInfo& value : table.values)
