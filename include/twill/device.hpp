@@ -4,6 +4,7 @@
 // Everything about devices: kinds, names, streams, copies, generators. Host kinds and `Meta`; <twill/cuda.cuh> adds CUDA.
 
 #include <twill/device/copy.hpp>
+#include <twill/device/cpu/affinity.hpp>
 #include <twill/device/cpu/blas.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/memory.hpp>

@@ -80,7 +80,7 @@ TEST_CASE("a submitted function runs on the device's own pinned thread", "[devic
   CHECK(first != std::this_thread::get_id());
   CHECK(first == submit(Cpu{2}, [] { return std::this_thread::get_id(); }).wait());
   CHECK(first != submit(Cpu{3}, [] { return std::this_thread::get_id(); }).wait());
-  const auto allowed = submit(Cpu{2}, [] { return detail::cores_of_process(); }).wait();
+  const auto allowed = submit(Cpu{2}, [] { return detail::affinity_of_thread(); }).wait();
   for (const int core : allowed) {
     const auto& own = cores_of(Cpu{2});
     CHECK(std::find(own.begin(), own.end(), core) != own.end());

@@ -7,17 +7,15 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/device/cpu/affinity.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <sched.h>
 
 namespace twill::inline v0 {
 
@@ -68,18 +66,6 @@ struct HostPartition {
     partition.cores.push_back(std::move(share));
   }
   return partition;
-}
-
-/// The cores in the affinity mask of the calling thread, which new threads inherit.
-[[nodiscard]] inline std::vector<int> cores_of_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    for (unsigned core = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(core, &set)) cores.push_back(static_cast<int>(core));
-  if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one device is still right
-  return cores;
 }
 
 /// The division in force; null until the first use. Never destroyed.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/device/four_devices.hpp"
+#include "tests/support/skip.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include <dlfcn.h>
+
+using namespace twill;
+using Cores = std::vector<int>;
+
+TEST_CASE("a mask that OpenMP narrowed to one of its places is seen through", "[device][cpu][DEV-1]") {
+  CHECK(detail::cores_before_binding({0}, {{0}, {1}, {4}}) == Cores{0, 1, 4});
+  CHECK(detail::cores_before_binding({2, 3}, {{0, 1}, {2, 3}}) == Cores{0, 1, 2, 3});
+  CHECK(detail::cores_before_binding({0, 1}, {{0}, {1}}) == Cores{0, 1});
+}
+
+TEST_CASE("a mask that somebody else narrowed counts as it is", "[device][cpu][DEV-1]") {
+  CHECK(detail::cores_before_binding({3}, {}) == Cores{3});
+  CHECK(detail::cores_before_binding({3}, {{0, 1}, {2, 3}}) == Cores{3});
+}
+
+TEST_CASE("devices keep all cores although OMP_PROC_BIND binds the main thread", "[device][cpu][DEV-1]") {
+  constexpr int no_openmp = 77;
+  // The child returns from Catch with the number of failures, so 77 is free to say that there is no runtime to load.
+  const int status = test::run_in_child("child: loads a binding OpenMP runtime");
+  if (status == no_openmp) return test::skip("libgomp.so.1 is not installed");
+  CHECK(status == 0);
+}
+
+TEST_CASE("child: loads a binding OpenMP runtime", "[.child]") {
+  const auto before = detail::cores_of_process();
+  setenv("OMP_PROC_BIND", "true", 1);
+  if (dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL) == nullptr) std::_Exit(77);
+  CHECK(detail::cores_of_process() == before);
+  CHECK(device_count<Cpu>() == static_cast<int>(before.size()));
+  for (int device = 0; device < device_count<Cpu>(); ++device)
+    CHECK(submit(Cpu{device}, [] { return detail::affinity_of_thread(); }).wait() == cores_of(Cpu{device}));
+}
