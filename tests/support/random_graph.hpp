@@ -192,7 +192,6 @@ private:
     default: {
       if (shape.rank < 2) return graph::stop_gradient(x);
       const int first = pick(0, shape.rank - 2);
-      if (((shape[first].symbols & shape[first + 1].symbols)) != 0) return x;
       graph::Extents target{};
       for (int axis = 0; axis < shape.rank; ++axis) {
         if (axis == first + 1)

@@ -58,8 +58,7 @@ namespace twill::inline v0::compile {
                            std::to_string(given[axis]));
         continue;
       }
-      std::size_t symbol = 0;
-      while (extent.symbols >> symbol != 1) ++symbol;
+      const auto symbol = static_cast<std::size_t>(extent.single_symbol());
       std::int64_t& value = values[symbol];
       if (value >= 0 && value != given[axis])
         throw ShapeError(where(i, axis) + "dimension '" + std::string{table.symbols[symbol].name.view()} + "' is " +

@@ -76,7 +76,7 @@ private:
   [[nodiscard]] bool is_used(std::size_t symbol) const {
     for (const ValueInfo& value : lowered_.values)
       for (int axis = 0; axis < value.shape.rank; ++axis)
-        if ((value.shape[axis].symbols >> symbol & 1U) != 0) return true;
+        if (value.shape[axis].power(static_cast<int>(symbol)) > 0) return true;
     return false;
   }
 
@@ -88,8 +88,8 @@ private:
   [[nodiscard]] std::string extent_text(const graph::Extent& extent) const {
     std::string text{};
     if (extent.is_static() || extent.factor != 1) text = std::to_string(extent.factor);
-    for (std::size_t i = 0; extent.symbols >> i != 0; ++i)
-      if ((extent.symbols >> i & 1U) != 0) text += (text.empty() ? "" : "*") + symbol_name(i);
+    for (std::size_t i = 0; i < lowered_.symbols.size(); ++i)
+      for (int k = 0; k < extent.power(static_cast<int>(i)); ++k) text += (text.empty() ? "" : "*") + symbol_name(i);
     return text;
   }
 

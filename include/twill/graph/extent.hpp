@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes of traced values. An extent is a number times a set of symbols, so `(batch, 4, 4)` can become `(batch, 16)` or
-// `(16 * batch)` while the batch stays unknown. A symbol is an index into the graph's list of names; its number arrives
+// Shapes of traced values. An extent is a number times powers of symbols, so `(batch, 4, 4)` can become `(batch, 16)` or
+// `(16 * batch)` while the batch stays unknown, and `(batch, batch)` has batch^2 elements. A symbol is an index into the graph's list of names; its number arrives
 // with the input tensors. Read next: graph/node.hpp.
 
 #include <twill/core/shape.hpp>
@@ -17,24 +17,39 @@ inline constexpr int max_symbols = 16;
 /// The numbers of all symbols in one run.
 using SymbolValues = std::array<std::int64_t, max_symbols>;
 
-/// factor * product of the symbols in the set.
+/// factor * product of the symbols to their powers.
 struct Extent {
   std::int64_t factor = 1;
-  std::uint32_t symbols = 0;
+  std::uint64_t symbols = 0;  ///< the power of symbol i in the bits from 4i on
+
+  [[nodiscard]] static constexpr Extent of_symbol(int symbol) { return {1, std::uint64_t{1} << 4 * symbol}; }
 
   [[nodiscard]] constexpr bool is_static() const { return symbols == 0; }
   [[nodiscard]] constexpr bool is_one() const { return symbols == 0 && factor == 1; }
+  [[nodiscard]] constexpr int power(int symbol) const { return static_cast<int>(symbols >> 4 * symbol & 15U); }
+
+  /// The symbol that is the whole extent, or -1.
+  [[nodiscard]] constexpr int single_symbol() const {
+    for (int i = 0; i < max_symbols && factor == 1; ++i)
+      if (symbols == std::uint64_t{1} << 4 * i) return i;
+    return -1;
+  }
+  /// The extent with one symbol in the place of another.
+  [[nodiscard]] constexpr Extent replaced(int from, int to) const {
+    const auto power_of_from = static_cast<std::uint64_t>(power(from));
+    return {factor, symbols - (power_of_from << 4 * from) + (power_of_from << 4 * to)};
+  }
   [[nodiscard]] constexpr std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
-    for (int i = 0; symbols >> i != 0; ++i)
-      if ((symbols >> i & 1u) != 0) product *= values[static_cast<std::size_t>(i)];
+    for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
+      for (int k = 0; k < power(i); ++k) product *= values[static_cast<std::size_t>(i)];
     return product;
   }
   [[nodiscard]] friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
 
 [[nodiscard]] constexpr Extent operator*(Extent left, Extent right) {
-  return {left.factor * right.factor, left.symbols | right.symbols};
+  return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
 /// The shape of a traced value.

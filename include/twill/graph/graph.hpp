@@ -42,8 +42,7 @@ class Graph {
 
   /// The extent with merged symbols replaced.
   [[nodiscard]] constexpr Extent canonical(Extent extent) const {
-    for (const Merged& merged : merged_)
-      if ((extent.symbols & merged.from) != 0) extent.symbols = (extent.symbols & ~merged.from) | merged.to;
+    for (const Merged& merged : merged_) extent = extent.replaced(merged.from, merged.to);
     return extent;
   }
   [[nodiscard]] constexpr Extents canonical(Extents shape) const {
@@ -53,7 +52,7 @@ class Graph {
   }
 
   /// From now on, and in every node there is, the one symbol stands for both; a run checks that inputs agree.
-  constexpr void merge_symbols(std::uint32_t from, std::uint32_t to) {
+  constexpr void merge_symbols(int from, int to) {
     merged_.push_back({from, to});
     for (Node& node : nodes) {
       node.shape = canonical(node.shape);
@@ -89,7 +88,7 @@ class Graph {
       refuse(Problem::too_many_symbols, static_cast<std::int64_t>(index), max_symbols, 0);
       return {};
     }
-    return {1, 1u << index};
+    return Extent::of_symbol(static_cast<int>(index));
   }
 
   /// A stored tensor under the current scope.
@@ -151,8 +150,8 @@ class Graph {
 
  private:
   struct Merged {
-    std::uint32_t from = 0;
-    std::uint32_t to = 0;
+    int from = 0;
+    int to = 0;
   };
 
   Name path_{};

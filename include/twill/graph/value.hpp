@@ -71,18 +71,14 @@ struct Term {
   left = graph.canonical(left);
   right = graph.canonical(right);
   if (left == right) return true;
-  const auto single = [](std::uint32_t set) { return set != 0 && (set & (set - 1)) == 0; };
-  const auto index_of = [](std::uint32_t set) {
-    int index = 0;
-    while (set >> index != 1) ++index;
-    return index;
-  };
-  if (left.factor != 1 || right.factor != 1 || !single(left.symbols) || !single(right.symbols)) return false;
-  const auto unnamed = [&](std::uint32_t set) { return graph.symbols[static_cast<std::size_t>(index_of(set))].name.size == 0; };
-  if (unnamed(right.symbols))
-    graph.merge_symbols(right.symbols, left.symbols);
-  else if (unnamed(left.symbols))
-    graph.merge_symbols(left.symbols, right.symbols);
+  const int first = left.single_symbol();
+  const int second = right.single_symbol();
+  if (first < 0 || second < 0) return false;
+  const auto unnamed = [&](int symbol) { return graph.symbols[static_cast<std::size_t>(symbol)].name.size == 0; };
+  if (unnamed(second))
+    graph.merge_symbols(second, first);
+  else if (unnamed(first))
+    graph.merge_symbols(first, second);
   else
     return false;
   return true;
