@@ -47,9 +47,9 @@ template <class... Lines> struct Program {};
 
 /// What a leaf or an output is bound to, in the order of the lines that take operands.
 struct Operand {
-  void* data = nullptr;                          ///< In, Out: the element at index 0 of the grid
-  std::uint64_t bits = 0;                        ///< Immediate: the value's bit pattern, low bytes first; Iota: the base
-  std::array<std::int64_t, max_rank> strides{};  ///< In, Out, Iota: in elements, one for each dimension of the grid
+  void* data = nullptr;                         ///< In, Out: the element at index 0 of the grid
+  std::uint64_t bits = 0;                       ///< Immediate: the value's bit pattern, low bytes first; Iota: the base
+  std::array<std::int64_t, max_rank> strides{}; ///< In, Out, Iota: in elements, one for each dimension of the grid
 };
 
 /// The iteration space. The last dimension is the row.

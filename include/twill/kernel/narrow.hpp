@@ -1,0 +1,70 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The 16-bit floating types in packs: widened to float on the way in, rounded to nearest even on the way out, with the bits
+// that core/half.hpp defines. Hardware conversions where the instruction set has them, integer arithmetic elsewhere.
+
+#include <twill/core/half.hpp>
+#include <twill/kernel/native.hpp>
+#include <twill/kernel/pack.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+namespace vector_detail {
+template <int N> using Words = Pack<std::uint16_t, N>;
+template <int N> using Bits = Pack<std::uint32_t, N>;
+
+template <int N> TWILL_INLINE Pack<float, N> widen(const Words<N>& words, bfloat16) {
+  return bits_as<Pack<float, N>>(Bits<N>{convert_lanes<std::uint32_t>(words).v << 16});
+}
+
+template <int N> TWILL_INLINE Words<N> narrow(const Pack<float, N>& value, bfloat16) {
+  const auto input = bits_as<Bits<N>>(value).v;
+  const Bits<N> rounded{(input + 0x7fffU + ((input >> 16) & 1U)) >> 16};
+  const Bits<N> quiet{(input >> 16) | 0x40U};
+  return convert_lanes<std::uint16_t>(select(value == value, rounded, quiet));
+}
+
+template <int N> TWILL_INLINE Pack<float, N> widen(const Words<N>& words, half) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return __builtin_ia32_vcvtph2ps512_mask((vector_t<short, 16>)words.v, vector_t<float, 16>{}, all_16, 4);
+  else
+#endif
+#if defined(__F16C__)
+      if constexpr (N == 8)
+    return __builtin_ia32_vcvtph2ps256((vector_t<short, 8>)words.v);
+  else
+#endif
+    return by_lane_to<float>([](std::uint16_t bits) { return float{half::from_bits(bits)}; }, words);
+}
+
+template <int N> TWILL_INLINE Words<N> narrow(const Pack<float, N>& value, half) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16)
+    return Words<N>{
+        (typename Words<N>::Vector)__builtin_ia32_vcvtps2ph512_mask(value.v, 0, vector_t<short, 16>{}, all_16)};
+  else
+#endif
+#if defined(__F16C__)
+      if constexpr (N == 8)
+    return Words<N>{(typename Words<N>::Vector)__builtin_ia32_vcvtps2ph256(value.v, 0)};
+  else
+#endif
+    return by_lane_to<std::uint16_t>([](float x) { return half{x}.bits; }, value);
+}
+} // namespace vector_detail
+
+/// N values of a 16-bit type from their bits.
+template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> widen(const Pack<std::uint16_t, N>& words) {
+  return vector_detail::widen(words, T{});
+}
+
+/// The bits of N floats rounded to a 16-bit type.
+template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<float, N>& value) {
+  return vector_detail::narrow(value, T{});
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

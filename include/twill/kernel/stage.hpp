@@ -1,0 +1,250 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One loop of a program over a piece of a row. Reductions in a light body run in several accumulators, so that the latency
+// of an addition does not bound the loop. The last few elements that do not fill a pack are copied to a small buffer, go
+// through the very same loop there, and are copied back: no second body, and nothing outside the row is touched.
+// Read next: kernel/rows.hpp.
+
+#include <twill/kernel/body.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Where a row keeps values between stages.
+struct ScratchRows {
+  std::byte* data = nullptr;
+  std::int64_t row_bytes = 0; ///< whole packs
+
+  template <class T> [[nodiscard]] T* row(int number) const { return reinterpret_cast<T*>(data + number * row_bytes); }
+};
+
+namespace vector_detail {
+/// The last elements of a row, copied to where a whole pack can be read.
+inline void copy_tail_in(std::byte* buffer, std::size_t buffer_bytes, const std::byte* from, std::int64_t stride,
+                         std::int64_t elements, std::int64_t size) {
+  std::memset(buffer, 0, buffer_bytes);
+  if (stride == 1) {
+    std::memcpy(buffer, from, static_cast<std::size_t>(elements * size));
+    return;
+  }
+  for (std::int64_t i = 0; i < elements; ++i)
+    std::memcpy(buffer + i * size, from + i * stride * size, static_cast<std::size_t>(size));
+}
+inline void copy_tail_out(const std::byte* buffer, std::byte* to, std::int64_t stride, std::int64_t elements,
+                          std::int64_t size) {
+  if (stride == 1) {
+    std::memcpy(to, buffer, static_cast<std::size_t>(elements * size));
+    return;
+  }
+  for (std::int64_t i = 0; i < elements; ++i)
+    std::memcpy(to + i * stride * size, buffer + i * size, static_cast<std::size_t>(size));
+}
+} // namespace vector_detail
+
+template <class P, int Stage> struct StageLoop {
+  using Base = Body<P>;
+  using At = typename Base::At;
+  using Registers = typename Base::Registers;
+  using Uniforms = typename Base::Uniforms;
+  static constexpr int count = Base::count;
+  static constexpr int lanes = Base::lanes;
+  static constexpr auto plan = Base::plan;
+  [[nodiscard]] static constexpr Line line(int i) { return Base::line(i); }
+
+  [[nodiscard]] static constexpr bool reduces(int i) {
+    return (line(i).kind == LineKind::reduce || line(i).kind == LineKind::reduce_columns) && plan[i].in_stage(Stage);
+  }
+
+  /// How many accumulators each reduction of the stage has: more for lighter bodies.
+  static constexpr int accumulators = [] {
+    int cost = 0;
+    bool any = false;
+    for (int i = 0; i < count; ++i) {
+      if (plan[i].in_stage(Stage)) cost += detail::cost_of(line(i));
+      any = any || reduces(i);
+    }
+    return !any || Base::summary.shape == KernelShape::column ? 1 : cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
+  }();
+
+  template <int I> static auto accumulator_type() {
+    if constexpr (reduces(I))
+      return typename Base::template Vector<line(I).arguments[0]>{};
+    else
+      return vector_detail::Nothing{};
+  }
+  template <int I> using Accumulator = decltype(accumulator_type<I>());
+  template <class Sequence> struct AccumulatorFile;
+  template <int... I>
+  struct AccumulatorFile<std::integer_sequence<int, I...>>
+      : vector_detail::AccumulatorSlot<I, Accumulator<I>, accumulators>... {};
+  using Accumulators = AccumulatorFile<typename Base::Indices>;
+
+  template <int I> static TWILL_INLINE auto& slot_of(Accumulators& all) {
+    return static_cast<vector_detail::AccumulatorSlot<I, Accumulator<I>, accumulators>&>(all).value;
+  }
+  template <int I> static TWILL_INLINE const auto& slot_of(const Accumulators& all) {
+    return static_cast<const vector_detail::AccumulatorSlot<I, Accumulator<I>, accumulators>&>(all).value;
+  }
+
+  /// One line for one pack.
+  template <int I, int K>
+  static TWILL_INLINE void evaluate(Registers& registers, const Uniforms& uniforms, const At& at,
+                                    const ScratchRows& scratch, std::int64_t j, Accumulators& sums) {
+    constexpr Line own = line(I);
+    if constexpr (plan[I].from_scratch(Stage)) {
+      using T = typename Base::template Scalar<I>;
+      Base::template slot<I>(registers) = load<T, lanes>(scratch.row<T>(plan[I].scratch) + j);
+    } else if constexpr (plan[I].in_stage(Stage)) {
+      if constexpr (own.kind == LineKind::input || own.kind == LineKind::iota)
+        Base::template slot<I>(registers) = Base::template load_leaf<I>(at, j);
+      else if constexpr (own.kind == LineKind::step)
+        Base::template slot<I>(registers) = Base::template step<I>(
+            registers, uniforms, std::make_index_sequence<static_cast<std::size_t>(own.arity)>{});
+      else if constexpr (own.kind == LineKind::cast)
+        Base::template slot<I>(registers) = Base::template cast<I>(registers, uniforms);
+      else if constexpr (reduces(I))
+        slot_of<I>(sums)[K] = combine<own.reduction>(
+            slot_of<I>(sums)[K], Base::template vector<own.arguments[0], own.arguments[0]>(registers, uniforms));
+      else if constexpr (own.kind == LineKind::output)
+        Base::template store_output<I>(registers, uniforms, at, j);
+      if constexpr (plan[I].kept_in(Stage)) {
+        using T = typename Base::template Scalar<I>;
+        store(scratch.row<T>(plan[I].scratch) + j, Base::template slot<I>(registers));
+      }
+    }
+  }
+
+  template <int K, int... I>
+  static TWILL_INLINE void pack(const Uniforms& uniforms, const At& at, const ScratchRows& scratch, std::int64_t j,
+                                Accumulators& sums, std::integer_sequence<int, I...>) {
+    Registers registers;
+    (evaluate<I, K>(registers, uniforms, at, scratch, j, sums), ...);
+  }
+
+  template <int... K>
+  static TWILL_INLINE void packs(const Uniforms& uniforms, const At& at, const ScratchRows& scratch, std::int64_t j,
+                                 Accumulators& sums, std::integer_sequence<int, K...>) {
+    (pack<K>(uniforms, at, scratch, j + K * lanes, sums, typename Base::Indices{}), ...);
+  }
+
+  /// A function object called with the index of every line for which `Chosen` holds.
+  template <class F, int... I> static TWILL_INLINE void each(F f, std::integer_sequence<int, I...>) {
+    (f.template operator()<I>(), ...);
+  }
+
+  /// Accumulators that have seen nothing.
+  static TWILL_INLINE Accumulators start() {
+    Accumulators sums;
+    each(
+        [&]<int I>() __attribute__((always_inline)) {
+          if constexpr (reduces(I)) {
+            using T = typename Base::template Scalar<I>;
+            for (int k = 0; k < accumulators; ++k)
+              slot_of<I>(sums)[k] = Accumulator<I>{identity<line(I).reduction, T>()};
+          }
+        },
+        typename Base::Indices{});
+    return sums;
+  }
+
+  /// Runs the stage over the elements [begin, end) of a row; leaves the reductions in `result`.
+  static void run(const At& where, const Uniforms& known, Uniforms& result, ScratchRows scratch, std::int64_t begin,
+                  std::int64_t end) {
+    constexpr typename Base::Indices all{};
+    At at = where; // copies that nothing else can see stay in registers
+    const Uniforms uniforms = known;
+    Accumulators sums = start();
+    std::int64_t j = begin;
+    if constexpr (accumulators > 1) {
+      for (; j + accumulators * lanes <= end; j += accumulators * lanes)
+        packs(uniforms, at, scratch, j, sums, std::make_integer_sequence<int, accumulators>{});
+    }
+    constexpr std::size_t pack_bytes = static_cast<std::size_t>(lanes) * 8;
+    alignas(64) std::byte buffer[static_cast<std::size_t>(Base::operands)][pack_bytes];
+    const std::int64_t rest = (end - j) % lanes;
+    std::int64_t stop = end - rest;
+    Accumulators before;
+    for (bool in_tail = false;; in_tail = true) {
+      for (; j < stop; j += lanes) pack<0>(uniforms, at, scratch, j, sums, all);
+      if (in_tail || rest == 0) {
+        if (in_tail) finish_tail(sums, before, where, buffer, j - lanes, rest, all);
+        break;
+      }
+      before = sums;
+      at = tail_of(where, buffer, j, rest, all);
+      stop = j + lanes;
+    }
+    each(
+        [&]<int I>() __attribute__((always_inline)) {
+          if constexpr (reduces(I)) {
+            auto& mine = slot_of<I>(sums);
+            for (int step = accumulators / 2; step > 0; step /= 2)
+              for (int k = 0; k < step; ++k) mine[k] = combine<line(I).reduction>(mine[k], mine[k + step]);
+            Base::template slot<I>(result) = combine_lanes<line(I).reduction>(mine[0]);
+          }
+        },
+        all);
+  }
+
+  /// The same operands with the last elements of the row in a buffer.
+  template <int... I>
+  static At tail_of(const At& where, std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j,
+                    std::int64_t rest, std::integer_sequence<int, I...> all) {
+    At at = where;
+    each(
+        [&]<int J>() {
+          constexpr int o = line(J).operand;
+          constexpr bool reads = line(J).kind == LineKind::input && plan[J].in_stage(Stage);
+          constexpr bool writes = line(J).kind == LineKind::output && plan[J].in_stage(Stage);
+          if constexpr (reads || writes) {
+            constexpr std::int64_t size = sizeof(typename Base::template Element<J>);
+            const std::int64_t stride = line(J).access == Access::contiguous && reads ? 1 : where.stride[o];
+            if constexpr (reads)
+              vector_detail::copy_tail_in(buffer[o], static_cast<std::size_t>(lanes * size),
+                                          reinterpret_cast<const std::byte*>(where.at[o] + j * stride * size), stride,
+                                          rest, size);
+            at.at[o] = reinterpret_cast<std::int64_t>(buffer[o]) - j * size;
+            at.stride[o] = 1;
+            at.mode[o] = StoreMode::plain;
+          }
+        },
+        all);
+    return at;
+  }
+
+  /// Copies the tail's outputs back, and undoes what lanes past the end added.
+  template <int... I>
+  static void finish_tail(Accumulators& sums, const Accumulators& before, const At& where,
+                          std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j, std::int64_t rest,
+                          std::integer_sequence<int, I...> all) {
+    each(
+        [&]<int J>() {
+          constexpr int o = line(J).operand;
+          if constexpr (line(J).kind == LineKind::output && plan[J].in_stage(Stage)) {
+            constexpr std::int64_t size = sizeof(typename Base::template Element<J>);
+            const std::int64_t stride = where.mode[o] == StoreMode::scatter ? where.stride[o] : 1;
+            vector_detail::copy_tail_out(buffer[o], reinterpret_cast<std::byte*>(where.at[o] + j * stride * size),
+                                         stride, rest, size);
+          } else if constexpr (reduces(J)) {
+            using A = Accumulator<J>;
+            constexpr int width = [] {
+              if constexpr (is_mask<A>)
+                return A::width;
+              else
+                return mask_bytes<typename A::Value, lanes>;
+            }();
+            using Number = Pack<integer_t<width>, lanes>;
+            const auto live = lane_numbers<integer_t<width>, lanes>() < Number{static_cast<integer_t<width>>(rest)};
+            slot_of<J>(sums)[0] = select(live, slot_of<J>(sums)[0], slot_of<J>(before)[0]);
+          }
+        },
+        all);
+  }
+};
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
