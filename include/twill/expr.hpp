@@ -7,10 +7,14 @@
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/program.hpp>
+#include <twill/expr/reduced.hpp>
+#include <twill/expr/reductions.hpp>
+#include <twill/expr/row_form.hpp>
 #include <twill/expr/symbol.hpp>

@@ -61,7 +61,7 @@ struct Elu {
 /// A node over a function of symbols; numbers take the floating type of the tensors beside them.
 template <class F, class... X> [[nodiscard]] constexpr auto function_node(X&&... x) {
   constexpr DType numbers = floating_type(common_type<X...>());
-  return Node<Function<F>, operand_t<numbers, X>...>{{operand<numbers>(std::forward<X>(x))...}};
+  return Node<Function<F>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
 } // namespace expr

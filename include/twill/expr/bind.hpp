@@ -8,7 +8,6 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
-#include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/layout.hpp>
@@ -53,24 +52,38 @@ template <class Entries> void bind_numbers(kernel::Operand* operands, const Entr
     if (entries[i].origin == Origin::number) operands[i].bits = entries[i].bits;
 }
 
-/// Drops the dimensions of extent 1 from axis `first` on, all but the last `kept`, and merges what all operands walk alike.
-inline void simplify(kernel::Grid& grid, kernel::Operand* operands, int count, bool keep_last) {
-  int to = 0;
-  for (int from = 0; from < grid.rank; ++from) {
-    if (grid[from] == 1 && !(keep_last && from + 1 == grid.rank)) continue;
-    if (to != from) {
-      grid[to] = grid[from];
-      for (int o = 0; o < count; ++o)
-        operands[o].strides[static_cast<std::size_t>(to)] = operands[o].strides[static_cast<std::size_t>(from)];
+/// Drops dimensions of extent 1 and merges neighbours that all operands walk alike, among the dimensions first to last;
+/// one of them stays when `at_least_one`.
+inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last,
+                     bool at_least_one) {
+  const auto stride = [&](std::size_t operand, int axis) -> std::int64_t& {
+    return operands[operand].strides[static_cast<std::size_t>(axis)];
+  };
+  int to = first; // dimensions [first, to) are done
+  const auto keep = [&](int from) {
+    grid[to] = grid[from];
+    for (std::size_t o = 0; o < count; ++o) stride(o, to) = stride(o, from);
+    ++to;
+  };
+  for (int axis = first; axis <= last; ++axis) {
+    if (grid[axis] == 1) continue;
+    bool one_walk = to > first;
+    for (std::size_t o = 0; o < count && one_walk; ++o) one_walk = stride(o, to - 1) == stride(o, axis) * grid[axis];
+    if (!one_walk) {
+      keep(axis);
+      continue;
     }
+    grid[to - 1] *= grid[axis];
+    for (std::size_t o = 0; o < count; ++o) stride(o, to - 1) = stride(o, axis);
+  }
+  if (to == first && at_least_one) {
+    grid[to] = 1;
+    for (std::size_t o = 0; o < count; ++o) stride(o, to) = 0;
     ++to;
   }
-  if (to == 0) {
-    grid[to++] = 1;
-    for (int o = 0; o < count; ++o) operands[o].strides[0] = 0;
-  }
+  for (int axis = last + 1; axis < grid.rank; ++axis) keep(axis);
+  for (int axis = to; axis < grid.rank; ++axis) grid[axis] = 0;
   grid.rank = to;
-  kernel::coalesce(grid, operands, count, keep_last);
 }
 
 /// True when every tensor moves along the rows as the program's leaves say.

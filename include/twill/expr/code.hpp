@@ -135,6 +135,14 @@ struct Code {
             static_cast<std::int16_t>((*this)[index].line.operand);
     return operand;
   }
+  /// Whether each leaf stands beside the reductions.
+  [[nodiscard]] constexpr std::array<bool, capacity> outside_of_leaf() const {
+    std::array<bool, capacity> outside{};
+    for (int index = 0; index < count; ++index)
+      if ((*this)[index].origin >= Origin{0})
+        outside[static_cast<std::size_t>((*this)[index].origin)] = (*this)[index].outside;
+    return outside;
+  }
 };
 
 } // namespace twill::inline v0::expr

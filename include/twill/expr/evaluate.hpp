@@ -41,7 +41,6 @@ template <DType To, class E, class D>
 void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
   using Expected = Elementwise<E, To, false>;
   using Bound = Operands<Expected>;
-  constexpr int count = static_cast<int>(Bound::count);
   if (extents.elements() == 0) return;
   std::array<kernel::Operand, Bound::count> operands{};
   Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
@@ -50,7 +49,7 @@ void run_elementwise(const E& expression, const D& device, void* to, const Dims&
   operands.back().data = to;
   broadcast_strides(operands.back(), extents, to_strides, extents.rank);
   kernel::Grid grid = extents;
-  simplify(grid, operands.data(), count, false);
+  simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
   if (moves_as_expected(grid, operands.data(), Bound::entries))
     kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
   else
@@ -149,7 +148,7 @@ template <class T, class D, class S> [[nodiscard]] auto owned(const Held<T, D, S
 template <class T> [[nodiscard]] auto owned(const Constant<T>& leaf) { return leaf; }
 template <class Op, class... A> [[nodiscard]] auto owned(const Node<Op, A...>& node) {
   return node.operands.apply(
-      [](const auto&... operand) { return Node<Op, decltype(owned(operand))...>{{owned(operand)...}}; });
+      [](const auto&... operand) { return Node<Op, decltype(owned(operand))...>(owned(operand)...); });
 }
 
 } // namespace expr

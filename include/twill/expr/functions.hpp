@@ -150,8 +150,8 @@ template <TensorOperand C, AnyOperand A, AnyOperand B> [[nodiscard]] constexpr a
   constexpr DType common = expr::common_type<A, B>();
   using Node =
       expr::Node<expr::Where, expr::operand_t<common, C>, expr::operand_t<common, A>, expr::operand_t<common, B>>;
-  return Node{{expr::operand<common>(std::forward<C>(condition)), expr::operand<common>(std::forward<A>(a)),
-               expr::operand<common>(std::forward<B>(b))}};
+  return Node(expr::operand<common>(std::forward<C>(condition)), expr::operand<common>(std::forward<A>(a)),
+              expr::operand<common>(std::forward<B>(b)));
 }
 
 /// Converts as static_cast does; to bool: different from zero.

@@ -67,8 +67,30 @@ template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
   }
 }
 
-template <class Op, class... A> struct Node {
+/// What every expression can do: become a tensor, which is when it is evaluated.
+template <class Derived> struct Evaluates {
   static constexpr bool is_expression = true;
+
+  /// `Tensor c = a * b`
+  template <class T, class D, class S>
+  requires(std::same_as<T, typename Derived::value_type>&& std::same_as<D, typename Derived::device_type>&&
+               FitsShape<typename Derived::shape_type, S>)
+  operator Tensor<T, D, S>() && { // NOLINT: implicit on purpose
+    return evaluate_as<S>(static_cast<const Derived&>(*this));
+  }
+  template <class T, class D, class S>
+  requires(std::same_as<T, typename Derived::value_type>&& std::same_as<D, typename Derived::device_type>&&
+               FitsShape<typename Derived::shape_type, S>)
+  operator Tensor<T, D, S>() const& { // NOLINT: implicit on purpose
+    static_assert(
+        Derived::owns && is_shape<S>,
+        "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep "
+        "it with lazy(a * b)");
+    return evaluate_as<S>(static_cast<const Derived&>(*this));
+  }
+};
+
+template <class Op, class... A> struct Node : Evaluates<Node<Op, A...>> {
   static constexpr bool owns = (A::owns && ...);
   static constexpr bool has_reductions = (A::has_reductions || ...);
   static constexpr bool shape_is_proven = (A::shape_is_proven && ...);
@@ -78,6 +100,8 @@ template <class Op, class... A> struct Node {
   using shape_type = typename CommonShape<typename A::shape_type...>::type;
 
   Fields<A...> operands;
+
+  constexpr explicit Node(A... a) : operands{std::move(a)...} {}
 
   static constexpr int lower(Code& code, const Frame& frame) {
     // braces order the evaluation: leaves are numbered from left to right, as each_leaf visits them
@@ -111,21 +135,6 @@ template <class Op, class... A> struct Node {
       (join(operand), ...);
       return result;
     });
-  }
-  /// Evaluates, and is what `Tensor c = a * b` calls.
-  template <AnyShape S>
-  requires FitsShape<shape_type, S>
-  operator Tensor<value_type, device_type, S>() && { // NOLINT: implicit on purpose
-    return evaluate_as<S>(std::move(*this));
-  }
-  template <AnyShape S>
-  requires FitsShape<shape_type, S>
-  operator Tensor<value_type, device_type, S>() const& { // NOLINT: implicit on purpose
-    static_assert(
-        owns && S::rank >= 0,
-        "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep "
-        "it with lazy(a * b)");
-    return evaluate_as<S>(*this);
   }
 
 private:

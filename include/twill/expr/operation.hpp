@@ -54,7 +54,7 @@ template <class F> struct Function {
 /// A node over operands of any kind; numbers beside them take the common type.
 template <class Op, class... X> [[nodiscard]] constexpr auto make_node(X&&... x) {
   constexpr DType common = common_type<X...>();
-  return Node<Op, operand_t<common, X>...>{{operand<common>(std::forward<X>(x))...}};
+  return Node<Op, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
 }
 
 template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&... x) {
@@ -63,7 +63,7 @@ template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&..
                 "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
   static_assert(accepts(P, common) || family_of(P) == Family::bitwise,
                 "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
-  return Node<Apply<P>, operand_t<common, X>...>{{operand<common>(std::forward<X>(x))...}};
+  return Node<Apply<P>, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
 }
 
 } // namespace twill::inline v0::expr

@@ -57,6 +57,7 @@ template <class Source> struct ProgramOf {
 template <class Source> struct Operands {
   static constexpr std::size_t count = static_cast<std::size_t>(Source::code.operands);
   static constexpr auto operand_of_leaf = Source::code.operand_of_leaf();
+  static constexpr auto outside = Source::code.outside_of_leaf();
   struct Entry {
     kernel::LineKind kind = kernel::LineKind::immediate;
     kernel::Access access = kernel::Access::uniform;

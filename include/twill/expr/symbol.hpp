@@ -128,18 +128,7 @@ private:
 
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol a, Symbol b) {
   const DType common = promote(a.type(), b.type());
-  if (common == DType::boolean) {
-    if (family_of(primitive) == Family::arithmetic) primitive = of_booleans(primitive);
-    // comparing and combining truth values is logic; false is less than true
-    if (primitive == Primitive::equal) return apply(Primitive::logical_not, apply(Primitive::logical_xor, a, b));
-    if (primitive == Primitive::not_equal || primitive == Primitive::bitwise_xor) primitive = Primitive::logical_xor;
-    if (primitive == Primitive::bitwise_and) primitive = Primitive::logical_and;
-    if (primitive == Primitive::bitwise_or) primitive = Primitive::logical_or;
-    if (primitive == Primitive::less) return apply(Primitive::logical_and, apply(Primitive::logical_not, a), b);
-    if (primitive == Primitive::greater) return apply(Primitive::logical_and, a, apply(Primitive::logical_not, b));
-    if (primitive == Primitive::less_equal) return apply(Primitive::logical_or, apply(Primitive::logical_not, a), b);
-    if (primitive == Primitive::greater_equal) return apply(Primitive::logical_or, a, apply(Primitive::logical_not, b));
-  }
+  if (common == DType::boolean && family_of(primitive) == Family::arithmetic) primitive = of_booleans(primitive);
   const DType type = operand_type(primitive, common);
   const int left = a.to(type).line();
   const int right = b.to(type).line();

@@ -13,13 +13,17 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 namespace twill::inline v0 {
 
 namespace detail {
 enum class IndexKind : std::uint8_t { integer, range, everything, new_axis, rest };
 
-struct All {};
+struct All {
+  /// `all(x > 0)` is the reduction of expr/reductions.hpp; with axes it is called `all_of<1>(x > 0)`.
+  template <class X> [[nodiscard]] constexpr auto operator()(X&& x) const { return all_of(std::forward<X>(x)); }
+};
 struct NewAxis {};
 struct Ellipsis {};
 

@@ -1,0 +1,116 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an expression with reductions is run, decided from its type. `rows`: every reduction runs along the rows of the
+// result, as in softmax. `totals`: the result is one value for each row of what is reduced, as in sqrt(sum(x * x)).
+// `columns` and `permuted`: a single reduction over other axes. These are one kernel each. `staged`: anything else; its
+// reductions are evaluated first, each by itself. Read next: expr/evaluate_reductions.hpp.
+
+#include <twill/core/shape.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/node.hpp>
+#include <twill/expr/reduced.hpp>
+#include <twill/tensor/shapes.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::expr {
+
+enum class Form : std::uint8_t { elementwise, rows, totals, columns, permuted, staged };
+
+/// How many axes from the last one on are reduced; 0 when others are too, or none.
+[[nodiscard]] constexpr int trailing_axes(unsigned mask, int rank) {
+  int count = 0;
+  while (count < rank && (mask >> (rank - 1 - count) & 1U) != 0) ++count;
+  return count > 0 && (mask & ((1U << (rank - count)) - 1U)) == 0 ? count : 0;
+}
+
+[[nodiscard]] constexpr bool may_be_equal(std::int64_t a, std::int64_t b) { return a == b || a == dyn || b == dyn; }
+
+/// Whether all reductions in a part of an expression can run along rows of this many elements.
+template <class E> struct Rows {
+  static constexpr bool fit(std::int64_t) { return true; }
+};
+template <class Op, class... A> struct Rows<Node<Op, A...>> {
+  static constexpr bool fit(std::int64_t length) { return (Rows<A>::fit(length) && ...); }
+};
+template <class Op, unsigned Mask, bool Keep, class A> struct Rows<Reduced<Op, Mask, Keep, A>> {
+  static constexpr bool fit(std::int64_t length) {
+    using S = typename A::shape_type;
+    if (S::rank == 0 || trailing_axes(Mask, S::rank) != 1 || !(Keep || S::rank == 1)) return false;
+    return may_be_equal(dims_of<S>[S::rank - 1], length) && Rows<A>::fit(length);
+  }
+};
+
+/// What the outermost reductions of an expression have in common.
+struct Outermost {
+  int count = 0;
+  bool agree = true;
+  int rank = 0;     ///< of what is reduced
+  int trailing = 0; ///< how many last axes are reduced
+  bool keep = false;
+  Dims operand{};
+};
+
+template <class E> struct Reductions {
+  static constexpr void outermost(Outermost&) {}
+};
+template <class Op, class... A> struct Reductions<Node<Op, A...>> {
+  static constexpr void outermost(Outermost& found) { (Reductions<A>::outermost(found), ...); }
+};
+template <class Op, unsigned Mask, bool Keep, class A> struct Reductions<Reduced<Op, Mask, Keep, A>> {
+  static constexpr void outermost(Outermost& found) {
+    using S = typename A::shape_type;
+    const int trailing = trailing_axes(Mask, S::rank);
+    const bool inner_fits = !A::has_reductions || (trailing == 1 && Rows<A>::fit(dims_of<S>[S::rank - 1]));
+    if (found.count++ == 0) {
+      found = {1, (trailing > 0 || S::rank == 0) && inner_fits, S::rank, trailing, Keep, dims_of<S>};
+      return;
+    }
+    found.agree =
+        found.agree && inner_fits && found.rank == S::rank && found.trailing == trailing && found.keep == Keep;
+    for (int axis = S::rank - trailing; axis < S::rank && found.agree; ++axis)
+      found.agree = may_be_equal(found.operand[axis], dims_of<S>[axis]);
+  }
+};
+
+template <class E>
+inline constexpr Outermost outermost_of = [] {
+  Outermost found{};
+  Reductions<E>::outermost(found);
+  return found;
+}();
+
+template <class E> inline constexpr bool is_reduced = false;
+template <class Op, unsigned Mask, bool Keep, class A>
+inline constexpr bool is_reduced<Reduced<Op, Mask, Keep, A>> = true;
+
+template <class Op, unsigned Mask, bool Keep, class A>
+[[nodiscard]] constexpr Form single_form(const Reduced<Op, Mask, Keep, A>*) {
+  constexpr int rank = A::shape_type::rank;
+  if (A::has_reductions || rank == 0) return Form::staged;
+  const bool keeps_last = (Mask & (1U << rank >> 1)) == 0;
+  return keeps_last && requires { Op::is_mean; }
+  ? Form::columns : Form::permuted;
+}
+
+template <class E> [[nodiscard]] constexpr Form form_of() {
+  if constexpr (!E::has_reductions) {
+    return Form::elementwise;
+  } else {
+    using S = typename E::shape_type;
+    constexpr Outermost found = outermost_of<E>;
+    bool totals = found.agree && S::rank == (found.keep ? found.rank : found.rank - found.trailing);
+    for (int axis = S::rank - found.trailing; found.keep && axis < S::rank && totals; ++axis)
+      totals = S::extents[static_cast<std::size_t>(axis)] == 1;
+    if (totals) return Form::totals;
+    if constexpr (is_reduced<E>)
+      return single_form(static_cast<const E*>(nullptr));
+    else if constexpr (S::rank == 0)
+      return Form::staged;
+    else
+      return Rows<E>::fit(S::extent(S::rank - 1)) ? Form::rows : Form::staged;
+  }
+}
+
+} // namespace twill::inline v0::expr
