@@ -40,6 +40,8 @@ class Knobs {
 
   void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
 
+  void copy_at(std::size_t index, const Knobs& from, std::size_t source) { bits_[index] = from.bits_[source]; }
+
   /// Sets the number if the table has one of this name.
   void set_if_present(std::string_view name, double number) {
     if (const int index = find(name); index >= 0) set_at(static_cast<std::size_t>(index), number);

@@ -6,6 +6,7 @@
 // it runs. Read next: compile/function.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/graph/value.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>

@@ -1,0 +1,110 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rule at work on a network: it owns the rule's states, which are made at the first step, and counts steps. `step()`
+// updates the weights from the gradients that backward passes left. Read next: train/train_step.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/train/sources.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::train {
+
+/// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
+template <HostDevice D> class OptimiserState {
+ public:
+  /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
+  [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters) {
+    const std::span<void* const> weights = network.addresses();
+    if (addresses_.size() == parameters.size() && addresses_.front() == weights.front()) return addresses_;
+    addresses_.assign(weights.begin(), weights.end());
+    for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
+      const std::size_t k = i - weights.size();
+      if (k >= states_.size()) {
+        states_.emplace_back(network.device, nn::NetworkState<D>::bytes_of(parameters[i]));
+        nn::initialise_parameter(network.device, parameters[i], i, Draw{}, states_.back().data());
+      }
+      addresses_.push_back(states_[k].data());
+    }
+    return addresses_;
+  }
+
+  [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
+
+ private:
+  std::vector<memory::Buffer<D>> states_{};
+  std::vector<void*> addresses_{};
+};
+
+/// Where a rule's numbers stand among the run-time numbers of a table.
+template <optim::Rule R> class RuleNumbers {
+ public:
+  RuleNumbers() = default;
+  explicit RuleNumbers(const compile::Knobs& knobs) {
+    for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = knobs.find(R::numbers[i]);
+  }
+  void write(const R& rule, std::int64_t step, compile::Knobs& knobs) const {
+    const auto values = rule.values(step);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (index_[i] >= 0) knobs.set_at(static_cast<std::size_t>(index_[i]), values[i]);
+  }
+
+ private:
+  std::array<int, R::numbers.size()> index_{};
+};
+
+/// Updates the weights of a network by a rule.
+template <class Network, optim::Rule R> class Optimiser {
+  using D = typename Network::device_type;
+  using Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>;
+
+ public:
+  Optimiser(Network& network, R given)
+      : rule{std::move(given)},
+        network_{network.state()},
+        knobs_{compile::Compiled<Source>::view().knobs},
+        numbers_{knobs_},
+        executor_{std::make_unique<compile::Executor<D>>(network.device(), compile::Compiled<Source>::view(),
+                                                         compile::kernels<Source>, compile::Arena::for_each_run)} {}
+
+  /// One step over all weights. throws: ValueError naming a weight without a gradient
+  void step() {
+    std::vector<void*> gradients{};
+    for (std::size_t i = 0; i < network_->infos.size(); ++i) {
+      if (network_->infos[i].role != graph::Role::weight) continue;
+      if (!network_->gradients[i])
+        throw ValueError("step: '" + std::string{network_->infos[i].name.view()} + "' has no gradient; call backward first");
+      gradients.push_back(network_->gradients[i].data());
+    }
+    numbers_.write(rule, ++steps_, knobs_);
+    const auto parameters = state_.addresses(*network_, executor_->table().parameters);
+    executor_->run({}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits()});
+  }
+
+  /// Gives up the gradients.
+  void zero_grad() {
+    for (memory::Buffer<D>& gradient : network_->gradients) gradient.reset();
+  }
+
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  R rule;  ///< its options may change between steps
+
+ private:
+  std::shared_ptr<nn::NetworkState<D>> network_;
+  compile::Knobs knobs_;
+  RuleNumbers<R> numbers_;
+  std::unique_ptr<compile::Executor<D>> executor_;
+  OptimiserState<D> state_{};
+  std::int64_t steps_ = 0;
+};
+
+} // namespace twill::inline v0::train

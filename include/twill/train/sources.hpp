@@ -1,0 +1,93 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The traces of training: the update of all weights from given gradients, the loss with its gradients, and the whole step
+// in one. Each starts from the same trace of the model, so weights have one order everywhere. Read next:
+// train/train_step.hpp.
+
+#include <twill/compile/signature.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/optim/update.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::train {
+
+/// The weight of a run's loss: its share of the rows when a batch is split, times a loss scale. Starts at one.
+inline constexpr std::string_view loss_weight_knob = "train.loss_weight";
+
+namespace detail {
+
+/// A traced model, its loss and the gradients of the trainable weights, scaled by the loss weight.
+struct LossTrace {
+  graph::Graph graph{};
+  int loss = -1;
+  std::vector<int> weights{};
+  std::vector<int> gradients{};
+};
+
+template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
+  using Stage = nn::ModelStage<M, T, true>;
+  LossTrace result{};
+  graph::Graph& graph = result.graph;
+  graph = Stage::make_graph();
+  const graph::Value prediction = Stage::build(graph);
+  const graph::Value loss = compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
+  result.loss = loss.id();
+  if (!loss.shape().elements().is_one())
+    graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
+  if (graph.fault.any()) return result;
+  result.weights = nn::detail::trainable_weights(graph);
+  const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
+  result.gradients = gradients(graph, {{loss.id(), weight.id()}}, result.weights);
+  for (std::size_t i = 0; i < result.weights.size(); ++i) {
+    nn::detail::require_reached(graph, result.weights[i], result.gradients[i]);
+    if (result.gradients[i] < 0) result.gradients[i] = nn::detail::zero_like(graph, result.weights[i]);
+  }
+  return result;
+}
+
+} // namespace detail
+
+/// The loss, then the gradients of the trainable weights. Inputs: those of the model, then the targets.
+template <class M, class T, class L, class... Targets> struct LossGradient {
+  static constexpr graph::Graph trace() {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    trace.graph.outputs.push_back(trace.loss);
+    for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
+    return trace.graph;
+  }
+};
+
+/// The whole step: the loss is the output, the weights and the optimiser's states change in place.
+template <class M, class T, class L, class R, class... Targets> struct WholeStep {
+  static constexpr graph::Graph trace() {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    if (trace.graph.fault.any()) return trace.graph;
+    optim::update_all<R>(trace.graph, trace.weights, trace.gradients);
+    trace.graph.outputs.push_back(trace.loss);
+    return trace.graph;
+  }
+};
+
+/// The update alone. Inputs: the gradients of the trainable weights.
+template <class M, class T, class R> struct UpdateWeights {
+  static constexpr graph::Graph trace() {
+    using Stage = nn::ModelStage<M, T, false>;
+    graph::Graph graph = Stage::make_graph();
+    static_cast<void>(Stage::build(graph));
+    graph.inputs.clear();  // only the weights are of interest
+    const std::vector<int> weights = nn::detail::trainable_weights(graph);
+    std::vector<int> gradients{};
+    for (int weight : weights) {
+      const graph::Node node = graph.node(weight);
+      gradients.push_back(graph.add_input(node.dtype, node.shape));
+    }
+    optim::update_all<R>(graph, weights, gradients);
+    return graph;
+  }
+};
+
+} // namespace twill::inline v0::train
