@@ -1,0 +1,132 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products too small for a BLAS library, whose checks and packing cost more than they compute: up to four rows by a
+// pack of columns stay in registers while the inner dimension runs. Where B is transposed the inner dimension itself is the
+// pack, or B is turned in a small buffer first. Read next: kernel/product.hpp, which chooses.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/apply_pack.hpp>
+#include <twill/kernel/native.hpp>
+#include <twill/kernel/pack.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+namespace vector_detail {
+
+/// The left factor: element (i, p) lies at `data[i * row + p * column]`.
+template <class T> struct Left {
+  const T* data;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+template <class T, int W> TWILL_INLINE void blend_into(T* c, const Pack<T, W>& sum, T alpha, T beta) {
+  Pack<T, W> value = Pack<T, W>{alpha} * sum;
+  if (beta != T{0}) value = kernel::fma(Pack<T, W>{beta}, load<T, W>(c), value);
+  store(c, value);
+}
+
+/// R rows and W columns of C = alpha * A * B + beta * C.
+template <int R, int W, class T>
+TWILL_INLINE void tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, std::int64_t ldb, T beta, T* c,
+                       std::int64_t ldc) {
+  Pack<T, W> sum[R];
+  for (int r = 0; r < R; ++r) sum[r] = Pack<T, W>{T{0}};
+  const T* left = a.data;
+  for (std::int64_t p = 0; p < k; ++p, left += a.column, b += ldb) {
+    const auto right = load<T, W>(b);
+    for (int r = 0; r < R; ++r) sum[r] = kernel::fma(Pack<T, W>{left[r * a.row]}, right, sum[r]);
+  }
+  for (int r = 0; r < R; ++r) blend_into(c + r * ldc, sum[r], alpha, beta);
+}
+
+/// R rows of all columns: whole packs, then ever narrower ones.
+template <int R, int W, class T>
+TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a, const T* b,
+                            std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  for (; j + W <= n; j += W) tile<R, W>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
+  if constexpr (W > 1) {
+    if (j < n) row_panel<R, W / 2>(j, n, k, alpha, a, b, ldb, beta, c, ldc);
+  }
+}
+
+template <class T>
+void product_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Left<T> a, const T* b, std::int64_t ldb,
+                     T beta, T* c, std::int64_t ldc) {
+  constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+  std::int64_t i = 0;
+  for (; i + 4 <= m; i += 4, a.data += 4 * a.row)
+    row_panel<4, width>(0, n, k, alpha, a, b, ldb, beta, c + i * ldc, ldc);
+  for (; i < m; ++i, a.data += a.row) row_panel<1, width>(0, n, k, alpha, a, b, ldb, beta, c + i * ldc, ldc);
+}
+
+/// C = alpha * A * B^T + beta * C with rows of A and B along the inner dimension: four columns of C at once.
+template <int Columns, class T>
+TWILL_INLINE void dots(std::int64_t k, T alpha, const T* a, const T* b, std::int64_t ldb, T beta, T* c) {
+  constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+  Pack<T, width> sum[Columns];
+  for (int q = 0; q < Columns; ++q) sum[q] = Pack<T, width>{T{0}};
+  std::int64_t p = 0;
+  for (; p + width <= k; p += width) {
+    const auto left = load<T, width>(a + p);
+    for (int q = 0; q < Columns; ++q) sum[q] = kernel::fma(left, load<T, width>(b + q * ldb + p), sum[q]);
+  }
+  for (int q = 0; q < Columns; ++q) {
+    T total = combine_lanes<Reduction::sum>(sum[q]);
+    for (std::int64_t rest = p; rest < k; ++rest) total += a[rest] * b[q * ldb + rest];
+    c[q] = beta == T{0} ? alpha * total : alpha * total + beta * c[q];
+  }
+}
+
+template <class T>
+void product_of_dots(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b,
+                     std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  for (std::int64_t i = 0; i < m; ++i) {
+    std::int64_t j = 0;
+    for (; j + 4 <= n; j += 4) dots<4>(k, alpha, a + i * lda, b + j * ldb, ldb, beta, c + i * ldc + j);
+    for (; j < n; ++j) dots<1>(k, alpha, a + i * lda, b + j * ldb, ldb, beta, c + i * ldc + j);
+  }
+}
+
+inline constexpr std::int64_t turned_elements = 2048; ///< of B, in a buffer on the stack
+
+} // namespace vector_detail
+
+/// C = alpha * op(A) * op(B) + beta * C in the calling thread, where op transposes or not; op(A) is m x k, op(B) is k x n,
+/// `ld` the distance between stored rows. C is not read when beta is 0.
+template <class T>
+void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                   const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  const vector_detail::Left<T> left{a, transpose_a ? 1 : lda, transpose_a ? lda : 1};
+  if (!transpose_b) {
+    vector_detail::product_of_rows(m, n, k, alpha, left, b, ldb, beta, c, ldc);
+  } else if (!transpose_a && k >= vector_bytes / static_cast<int>(sizeof(T))) {
+    vector_detail::product_of_dots(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  } else {
+    T turned[vector_detail::turned_elements];
+    const std::int64_t columns =
+        std::max<std::int64_t>(1, vector_detail::turned_elements / std::max<std::int64_t>(k, 1));
+    if (k > vector_detail::turned_elements) { // one column at a time would not fit either: plain sums
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          T sum{0};
+          for (std::int64_t p = 0; p < k; ++p) sum += left.data[i * left.row + p * left.column] * b[j * ldb + p];
+          c[i * ldc + j] = beta == T{0} ? alpha * sum : alpha * sum + beta * c[i * ldc + j];
+        }
+      return;
+    }
+    for (std::int64_t start = 0; start < n; start += columns) {
+      const std::int64_t count = std::min(columns, n - start);
+      for (std::int64_t j = 0; j < count; ++j)
+        for (std::int64_t p = 0; p < k; ++p) turned[p * count + j] = b[(start + j) * ldb + p];
+      vector_detail::product_of_rows(m, count, k, alpha, left, static_cast<const T*>(turned), count, beta, c + start,
+                                     ldc);
+    }
+  }
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
