@@ -54,15 +54,24 @@ thread_local long allocations_left = -1;
 } // namespace
 
 // The program under test sees host allocations fail on demand; everything else behaves as always. Not inlined, because g++
-// takes the visible malloc for a mismatch otherwise.
+// takes the visible malloc for a mismatch otherwise; all forms, because sanitizers bring forms of their own.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (allocations_left == 0) throw std::bad_alloc{};
   if (allocations_left > 0) --allocations_left;
   if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc{};
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(bytes > 0 ? bytes : 1);
+}
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept { return operator new(bytes, tag); }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
+void operator delete[](void* memory) noexcept { operator delete(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
 
 TEST_CASE("the error says what was asked, allocated, reserved, cached, free and total", "[memory][MEM-6]") {
   FailingUpstream upstream;

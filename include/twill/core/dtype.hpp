@@ -43,7 +43,8 @@ template <class T>
 concept Scalar = (detail::dtype_index<T> >= 0);
 
 template <class T>
-concept FloatingScalar = Scalar<T> && detail::dtype_index<T> >= 4;
+concept FloatingScalar = Scalar<T> && detail::dtype_index<T>
+>= 4;
 
 template <Scalar T> inline constexpr DType dtype_of = static_cast<DType>(detail::dtype_index<T>);
 

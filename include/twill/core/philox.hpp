@@ -28,15 +28,14 @@ namespace twill::inline v0 {
 [[nodiscard]] constexpr std::uint32_t random_bits(std::uint64_t seed, std::uint32_t step, std::uint32_t node,
                                                   std::uint64_t index) {
   const std::uint64_t block = index / 4;
-  const auto words = philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), node, step},
-                                {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const auto words =
+      philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), node, step},
+                 {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   return words[static_cast<std::size_t>(index % 4)];
 }
 
 /// The upper 24 bits as a float in [0, 1): every value is exact, and 1 never occurs.
-[[nodiscard]] constexpr float uniform_from_bits(std::uint32_t bits) {
-  return static_cast<float>(bits >> 8) * 0x1p-24F;
-}
+[[nodiscard]] constexpr float uniform_from_bits(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24F; }
 
 /// The draw of twill: uniform in [0, 1).
 [[nodiscard]] constexpr float random_uniform(std::uint64_t seed, std::uint32_t step, std::uint32_t node,

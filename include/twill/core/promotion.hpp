@@ -60,9 +60,9 @@ template <class T>
 concept WeakScalar = std::integral<T> || std::floating_point<T> || NarrowFloat<T>;
 
 template <WeakScalar T>
-inline constexpr Category category_of = std::same_as<T, bool>    ? Category::boolean
-                                        : std::integral<T>       ? Category::integer
-                                                                 : Category::floating;
+inline constexpr Category category_of = std::same_as<T, bool> ? Category::boolean
+                                        : std::integral<T>    ? Category::integer
+                                                              : Category::floating;
 
 template <Scalar A, Scalar B> using promote_t = scalar_t<promote(dtype_of<A>, dtype_of<B>)>;
 

@@ -24,7 +24,8 @@ struct Dims {
   std::array<std::int64_t, max_rank> extents{};
 
   constexpr Dims() = default;
-  template <class... Extents> constexpr explicit Dims(std::int64_t first, Extents... rest)
+  template <class... Extents>
+  constexpr explicit Dims(std::int64_t first, Extents... rest)
       : rank{1 + static_cast<int>(sizeof...(rest))}, extents{first, static_cast<std::int64_t>(rest)...} {}
 
   [[nodiscard]] constexpr std::int64_t operator[](int axis) const { return extents[static_cast<std::size_t>(axis)]; }
