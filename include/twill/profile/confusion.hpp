@@ -1,0 +1,115 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which classes a classifier takes for which: counts of (actual, predicted) pairs, with precision (how many of those called
+// so are so) and recall (how many of those that are so are called so) of each class. Read next: profile/table.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/profile/table.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+class ConfusionMatrix {
+public:
+  /// One name for each class.
+  explicit ConfusionMatrix(std::vector<std::string> classes)
+      : classes_{std::move(classes)}, counts_(classes_.size() * classes_.size()) {}
+
+  /// From any range of names.
+  template <class Names>
+  requires(!std::same_as<Names, std::vector<std::string>>) explicit ConfusionMatrix(const Names& names)
+      : ConfusionMatrix(std::vector<std::string>(names.begin(), names.end())) {}
+
+  [[nodiscard]] std::int64_t classes() const { return static_cast<std::int64_t>(classes_.size()); }
+
+  /// Counts one sample. throws: IndexError for a class that does not exist
+  void add(std::int64_t actual, std::int64_t predicted) { ++counts_[place(actual, predicted)]; }
+
+  /// Counts `count` samples.
+  template <std::integral A, std::integral P> void add(const A* actual, const P* predicted, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+      add(static_cast<std::int64_t>(actual[i]), static_cast<std::int64_t>(predicted[i]));
+  }
+
+  [[nodiscard]] std::int64_t count(std::int64_t actual, std::int64_t predicted) const {
+    return counts_[place(actual, predicted)];
+  }
+  [[nodiscard]] std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (const std::int64_t count : counts_) sum += count;
+    return sum;
+  }
+
+  /// The share of samples on the diagonal; 0 without samples, as are the two below without any in their denominator.
+  [[nodiscard]] double accuracy() const {
+    std::int64_t right = 0;
+    for (std::int64_t c = 0; c < classes(); ++c) right += count(c, c);
+    return ratio(right, total());
+  }
+  [[nodiscard]] double precision(std::int64_t predicted) const {
+    std::int64_t called = 0;
+    for (std::int64_t actual = 0; actual < classes(); ++actual) called += count(actual, predicted);
+    return ratio(count(predicted, predicted), called);
+  }
+  [[nodiscard]] double recall(std::int64_t actual) const {
+    std::int64_t present = 0;
+    for (std::int64_t predicted = 0; predicted < classes(); ++predicted) present += count(actual, predicted);
+    return ratio(count(actual, actual), present);
+  }
+
+  /// A row for each actual class, a column for each predicted one, named by its number.
+  [[nodiscard]] friend std::string to_string(const ConfusionMatrix& matrix) {
+    std::vector<TableColumn> columns{{"actual \\ predicted", Align::left}};
+    for (std::int64_t c = 0; c < matrix.classes(); ++c) columns.push_back({std::to_string(c)});
+    columns.push_back({"recall"});
+    Table table(columns);
+    std::vector<std::string> precisions{"precision"};
+    for (std::int64_t actual = 0; actual < matrix.classes(); ++actual) {
+      std::vector<std::string> cells{std::to_string(actual) + " " + matrix.classes_[static_cast<std::size_t>(actual)]};
+      for (std::int64_t predicted = 0; predicted < matrix.classes(); ++predicted) {
+        const std::int64_t count = matrix.count(actual, predicted);
+        cells.push_back(count == 0 ? "." : std::to_string(count));
+      }
+      cells.push_back(percent(matrix.recall(actual)));
+      precisions.push_back(percent(matrix.precision(actual)));
+      table.row(std::move(cells));
+    }
+    precisions.push_back(percent(matrix.accuracy()));
+    table.rule().row(std::move(precisions));
+    return to_string(table);
+  }
+  friend std::ostream& operator<<(std::ostream& stream, const ConfusionMatrix& matrix) {
+    return stream << to_string(matrix);
+  }
+
+private:
+  [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const {
+    for (const std::int64_t c : {actual, predicted})
+      if (c < 0 || c >= classes())
+        throw IndexError("confusion: there are " + std::to_string(classes()) + " classes, got class " +
+                         std::to_string(c));
+    return static_cast<std::size_t>(actual * classes() + predicted);
+  }
+  [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  }
+  [[nodiscard]] static std::string percent(double share) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
+    return text;
+  }
+
+  std::vector<std::string> classes_;
+  std::vector<std::int64_t> counts_;
+};
+
+} // namespace twill::inline v0::profile

@@ -1,0 +1,125 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables about devices: `show_utilization` tells what each is busy with now (load, memory), `memory_table` what twill's pools
+// have used and at most used. The load of a host device is that of its cores, over a short interval, whoever causes it;
+// other kinds add an overload of `core_times`. Read next: profile/table.hpp, memory/summary.hpp.
+
+#include <twill/device/device.hpp>
+#include <twill/memory/out_of_memory.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/profile/table.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+/// Time that cores have spent since the start of the machine, in the system's ticks.
+struct CoreTimes {
+  std::int64_t busy = 0;
+  std::int64_t all = 0;
+};
+
+/// The time that a set of cores has spent, from the text of /proc/stat.
+[[nodiscard]] inline CoreTimes core_times_from(std::istream& stat, const std::vector<int>& cores) {
+  CoreTimes times;
+  for (std::string line; std::getline(stat, line);) {
+    // cpuN user nice system idle iowait irq softirq steal ...; guest time is part of user time already
+    int core = -1;
+    if (std::sscanf(line.c_str(), "cpu%d", &core) != 1 || std::find(cores.begin(), cores.end(), core) == cores.end())
+      continue;
+    std::istringstream fields(line.substr(line.find(' ')));
+    std::int64_t ticks = 0;
+    for (int field = 0; field < 8 && fields >> ticks; ++field) {
+      const bool is_idle = field == 3 || field == 4;
+      times.all += ticks;
+      if (!is_idle) times.busy += ticks;
+    }
+  }
+  return times;
+}
+
+[[nodiscard]] inline CoreTimes core_times(Cpu device) {
+  std::ifstream stat("/proc/stat");
+  return core_times_from(stat, cores_of(device));
+}
+
+/// The share of an interval that a device was busy, 0 to 1; negative where nothing is known.
+[[nodiscard]] inline double load_between(const CoreTimes& before, const CoreTimes& after) {
+  const std::int64_t all = after.all - before.all;
+  return all > 0 ? static_cast<double>(after.busy - before.busy) / static_cast<double>(all) : -1.0;
+}
+
+namespace detail {
+[[nodiscard]] inline std::string percent_text(double share) {
+  if (share < 0) return "-";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f%%", 100 * share);
+  return text;
+}
+template <class Bytes> [[nodiscard]] std::string bytes_text(Bytes bytes) {
+  return memory::format_bytes(static_cast<std::int64_t>(bytes));
+}
+template <class D> [[nodiscard]] std::vector<D> all_devices() {
+  std::vector<D> devices;
+  for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
+  return devices;
+}
+} // namespace detail
+
+/// Id, load, memory and name of each device; the load is measured over an interval.
+template <class D>
+[[nodiscard]] Table utilization_table(const std::vector<D>& devices,
+                                      std::chrono::milliseconds interval = std::chrono::milliseconds(100)) {
+  std::vector<CoreTimes> before(devices.size());
+  constexpr bool has_load = requires(const D& device) { core_times(device); };
+  if constexpr (has_load) {
+    std::transform(devices.begin(), devices.end(), before.begin(), [](const D& device) { return core_times(device); });
+    std::this_thread::sleep_for(interval);
+  }
+  Table table(
+      {{"id", Align::left}, {"load"}, {"pool used"}, {"pool held"}, {"used"}, {"total"}, {"name", Align::left}});
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const D& device = devices[i];
+    double load = -1;
+    if constexpr (has_load) load = load_between(before[i], core_times(device));
+    const DeviceMemory whole = device_memory(device);
+    table.row({twill::to_string(device), detail::percent_text(load), detail::bytes_text(memory_allocated(device)),
+               detail::bytes_text(memory_reserved(device)), detail::bytes_text(whole.used),
+               detail::bytes_text(whole.total), device_name(device)});
+  }
+  return table;
+}
+
+/// Prints the table of all devices of a kind, host devices unless told otherwise.
+template <class D = Cpu> void show_utilization(std::ostream& stream = std::cout) {
+  stream << utilization_table(detail::all_devices<D>());
+}
+
+/// What the pools of some devices hold now and have held at most.
+template <class D> [[nodiscard]] Table memory_table(const std::vector<D>& devices) {
+  Table table(
+      {{"device", Align::left}, {"allocated"}, {"peak"}, {"reserved"}, {"peak"}, {"allocations"}, {"device free"}});
+  for (const D& device : devices) {
+    const auto stats = memory_stats(device);
+    table.row({twill::to_string(device), detail::bytes_text(memory_allocated(device)),
+               detail::bytes_text(max_memory_allocated(device)), detail::bytes_text(memory_reserved(device)),
+               detail::bytes_text(max_memory_reserved(device)), std::to_string(stats.all.allocation.allocated),
+               detail::bytes_text(device_memory(device).free)});
+  }
+  return table;
+}
+
+} // namespace twill::inline v0::profile

@@ -1,0 +1,93 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text in aligned columns, for people: a header, a rule, rows. Cells are strings; whoever makes them decides their format.
+// Widths count characters, not bytes, so names in any script line up. Read next: profile/device_table.hpp.
+
+#include <twill/core/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+enum class Align { left, right };
+
+struct TableColumn {
+  std::string title;
+  Align align = Align::right;
+};
+
+/// The number of characters in UTF-8 text.
+[[nodiscard]] constexpr std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+class Table {
+public:
+  explicit Table(std::vector<TableColumn> columns) : columns_{std::move(columns)} {}
+
+  /// Appends a row. throws: ValueError unless there is a cell for each column
+  Table& row(std::vector<std::string> cells) {
+    if (cells.size() != columns_.size())
+      throw ValueError("table: a row has " + std::to_string(columns_.size()) + " cells, got " +
+                       std::to_string(cells.size()));
+    rows_.push_back(std::move(cells));
+    return *this;
+  }
+
+  /// A rule across the table, before the next row.
+  Table& rule() {
+    rows_.emplace_back();
+    return *this;
+  }
+
+  friend std::ostream& operator<<(std::ostream& stream, const Table& table) { return stream << to_string(table); }
+
+  [[nodiscard]] friend std::string to_string(const Table& table) {
+    std::vector<std::size_t> widths;
+    std::vector<std::string> titles;
+    for (std::size_t column = 0; column < table.columns_.size(); ++column) {
+      titles.push_back(table.columns_[column].title);
+      widths.push_back(width_of(titles.back()));
+      for (const auto& cells : table.rows_)
+        if (!cells.empty()) widths.back() = std::max(widths.back(), width_of(cells[column]));
+    }
+    std::string text = table.line(titles, widths);
+    text += rule_of(widths);
+    for (const auto& cells : table.rows_) text += cells.empty() ? rule_of(widths) : table.line(cells, widths);
+    return text;
+  }
+
+private:
+  static constexpr std::string_view gap = "  ";
+
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
+    std::string text;
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      const std::string padding(widths[column] - width_of(cells[column]), ' ');
+      if (column > 0) text += gap;
+      text += columns_[column].align == Align::left ? cells[column] + padding : padding + cells[column];
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  }
+
+  [[nodiscard]] static std::string rule_of(const std::vector<std::size_t>& widths) {
+    std::size_t total = 0;
+    for (std::size_t column = 0; column < widths.size(); ++column)
+      total += widths[column] + (column > 0 ? gap.size() : 0);
+    return std::string(total, '-') + "\n";
+  }
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+} // namespace twill::inline v0::profile

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <twill/profile/svg_plot.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+using namespace twill::profile;
+
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+std::vector<std::string> labels(double low, double high, int wanted = 6) {
+  const auto ticks = detail::nice_ticks(low, high, wanted);
+  std::vector<std::string> result;
+  for (int tick = 0; tick < ticks.count; ++tick) result.push_back(detail::tick_label(ticks, tick));
+  return result;
+}
+
+using Labels = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("ticks are round numbers that span the data", "[profile]") {
+  CHECK(labels(0, 10) == Labels{"0", "2", "4", "6", "8", "10"});
+  CHECK(labels(0.81, 0.886) == Labels{"0.80", "0.82", "0.84", "0.86", "0.88", "0.90"});
+  CHECK(labels(-0.3, 0.3, 4) == Labels{"-0.4", "-0.2", "0.0", "0.2", "0.4"});
+  CHECK(labels(0, 3e9, 4) == Labels{"0", "1e+09", "2e+09", "3e+09"});
+  CHECK(labels(0, 4e-7, 5) == Labels{"0", "1e-07", "2e-07", "3e-07", "4e-07"});
+  for (const auto& [low, high] : {std::pair{3.0, 3.0}, {0.0, 0.0}, {-5.0, -5.0}}) { // flat data
+    const auto ticks = detail::nice_ticks(low, high, 5);
+    CHECK(ticks.first < low);
+    CHECK(ticks.last() > high);
+    CHECK(ticks.count <= 12);
+  }
+  for (double scale = 1e-12; scale < 1e12; scale *= 3.7) {
+    const auto ticks = detail::nice_ticks(0.37 * scale, 1.19 * scale, 6);
+    CHECK(ticks.first <= 0.37 * scale * (1 + 1e-9));
+    CHECK(ticks.last() >= 1.19 * scale * (1 - 1e-9));
+    CHECK(ticks.count >= 3);
+    CHECK(ticks.count <= 12);
+  }
+}
+
+TEST_CASE("a plot is a self-contained document with a line for each series", "[profile]") {
+  const std::vector<float> loss{2.3F, 1.1F, 0.7F};
+  LinePlot plot({.title = "a < b & c", .x_label = "step", .y_label = "loss"});
+  plot.add("training", loss).add("\"test\"", std::vector<int>{0, 2}, std::vector<double>{2, 1});
+  const std::string svg = plot.svg();
+  CHECK(svg.find("<svg xmlns=\"http://www.w3.org/2000/svg\"") == 0);
+  CHECK(svg.substr(svg.size() - 7) == "</svg>\n");
+  CHECK(count(svg, "<path ") == 2);
+  CHECK(svg.find("a &lt; b &amp; c") != std::string::npos);
+  CHECK(svg.find("&quot;test&quot;") != std::string::npos);
+  CHECK(svg.find("href") == std::string::npos);
+  CHECK(count(svg, ">training</text>") == 1);
+  CHECK(count(LinePlot().add("alone", loss).svg(), ">alone</text>") == 0); // one series needs no legend
+}
+
+TEST_CASE("what is not finite leaves a gap and never reaches the document", "[profile]") {
+  const double nan = std::nan("");
+  const std::string svg = LinePlot().add("gaps", std::vector<double>{1, 2, nan, 3, INFINITY, 4, 5}).svg();
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg.find("inf") == std::string::npos);
+  const auto path = svg.substr(svg.find("<path d=\""));
+  CHECK(count(path.substr(0, path.find("fill")), "M") == 3);
+  CHECK(LinePlot().add("nothing", std::vector<double>{nan}).svg().find("nan") == std::string::npos);
+  CHECK(LinePlot().svg().find("nan") == std::string::npos);
+}
+
+TEST_CASE("plots are saved, and refuse what they cannot draw or write", "[profile]") {
+  const std::string path = "/tmp/twill-plot-test.svg";
+  LinePlot plot;
+  plot.add("x", std::vector<double>{1, 2});
+  plot.save(path);
+  std::stringstream content;
+  content << std::ifstream(path).rdbuf();
+  CHECK(content.str() == plot.svg());
+  std::remove(path.c_str());
+  CHECK_THROWS_WITH(plot.save("/nonexistent/plot.svg"), "plot: cannot write /nonexistent/plot.svg");
+  CHECK_THROWS_WITH(plot.add("short", std::vector<int>{1, 2}, std::vector<int>{1}),
+                    "plot: series \"short\" has 2 x and 1 y values");
+}
