@@ -19,6 +19,7 @@
 #include <twill/memory/registry.hpp>
 #include <twill/memory/size_classes.hpp>
 #include <twill/memory/snapshot.hpp>
+#include <twill/memory/spare_records.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/memory/stream_arenas.hpp>
 #include <twill/memory/summary.hpp>

@@ -124,6 +124,22 @@ public:
     return block.free && block.next == nullptr && block.stream_use == nullptr;
   }
 
+  /// What could be returned to upstream.
+  struct Returnable {
+    std::size_t all_bytes = 0;
+    std::size_t smallest_bytes = 0; ///< of the segments with at least `wanted` bytes; 0 when there is none
+  };
+  [[nodiscard]] Returnable returnable(std::size_t wanted) const noexcept {
+    Returnable found{};
+    for (const Segment* segment = segments; segment != nullptr; segment = segment->next) {
+      if (!is_returnable(*segment)) continue;
+      found.all_bytes += segment->bytes;
+      if (segment->bytes >= wanted && (found.smallest_bytes == 0 || segment->bytes < found.smallest_bytes))
+        found.smallest_bytes = segment->bytes;
+    }
+    return found;
+  }
+
   /// Forgets a segment whose only block is out of its list; its record belongs to the caller.
   void remove_segment(Segment& segment) noexcept {
     recycle(segment.first);

@@ -13,10 +13,10 @@
 #include <twill/memory/policies/streams.hpp>
 #include <twill/memory/policies/threading.hpp>
 #include <twill/memory/policies/tracking.hpp>
+#include <twill/memory/spare_records.hpp>
 #include <twill/memory/stream_arenas.hpp>
 #include <twill/memory/upstream.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -200,32 +200,8 @@ private:
     block.owners.store(1, std::memory_order_relaxed);
   }
 
-  /// Records taken before upstream is asked, so that nothing can fail after it has answered.
-  struct Spare {
-    explicit Spare(Pool& owner) : pool{owner} {
-      std::lock_guard guard{pool.lock_};
-      pool.heap_.segment_records.prepare(1);
-      pool.heap_.blocks.prepare(2);
-      segment = pool.heap_.segment_records.take();
-      block = pool.heap_.blocks.take();
-      rest = pool.heap_.blocks.take();
-    }
-    Spare(const Spare&) = delete;
-    Spare& operator=(const Spare&) = delete;
-    ~Spare() {
-      std::lock_guard guard{pool.lock_};
-      if (segment != nullptr) pool.heap_.segment_records.give_back(segment);
-      if (block != nullptr) pool.heap_.blocks.give_back(block);
-      if (rest != nullptr) pool.heap_.blocks.give_back(rest);
-    }
-    Pool& pool;
-    Segment* segment = nullptr;
-    Block* block = nullptr;
-    Block* rest = nullptr;
-  };
-
   [[nodiscard]] Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small) {
-    Spare spare{*this};
+    SpareRecords spare{heap_, lock_};
     const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
     if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
     enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
@@ -295,17 +271,13 @@ private:
 
   /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice.
   std::size_t return_what_fits(std::size_t bytes) {
-    std::size_t smallest = 0; // of those that are large enough
+    std::size_t smallest = 0;
     {
       std::lock_guard guard{lock_};
       put_back_recent();
-      std::size_t sum = 0;
-      for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next) {
-        if (!heap_.is_returnable(*segment)) continue;
-        sum += segment->bytes;
-        if (segment->bytes >= bytes) smallest = smallest == 0 ? segment->bytes : std::min(smallest, segment->bytes);
-      }
-      if (sum < bytes) return 0;
+      const auto cached = heap_.returnable(bytes);
+      if (cached.all_bytes < bytes) return 0;
+      smallest = cached.smallest_bytes;
     }
     std::size_t chosen = 0;
     return return_segments([&](const Segment& segment) {

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records that entering a new segment takes, set aside before upstream is asked, so that nothing can fail after it has
+// answered. What was not used goes back. Read next: memory/pool.hpp.
+
+#include <twill/memory/heap.hpp>
+
+#include <mutex>
+
+namespace twill::inline v0::memory {
+
+template <SizePolicy Sizes, class Lock> struct SpareRecords {
+  /// throws: std::bad_alloc, with nothing changed
+  SpareRecords(Heap<Sizes>& of, Lock& guarded_by) : heap{of}, lock{guarded_by} {
+    std::lock_guard guard{lock};
+    heap.segment_records.prepare(1);
+    heap.blocks.prepare(2);
+    segment = heap.segment_records.take();
+    block = heap.blocks.take();
+    rest = heap.blocks.take();
+  }
+  SpareRecords(const SpareRecords&) = delete;
+  SpareRecords& operator=(const SpareRecords&) = delete;
+  ~SpareRecords() {
+    std::lock_guard guard{lock};
+    if (segment != nullptr) heap.segment_records.give_back(segment);
+    if (block != nullptr) heap.blocks.give_back(block);
+    if (rest != nullptr) heap.blocks.give_back(rest);
+  }
+
+  Heap<Sizes>& heap;
+  Lock& lock;
+  Segment* segment = nullptr;
+  Block* block = nullptr;
+  Block* rest = nullptr; ///< for what the request does not need of the segment
+};
+
+} // namespace twill::inline v0::memory
