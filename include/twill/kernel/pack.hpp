@@ -219,6 +219,14 @@ template <class T, int N> [[nodiscard]] TWILL_INLINE auto operator!=(const Pack<
       a, b, [](auto x, auto y) __attribute__((always_inline)) { return x != y; });
 }
 
+/// Whether any lane is true.
+template <int N, int W> [[nodiscard]] TWILL_INLINE bool any(const Mask<N, W>& mask) {
+  if constexpr (N > 2)
+    return any(half_of<0>(mask) | half_of<1>(mask));
+  else
+    return mask.v[0] != 0 || mask.v[N - 1] != 0;
+}
+
 /// 0, 1, 2, ...
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> lane_numbers() {
   Pack<T, N> result;
