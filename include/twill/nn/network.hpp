@@ -166,6 +166,11 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     static_assert(sizeof...(Inputs) == std::tuple_size_v<inputs_t<M>>, "twill: forward: the model takes another number of inputs");
     require_device(inputs...);
+    return Tracked<Stage, D, Inputs...>(state_, context_of_next_run(), inputs...);
+  }
+
+  /// The run-time numbers of the next `forward`: what `set` said, the mode, and a draw from the device's generator.
+  [[nodiscard]] RunContext context_of_next_run() const {
     compile::Knobs knobs = knobs_;
     if (!training_)
       for (std::size_t i = 0; i < knobs.infos().size(); ++i)
@@ -174,7 +179,7 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
       const Draw draw = generator(device()).next();
       knobs.set_draw(draw.seed, draw.step);
     }
-    return Tracked<Stage, D, Inputs...>(state_, std::move(knobs), inputs...);
+    return {std::move(knobs), 0};
   }
 
   /// Runs the model as in evaluation, without dropout; keeps nothing.
@@ -186,9 +191,7 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
     Result result(device(), compile::detail::output_info<Evaluation, 0>().shape.evaluate(symbols));
     const std::tuple contiguous{inputs.contiguous()...};
     const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
-    compile::Knobs knobs{compile::Compiled<Evaluation>::view().knobs};
-    knobs.take(knobs_);
-    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), knobs.bits(), result.data());
+    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), RunContext{knobs_, 0}, result.data());
     return result;
   }
 

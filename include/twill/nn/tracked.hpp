@@ -31,11 +31,19 @@ template <HostDevice D> class Weights {
 
 template <StageFunction F, HostDevice D, class... Arguments> class Tracked;
 
-template <class X> inline constexpr bool is_tracked = false;
-template <class F, class D, class... A> inline constexpr bool is_tracked<Tracked<F, D, A...>> = true;
-
+/// A tensor with a history: `value()` is the tensor, `backward_from` takes the gradient of it.
 template <class X>
-concept AnyTracked = is_tracked<std::remove_cvref_t<X>>;
+concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename std::remove_cvref_t<X>::Value& gradient) {
+  requires AnyTensor<typename std::remove_cvref_t<X>::Value>;
+  { x.value() } -> std::same_as<const typename std::remove_cvref_t<X>::Value&>;
+  x.backward_from(gradient);
+};
+
+/// What a run depends on besides its arguments.
+struct RunContext {
+  compile::Knobs knobs{};
+  std::int64_t first_row = 0;  ///< where the rows stand in the whole batch, when it is split
+};
 
 namespace detail {
 
@@ -52,7 +60,7 @@ template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { 
 /// Runs a source whose outputs are untyped blocks of memory.
 template <compile::Source S, HostDevice D>
 std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
-                                              std::span<void* const> parameters, std::span<const std::uint64_t> knobs,
+                                              std::span<void* const> parameters, const RunContext& context,
                                               void* first_output = nullptr) {
   auto& executor = compile::detail::thread_executor<S>(device);
   std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(executor.table().outputs));
@@ -67,7 +75,9 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
     buffers[k] = memory::Buffer<D>(device, static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype));
     outputs[k] = buffers[k].data();
   }
-  executor.run(symbols, {.inputs = inputs, .parameters = parameters, .outputs = outputs, .knobs = knobs});
+  compile::Knobs knobs{executor.table().knobs};
+  knobs.take(context.knobs);
+  executor.run(symbols, {.inputs = inputs, .parameters = parameters, .outputs = outputs, .knobs = knobs.bits(), .first_row = context.first_row});
   return buffers;
 }
 
@@ -80,10 +90,11 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
 
  public:
   using Value = compile::output_t<Forward, 0, D>;
+  using device_type = D;
 
   /// Runs the stage forward.
-  Tracked(std::shared_ptr<Weights<D>> weights, compile::Knobs knobs, const Arguments&... arguments)
-      : weights_{std::move(weights)}, knobs_{std::move(knobs)}, arguments_{arguments...} {
+  Tracked(std::shared_ptr<Weights<D>> weights, RunContext context, const Arguments&... arguments)
+      : weights_{std::move(weights)}, context_{std::move(context)}, arguments_{arguments...} {
     const auto& device = compile::detail::common_device(detail::tensor_of(arguments)...);
     const auto view = compile::Compiled<Forward>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
@@ -124,9 +135,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
     addresses.push_back(value_.data());  // read only if the pass wants the result
     const std::size_t wanted = compile::Compiled<Pass>::sizes.inputs;
     addresses.resize(wanted);
-    compile::Knobs knobs{compile::Compiled<Pass>::view().knobs};
-    knobs.take(knobs_);
-    auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), knobs.bits());
+    auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), context_);
     pass_on(std::move(gradients), std::index_sequence_for<Arguments...>{});
   }
 
@@ -136,9 +145,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   }
 
   template <compile::Source S> std::vector<memory::Buffer<D>> forward(const D& device, std::span<void* const> inputs) const {
-    compile::Knobs knobs{compile::Compiled<S>::view().knobs};
-    knobs.take(knobs_);
-    return detail::run_to_buffers<S>(device, symbols_, inputs, parameters(), knobs.bits(), value_.data());
+    return detail::run_to_buffers<S>(device, symbols_, inputs, parameters(), context_, value_.data());
   }
 
   /// Gives the last buffers to the tracked arguments and the rest to the weights.
@@ -160,7 +167,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   }
 
   std::shared_ptr<Weights<D>> weights_{};
-  compile::Knobs knobs_{};
+  RunContext context_{};
   std::tuple<Arguments...> arguments_;
   graph::SymbolValues symbols_{};
   Value value_{};
@@ -179,8 +186,6 @@ template <class F, class... Arguments> struct CallStage {
 namespace detail {
 template <class X> struct StageArgument { using type = compile::argument_t<X>; };
 template <AnyTracked X> struct StageArgument<X> { using type = compile::argument_t<typename X::Value>; };
-template <class X> struct DeviceOf { using type = typename X::device_type; };
-template <class F, class D, class... A> struct DeviceOf<Tracked<F, D, A...>> { using type = D; };
 } // namespace detail
 
 template <class X>
@@ -190,14 +195,14 @@ concept StageOperand = AnyTensor<X> || AnyTracked<X>;
 template <class F, StageOperand First, StageOperand... Rest>
 requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
 [[nodiscard]] auto apply(F, const First& first, const Rest&... rest) {
-  using D = typename detail::DeviceOf<First>::type;
+  using D = typename First::device_type;
   using Stage = CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
-  compile::Knobs knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs};
-  if (knobs.draws()) {
+  RunContext context{compile::Knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs}, 0};
+  if (context.knobs.draws()) {
     const Draw draw = generator(first.device()).next();
-    knobs.set_draw(draw.seed, draw.step);
+    context.knobs.set_draw(draw.seed, draw.step);
   }
-  return Tracked<Stage, D, First, Rest...>({}, std::move(knobs), first, rest...);
+  return Tracked<Stage, D, First, Rest...>({}, std::move(context), first, rest...);
 }
 
 // Stages with names of their own, on tracked values.

@@ -20,7 +20,7 @@ inline constexpr std::string_view loss_weight_knob = "train.loss_weight";
 
 namespace detail {
 
-/// A traced model, its loss and the gradients of the trainable weights, scaled by the loss weight.
+/// A traced model, its loss and the gradients of the trainable weights, both times the loss weight.
 struct LossTrace {
   graph::Graph graph{};
   int loss = -1;
@@ -35,12 +35,12 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
   const graph::Value loss = compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
-  result.loss = loss.id();
   if (!loss.shape().elements().is_one())
     graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
   if (graph.fault.any()) return result;
   result.weights = nn::detail::trainable_weights(graph);
   const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
+  result.loss = (loss * weight).id();
   result.gradients = gradients(graph, {{loss.id(), weight.id()}}, result.weights);
   for (std::size_t i = 0; i < result.weights.size(); ++i) {
     nn::detail::require_reached(graph, result.weights[i], result.gradients[i]);
@@ -51,7 +51,7 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
 
 } // namespace detail
 
-/// The loss, then the gradients of the trainable weights. Inputs: those of the model, then the targets.
+/// The weighted loss, then the gradients of the trainable weights. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class... Targets> struct LossGradient {
   static constexpr graph::Graph trace() {
     detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();

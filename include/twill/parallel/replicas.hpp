@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for each device, all at once. Each runs on its device's worker; the caller waits for all of them, and the
+// failure of the lowest rank is thrown again as its own type, with the replica and its device named. Read next:
+// parallel/data_parallel.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/device/device.hpp>
+#include <twill/memory/out_of_memory.hpp>
+#include <twill/nn/no_grad.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel {
+
+namespace detail {
+
+template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) { throw E(where + error.what()); }
+
+/// Throws the current exception again, as the same type where twill knows how to make one.
+[[noreturn]] inline void rethrow_from_replica(const std::string& where) {
+  try {
+    throw;
+  } catch (const ShapeError& error) {
+    throw_named(error, where);
+  } catch (const DeviceError& error) {
+    throw_named(error, where);
+  } catch (const ValueError& error) {
+    throw_named(error, where);
+  } catch (const IndexError& error) {
+    throw_named(error, where);
+  } catch (const NumericError& error) {
+    throw_named(error, where);
+  } catch (const SystemError& error) {
+    throw_named(error, where);
+  } catch (const std::runtime_error& error) {
+    if (typeid(error) == typeid(std::runtime_error)) throw_named(error, where);
+    throw;
+  }
+}
+
+} // namespace detail
+
+/// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
+/// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
+template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
+  const bool without_gradients = nn::is_no_grad();
+  const auto task = [&](std::size_t rank) {
+    return [&f, rank, without_gradients] {
+      if (without_gradients) {
+        const nn::NoGrad scope{};
+        f(rank);
+      } else {
+        f(rank);
+      }
+    };
+  };
+  std::vector<decltype(submit(devices[0], task(0)))> pending{};
+  for (std::size_t rank = 0; rank < count; ++rank) pending.push_back(submit(devices[rank], task(rank)));
+  std::exception_ptr first{};
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    try {
+      try {
+        pending[rank].wait();
+      } catch (...) {
+        detail::rethrow_from_replica("replica " + std::to_string(rank) + " on " + to_string(devices[rank]) + ": ");
+      }
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+/// Every device of a kind.
+template <HostDevice D> [[nodiscard]] std::vector<D> all_devices() {
+  std::vector<D> devices{};
+  for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
+  return devices;
+}
+
+} // namespace twill::inline v0::parallel
