@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reduction inside a traced function over an axis that its operand does not have.
+// nvcc
+// expect: axis_is_outside_the_rank
+// expect: left<2>
+// expect: right<2>
+
+#include <twill/compile/function.hpp>
+#include <twill/tensor/create.hpp>
+
+using namespace twill;
+
+const auto x = zeros<float, Shape<3, 4>>();
+
+#ifdef MISUSE
+const auto y = compiled([](auto a) { return sum(a, {2}); })(x);
+#else
+const auto y = compiled([](auto a) { return sum(a, {1}); })(x);
+#endif
