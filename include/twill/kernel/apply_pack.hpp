@@ -198,11 +198,10 @@ template <Primitive P, class T, int N> [[nodiscard]] TWILL_INLINE auto apply(con
     return vector_detail::apply_integral<P>(a, b);
 }
 
-/// Two truth values; the first decides the size of the result's integers.
-template <Primitive P, int N, int W, int V>
-[[nodiscard]] TWILL_INLINE Mask<N, W> apply(const Mask<N, W>& a, const Mask<N, V>& other) {
+/// Two truth values.
+template <Primitive P, int N, int W>
+[[nodiscard]] TWILL_INLINE Mask<N, W> apply(const Mask<N, W>& a, const Mask<N, W>& b) {
   using enum Primitive;
-  const Mask<N, W> b = resize<W>(other);
   if constexpr (P == logical_and || P == bitwise_and || P == multiply || P == minimum)
     return a & b;
   else if constexpr (P == logical_or || P == bitwise_or || P == add || P == maximum)
@@ -221,6 +220,12 @@ template <Primitive P, int N, int W, int V>
     static_assert(P == greater_equal, "twill: this primitive takes numbers; cast first");
     return a | ~b;
   }
+}
+
+/// Two truth values of different sizes; the first decides the size of the result's integers.
+template <Primitive P, int N, int W, int V>
+[[nodiscard]] TWILL_INLINE Mask<N, W> apply(const Mask<N, W>& a, const Mask<N, V>& b) {
+  return apply<P>(a, resize<W>(b));
 }
 
 /// `where` of numbers, and of truth values.
