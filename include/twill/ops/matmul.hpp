@@ -24,8 +24,10 @@ constexpr void matmul_vjp(Graph& graph, int node, int cotangent, std::array<int,
   const Value left{graph, graph.node(node).input(0)};
   const Value right{graph, graph.node(node).input(1)};
   const Value g{graph, cotangent};
-  gradients[0] = matmul(g, transpose(right)).id();
-  gradients[1] = matmul(transpose(left), g).id();
+  // The gradient of a transposed operand is computed transposed, so that the operand's own gradient lies as it does.
+  const auto is_transposed = [](Value operand) { return operand.node().kind == Kind::transpose; };
+  gradients[0] = (is_transposed(left) ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right))).id();
+  gradients[1] = (is_transposed(right) ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g)).id();
 }
 
 /// Grid: the batch axes, then m, n, k.
