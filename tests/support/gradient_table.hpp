@@ -1,0 +1,194 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of everything that has a derivative. A primitive or reduction with a rule in graph/derivatives.hpp that no row
+// uses makes tests/graph/gradient.test.cpp fail to compile, so a new one has to appear here. Rows stand in groups, because
+// each group is compiled in a file of its own.
+
+#include "tests/support/gradient_check.hpp"
+
+#include <twill/nn/activations.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/ops/matmul.hpp>
+
+#include <tuple>
+
+namespace twill::test {
+
+using graph::KeepDims;
+using graph::Value;
+
+namespace detail {
+
+inline constexpr std::array<Dims, 1> one_operand[]{{Dims(2, 3)}, {Dims(1)}, {Dims{}}, {Dims(0, 3)}, {Dims(7)}};
+inline constexpr std::array<Dims, 2> two_operands[]{{Dims(2, 3), Dims(2, 3)}, {Dims(2, 3), Dims(3)},
+                                                    {Dims(2, 1), Dims(1, 3)}, {Dims(1), Dims(1)},
+                                                    {Dims{}, Dims(2, 2)},     {Dims(0, 3), Dims(3)}};
+inline constexpr std::array<Dims, 3> three_operands[]{
+    {Dims(2, 3), Dims(2, 3), Dims(2, 3)}, {Dims(2, 3), Dims(3), Dims(2, 1)}, {Dims{}, Dims(1), Dims(0)}};
+inline constexpr std::array<Dims, 1> matrices[]{{Dims(3, 4)}, {Dims(1, 1)}, {Dims(5, 1)}, {Dims(1, 5)}, {Dims(2, 17)}};
+inline constexpr std::array<Dims, 1> blocks[]{{Dims(2, 3, 4)}, {Dims(1, 3, 1)}, {Dims(1, 1, 1)}};
+inline constexpr std::array<Dims, 2> products[]{{Dims(2, 3), Dims(3, 4)},
+                                                {Dims(1, 1), Dims(1, 1)},
+                                                {Dims(5, 1), Dims(1, 2)},
+                                                {Dims(0, 3), Dims(3, 2)},
+                                                {Dims(2, 0), Dims(0, 3)}};
+inline constexpr std::array<Dims, 2> right_transposed[]{{Dims(2, 3), Dims(4, 3)}, {Dims(1, 2), Dims(1, 2)}};
+inline constexpr std::array<Dims, 2> left_transposed[]{{Dims(3, 2), Dims(3, 4)}, {Dims(2, 1), Dims(2, 1)}};
+inline constexpr std::array<Dims, 2> batched[]{{Dims(2, 2, 3), Dims(2, 3, 2)}, {Dims(1, 1, 2), Dims(1, 2, 3)}};
+inline constexpr std::array<Dims, 2> pairs[]{{Dims(3, 4), Dims(3, 4)}, {Dims(1, 1), Dims(1, 1)}, {Dims(5), Dims(5)}};
+
+template <class F>
+constexpr auto row(std::string_view name, Range range, F f, double (*reference)(const double*) = nullptr) {
+  return Row<1, F>{name, {range}, f, one_operand, reference};
+}
+template <class F>
+constexpr auto row(std::string_view name, Range a, Range b, F f, double (*reference)(const double*) = nullptr) {
+  return Row<2, F>{name, {a, b}, f, two_operands, reference};
+}
+template <class F>
+constexpr auto row(std::string_view name, Range a, Range b, Range c, F f,
+                   double (*reference)(const double*) = nullptr) {
+  return Row<3, F>{name, {a, b, c}, f, three_operands, reference};
+}
+template <std::size_t N, std::size_t Count, class F>
+constexpr auto row_on(std::string_view name, const std::array<Dims, N> (&shapes)[Count], F f, Range range = {}) {
+  Row<N, F> made{name, {}, f, shapes, nullptr};
+  for (Range& each : made.ranges) each = range;
+  return made;
+}
+template <std::size_t N, class F> constexpr auto with_step(Row<N, F> row, double step) {
+  row.step = step;
+  return row;
+}
+
+constexpr Value primitive(kernel::Primitive primitive, Value a, Value b) {
+  return graph::detail::binary(primitive, a, b);
+}
+
+/// Labels 0, 1, 2, … for the rows of a batch.
+constexpr Value labels_for(Value logits) {
+  graph::Extents rows{};
+  rows.append(logits.shape()[0]);
+  return graph::iota(logits.graph(), rows);
+}
+
+} // namespace detail
+
+// clang-format off
+inline constexpr std::tuple arithmetic_rows{
+    detail::row("negate", {}, [](Value x) { return -x; }, [](const double* x) { return -x[0]; }),
+    detail::row("abs", {}, [](Value x) { return graph::abs(x); }, [](const double* x) { return std::fabs(x[0]); }),
+    detail::row("square", {}, [](Value x) { return graph::square(x); }, [](const double* x) { return x[0] * x[0]; }),
+    detail::row("sqrt", {0.2, 3}, [](Value x) { return graph::sqrt(x); }, [](const double* x) { return std::sqrt(x[0]); }),
+    detail::row("rsqrt", {0.2, 3}, [](Value x) { return graph::rsqrt(x); }, [](const double* x) { return 1 / std::sqrt(x[0]); }),
+    detail::row("reciprocal", {0.3, 3}, [](Value x) { return graph::reciprocal(x); }, [](const double* x) { return 1 / x[0]; }),
+    detail::row("floor", {0.1, 0.9}, [](Value x) { return graph::floor(x) * x; }, [](const double* x) { return std::floor(x[0]) * x[0]; }),
+    detail::row("sign", {}, [](Value x) { return graph::sign(x) * x; }, [](const double* x) { return std::fabs(x[0]); }),
+    detail::row("add", {}, {}, [](Value a, Value b) { return a + b; }, [](const double* x) { return x[0] + x[1]; }),
+    detail::row("subtract", {}, {}, [](Value a, Value b) { return a - b; }, [](const double* x) { return x[0] - x[1]; }),
+    detail::row("multiply", {}, {}, [](Value a, Value b) { return a * b; }, [](const double* x) { return x[0] * x[1]; }),
+    detail::row("divide", {}, {0.4, 2}, [](Value a, Value b) { return a / b; }, [](const double* x) { return x[0] / x[1]; }),
+    detail::row("remainder", {2.1, 2.4}, {1.3, 1.9}, [](Value a, Value b) { return detail::primitive(kernel::Primitive::remainder, a, b); }, [](const double* x) { return std::fmod(x[0], x[1]); }),
+    detail::row("remainder of a negative number", {-2.4, -2.1}, {1.3, 1.9}, [](Value a, Value b) { return detail::primitive(kernel::Primitive::remainder, a, b); }, [](const double* x) { return x[0] + 2 * x[1]; }),
+    detail::row("power", {0.3, 2}, {-2, 2}, [](Value a, Value b) { return graph::power(a, b); }, [](const double* x) { return std::pow(x[0], x[1]); }),
+    detail::row("power with a plain exponent", {-2, 2}, [](Value x) { return graph::power(x, 3); }, [](const double* x) { return x[0] * x[0] * x[0]; }),
+    detail::row("maximum", {}, {}, [](Value a, Value b) { return graph::maximum(a, b); }, [](const double* x) { return std::max(x[0], x[1]); }),
+    detail::row("minimum", {}, {}, [](Value a, Value b) { return graph::minimum(a, b); }, [](const double* x) { return std::min(x[0], x[1]); }),
+    detail::row("where", {}, {}, [](Value a, Value b) { return graph::where(a < b, a * a, b * a); }, [](const double* x) { return x[0] < x[1] ? x[0] * x[0] : x[0] * x[1]; }),
+    detail::row("where of three", {}, {}, {}, [](Value a, Value b, Value c) { return graph::where(a > 0.25, b * c, b * b); }, [](const double* x) { return x[0] > 0.25 ? x[1] * x[2] : x[1] * x[1]; }),
+    detail::row("fma", {}, {}, {}, [](Value a, Value b, Value c) {
+      const graph::Extents shape = graph::broadcast_shape(a.graph(), graph::broadcast_shape(a.graph(), a.shape(), b.shape(), 0), c.shape(), 0);
+      return graph::detail::apply(kernel::Primitive::fma, DType::float64, {graph::broadcast_to(a, shape), graph::broadcast_to(b, shape), graph::broadcast_to(c, shape)});
+    }, [](const double* x) { return x[0] * x[1] + x[2]; }),
+};
+
+inline constexpr std::tuple transcendental_rows{
+    detail::row("exp", {}, [](Value x) { return graph::exp(x); }, [](const double* x) { return std::exp(x[0]); }),
+    detail::row("expm1", {}, [](Value x) { return graph::expm1(x); }, [](const double* x) { return std::expm1(x[0]); }),
+    detail::row("log", {0.2, 3}, [](Value x) { return graph::log(x); }, [](const double* x) { return std::log(x[0]); }),
+    detail::row("log1p", {-0.7, 3}, [](Value x) { return graph::log1p(x); }, [](const double* x) { return std::log1p(x[0]); }),
+    detail::row("sin", {}, [](Value x) { return graph::sin(x); }, [](const double* x) { return std::sin(x[0]); }),
+    detail::row("cos", {}, [](Value x) { return graph::cos(x); }, [](const double* x) { return std::cos(x[0]); }),
+    detail::row("tan", {-1, 1}, [](Value x) { return graph::tan(x); }, [](const double* x) { return std::tan(x[0]); }),
+    detail::row("asin", {-0.8, 0.8}, [](Value x) { return graph::asin(x); }, [](const double* x) { return std::asin(x[0]); }),
+    detail::row("acos", {-0.8, 0.8}, [](Value x) { return graph::acos(x); }, [](const double* x) { return std::acos(x[0]); }),
+    detail::row("atan", {}, [](Value x) { return graph::atan(x); }, [](const double* x) { return std::atan(x[0]); }),
+    detail::row("sinh", {}, [](Value x) { return graph::sinh(x); }, [](const double* x) { return std::sinh(x[0]); }),
+    detail::row("cosh", {}, [](Value x) { return graph::cosh(x); }, [](const double* x) { return std::cosh(x[0]); }),
+    detail::row("tanh", {}, [](Value x) { return graph::tanh(x); }, [](const double* x) { return std::tanh(x[0]); }),
+    detail::row("erf", {}, [](Value x) { return graph::erf(x); }, [](const double* x) { return std::erf(x[0]); }),
+    detail::row("atan2", {0.3, 2}, {-2, 2}, [](Value a, Value b) { return graph::atan2(a, b); }, [](const double* x) { return std::atan2(x[0], x[1]); }),
+};
+
+inline constexpr std::tuple activation_rows{
+    detail::row("relu", {}, [](Value x) { return graph::relu(x) * x; }, [](const double* x) { return x[0] > 0 ? x[0] * x[0] : 0; }),
+    detail::row("leaky_relu", {}, [](Value x) { return graph::leaky_relu(x, 0.2); }, [](const double* x) { return x[0] > 0 ? x[0] : 0.2 * x[0]; }),
+    detail::row("sigmoid", {-4, 4}, [](Value x) { return graph::sigmoid(x); }, [](const double* x) { return 1 / (1 + std::exp(-x[0])); }),
+    detail::row("silu", {}, [](Value x) { return graph::silu(x); }, [](const double* x) { return x[0] / (1 + std::exp(-x[0])); }),
+    detail::row("gelu", {}, [](Value x) { return graph::gelu(x); }, [](const double* x) { return 0.5 * x[0] * std::erfc(-x[0] / std::sqrt(2.0)); }),
+    detail::row("gelu_tanh", {}, [](Value x) { return graph::gelu_tanh(x); }, [](const double* x) { return 0.5 * x[0] * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x[0] + 0.044715 * x[0] * x[0] * x[0]))); }),
+    detail::row("softplus", {}, [](Value x) { return graph::softplus(x); }, [](const double* x) { return std::log(1 + std::exp(x[0])); }),
+    detail::row("elu", {}, [](Value x) { return graph::elu(x, 1.5); }, [](const double* x) { return x[0] > 0 ? x[0] : 1.5 * std::expm1(x[0]); }),
+    detail::row("clamp", {}, [](Value x) { return graph::clamp(x, -1, 0.5) * x; }, [](const double* x) { return std::min(std::max(x[0], -1.0), 0.5) * x[0]; }),
+};
+
+inline constexpr std::tuple reduction_rows{
+    detail::row_on("sum over 0", detail::matrices, [](Value x) { return graph::square(graph::sum(x * x, {0})); }),
+    detail::row_on("sum over 1", detail::matrices, [](Value x) { return graph::square(graph::sum(x * x, {1}, KeepDims::yes)); }),
+    detail::row_on("sum", detail::matrices, [](Value x) { return graph::square(graph::sum(x * x)); }),
+    detail::row_on("sum over the middle", detail::blocks, [](Value x) { return graph::square(graph::sum(x * x, {1})); }),
+    detail::row_on("sum over two axes", detail::blocks, [](Value x) { return graph::square(graph::sum(x * x, {0, -1})); }),
+    detail::row_on("mean over 0", detail::matrices, [](Value x) { return graph::exp(graph::mean(x * x, {0}, KeepDims::yes)); }),
+    detail::row_on("mean over -1", detail::matrices, [](Value x) { return graph::exp(graph::mean(x * x, {-1})); }),
+    detail::row_on("mean", detail::matrices, [](Value x) { return graph::exp(graph::mean(x * x)); }),
+    detail::row_on("max over 0", detail::matrices, [](Value x) { return graph::square(graph::max(x, {0})); }),
+    detail::row_on("max over -1", detail::matrices, [](Value x) { return graph::square(graph::max(x, {-1}, KeepDims::yes)) * x; }),
+    detail::row_on("max", detail::matrices, [](Value x) { return graph::square(graph::max(x)); }),
+    detail::row_on("min over 0", detail::matrices, [](Value x) { return graph::square(graph::min(x, {0}, KeepDims::yes)); }),
+    detail::row_on("min over 1", detail::matrices, [](Value x) { return graph::square(graph::min(x, {1})); }),
+    detail::row_on("min", detail::matrices, [](Value x) { return graph::square(graph::min(x)); }),
+    detail::row_on("prod over 0", detail::matrices, [](Value x) { return graph::prod(x, {0}); }, {0.4, 1.6}),
+    detail::row_on("prod over -1", detail::matrices, [](Value x) { return graph::prod(x, {-1}, KeepDims::yes) * x; }, {0.4, 1.6}),
+    detail::row_on("var over 0", detail::matrices, [](Value x) { return graph::square(graph::var(x, {0})); }),
+    detail::row_on("var over -1", detail::matrices, [](Value x) { return x * graph::var(x, {-1}, 0, KeepDims::yes); }),
+};
+
+inline constexpr std::tuple shape_rows{
+    detail::row_on("broadcast", detail::matrices, [](Value x) {
+      graph::Extents shape{};
+      shape.append({2, 0});
+      shape.append(x.shape()[0]);
+      shape.append(x.shape()[1]);
+      return graph::square(graph::broadcast_to(x, shape));
+    }),
+    detail::row_on("reshape", detail::blocks, [](Value x) { return graph::square(graph::sum(graph::flatten(x * x, 0), {0}, KeepDims::yes)); }),
+    detail::row_on("flatten", detail::blocks, [](Value x) { return graph::square(graph::sum(graph::flatten(x * x), {1})); }),
+    detail::row_on("transpose", detail::matrices, [](Value x) { return graph::square(graph::sum(graph::transpose(x * x), {0})) * graph::sum(x); }),
+    detail::row_on("transpose of three axes", detail::blocks, [](Value x) { return graph::square(graph::sum(graph::transpose(x * x, {2, 0, 1}), {-1})); }),
+    detail::row_on("unsqueeze", detail::matrices, [](Value x) { return graph::unsqueeze(x, 1) * graph::unsqueeze(x, 0); }),
+    detail::with_step(detail::row_on("cast", detail::matrices, [](Value x) { return graph::square(graph::cast(x, DType::float32)); }), 1e-2),
+    detail::row_on("matmul", detail::products, [](Value a, Value b) { return graph::square(graph::matmul(a, b)); }),
+    detail::row_on("matmul by a transposed right side", detail::right_transposed, [](Value a, Value b) { return graph::square(graph::matmul(a, graph::transpose(b))); }),
+    detail::row_on("matmul of a transposed left side", detail::left_transposed, [](Value a, Value b) { return graph::square(graph::matmul(graph::transpose(a), b)); }),
+    detail::row_on("batched matmul", detail::batched, [](Value a, Value b) { return graph::square(graph::matmul(a, b)); }),
+    detail::row_on("a matrix by its own transpose", detail::matrices, [](Value x) { return graph::tanh(graph::matmul(x, graph::transpose(x)) * 0.1); }),
+};
+
+inline constexpr std::tuple loss_rows{
+    detail::row_on("softmax over -1", detail::matrices, [](Value x) { return graph::softmax(x) * x; }),
+    detail::row_on("softmax over 0", detail::matrices, [](Value x) { return graph::softmax(x, 0); }),
+    detail::row_on("log_softmax over -1", detail::matrices, [](Value x) { return graph::square(graph::log_softmax(x)); }),
+    detail::row_on("log_softmax over 0", detail::matrices, [](Value x) { return graph::square(graph::log_softmax(x, 0)); }),
+    detail::row_on("logsumexp", detail::matrices, [](Value x) { return graph::square(graph::logsumexp(x)); }),
+    detail::row_on("cross_entropy", detail::matrices, [](Value x) { return nn::cross_entropy(x, detail::labels_for(x)); }),
+    detail::row_on("mse", detail::pairs, [](Value a, Value b) { return nn::mse(a, b); }),
+    detail::row_on("l1", detail::pairs, [](Value a, Value b) { return nn::l1(a, b * b); }),
+    detail::row_on("bce_with_logits", detail::pairs, [](Value a, Value b) { return nn::bce_with_logits(a, graph::sigmoid(b)); }),
+};
+// clang-format on
+
+inline constexpr std::tuple all_rows =
+    std::tuple_cat(arithmetic_rows, transcendental_rows, activation_rows, reduction_rows, shape_rows, loss_rows);
+
+} // namespace twill::test
