@@ -62,7 +62,8 @@ template <HostDevice D> struct ParameterView {
 /// What tracked results share with the network that made them.
 template <HostDevice D> class NetworkState : public Weights<D> {
  public:
-  NetworkState(D device, std::span<const graph::ParameterInfo> infos) : device{device}, infos{infos}, gradients(infos.size()) {
+  NetworkState(D place, std::span<const graph::ParameterInfo> parameters)
+      : device{place}, infos{parameters}, gradients(parameters.size()) {
     for (const graph::ParameterInfo& info : infos) {
       buffers.emplace_back(device, bytes_of(info));
       addresses_.push_back(buffers.back().data());

@@ -104,7 +104,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
     const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
     kept_ = is_no_grad() ? forward<PlainForward<F>>(device, addresses) : forward<Forward>(device, addresses);
     kept_.erase(kept_.begin());
-    records_ = !is_no_grad();
+    if (is_no_grad()) forget();
   }
 
   [[nodiscard]] const Value& value() const { return value_; }
@@ -112,6 +112,12 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   [[nodiscard]] auto item() const { return value_.item(); }
   [[nodiscard]] Dims shape() const { return value_.shape(); }
   [[nodiscard]] D device() const { return value_.device(); }
+
+  /// Gives up the value and everything kept for a backward pass now instead of at the end of the scope.
+  void reset() noexcept {
+    forget();
+    value_.reset();
+  }
 
   /// Adds the gradients of this scalar to those of every weight it depends on.
   /// throws: ShapeError unless there is one element, ValueError when it was computed without gradients
@@ -124,7 +130,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
 
   /// Continues the backward pass from a gradient of this value.
   void backward_from(const Value& cotangent) const {
-    if (!records_) throw ValueError("backward: the value was computed under no_grad and kept nothing");
+    if (!records_) throw ValueError("backward: nothing was kept for it; the value was computed under NoGrad, or reset");
     using Pass = Backward<F, input_set>;
     const Value gradient = cotangent.contiguous();
     const std::tuple inputs = std::apply([](const auto&... x) { return std::tuple{detail::tensor_of(x).contiguous()...}; }, arguments_);
@@ -140,6 +146,17 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   }
 
  private:
+  /// Drops the history: kept tensors, and the handles of the arguments.
+  void forget() noexcept {
+    records_ = false;
+    kept_.clear();
+    weights_.reset();
+    const auto drop = [](auto& argument) {
+      if constexpr (requires { argument.reset(); }) argument.reset();
+    };
+    std::apply([&](auto&... argument) { (drop(argument), ...); }, arguments_);
+  }
+
   [[nodiscard]] std::span<void* const> parameters() const {
     return weights_ ? weights_->addresses() : std::span<void* const>{};
   }
