@@ -167,7 +167,7 @@ private:
       B::template uniforms_at<0>(uniforms, at, bound_, all);
       const At here = whole ? at : Loop::tail_of(at, buffer, j, width, all);
       Loop::template pack<0>(uniforms, here, {}, j, registers, all);
-      if (!whole) Loop::finish_tail(registers, registers, at, buffer, j, width, all);
+      if (!whole) Loop::finish_tail(registers, registers, at, buffer, j, 0, width, all);
       for (std::size_t o = 0; o < B::operands; ++o) at.at[o] += down_[o];
     }
     each_reduction([&]<int I>() __attribute__((always_inline)) {

@@ -70,6 +70,16 @@ public:
     const bool shared = team.size() > 1 && work >= vector_detail::worth_sharing;
     if (rows == 0 || (!has_reductions && n_ == 0)) return;
     if (!shared) {
+      if constexpr (!has_reductions) {
+        if (rows == 1) { // the common case once dimensions are merged, and the one where overhead shows
+          Uniforms uniforms{};
+          B::template uniforms_at<0>(uniforms, start_, bound_, all);
+          if (streams_) start_ = aligned(start_);
+          StageLoop<P, 0>::run(start_, uniforms, uniforms, {}, 0, n_);
+          if (streams_) finish_streams();
+          return;
+        }
+      }
       some_rows(0, rows, 0, n_);
     } else if (rows >= 4 * team.size() || (has_reductions && n_ <= vector_detail::chunk_elements)) {
       team.parallel([&](int rank, int size) {
@@ -136,13 +146,36 @@ private:
       constexpr std::int64_t line_bytes = 64;
       // one more line, so that rows of a power of two do not fall on the same cache sets
       const std::int64_t row_bytes = ((n_ + B::lanes) * 8 / line_bytes + 2) * line_bytes;
-      return {Scratch::of_thread(static_cast<std::size_t>(row_bytes * B::plan.scratch_rows)), row_bytes};
+      std::byte* memory = Scratch::of_thread(static_cast<std::size_t>(row_bytes * B::plan.scratch_rows));
+      return {memory, memory + row_bytes, row_bytes};
     }
   }
 
+  /// The output whose row can serve as the first scratch row: of the same type, with no input read after the values are
+  /// there (the input may lie where the output lies). -1 for none.
+  static constexpr int output_as_scratch = [] {
+    int kept = -1;
+    for (int i = 0; i < B::count; ++i)
+      if (B::plan[i].scratch == 0) kept = i;
+    if (kept < 0) return -1;
+    int found = -1;
+    for (int i = 0; i < B::count; ++i) {
+      const Line line = B::line(i);
+      if (line.kind == LineKind::input && (B::plan[i].computed >> (B::plan[kept].home + 1)) != 0) return -1;
+      const bool stored = line.kind == LineKind::output && !line.uniform && line.type == B::line(kept).type;
+      if (stored && found < 0 && (line.type == DType::float32 || line.type == DType::float64)) found = line.operand;
+    }
+    return found;
+  }();
+
   template <int... Stage>
-  TWILL_INLINE void short_row(const At& at, Uniforms& uniforms, const ScratchRows& scratch,
+  TWILL_INLINE void short_row(const At& at, Uniforms& uniforms, ScratchRows scratch,
                               std::integer_sequence<int, Stage...>) {
+    if constexpr (output_as_scratch >= 0) {
+      // only whole packs fit, and a second pass over what is in the cache beats a first touch of the output
+      if (at.mode[output_as_scratch] == StoreMode::plain && n_ % B::lanes == 0)
+        scratch.first = reinterpret_cast<std::byte*>(at.at[output_as_scratch]);
+    }
     ((B::template uniforms_at<Stage>(uniforms, at, bound_, all),
       StageLoop<P, Stage>::run(at, uniforms, uniforms, scratch, 0, n_)),
      ...);

@@ -17,10 +17,13 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 /// Where a row keeps values between stages.
 struct ScratchRows {
-  std::byte* data = nullptr;
-  std::int64_t row_bytes = 0; ///< whole packs
+  std::byte* first = nullptr;  ///< row 0: often the output itself
+  std::byte* others = nullptr; ///< rows 1, 2, ...
+  std::int64_t row_bytes = 0;  ///< whole packs
 
-  template <class T> [[nodiscard]] T* row(int number) const { return reinterpret_cast<T*>(data + number * row_bytes); }
+  template <class T> [[nodiscard]] TWILL_INLINE T* row(int number) const {
+    return reinterpret_cast<T*>(number == 0 ? first : others + (number - 1) * row_bytes);
+  }
 };
 
 namespace vector_detail {
@@ -152,32 +155,40 @@ template <class P, int Stage> struct StageLoop {
     return sums;
   }
 
-  /// Runs the stage over the elements [begin, end) of a row; leaves the reductions in `result`.
-  static void run(const At& where, const Uniforms& known, Uniforms& result, ScratchRows scratch, std::int64_t begin,
-                  std::int64_t end) {
-    constexpr typename Base::Indices all{};
-    At at = where; // copies that nothing else can see stay in registers
+  /// Whole packs over the elements [begin, end). Called once for a row and once more for its tail: one body, one copy of it.
+  [[gnu::noinline]] static void whole_packs(const At& where, const Uniforms& known, const ScratchRows& rows,
+                                            std::int64_t begin, std::int64_t end, Accumulators& result) {
+    // copies that nothing else can see stay in registers
+    const At at = where;
     const Uniforms uniforms = known;
-    Accumulators sums = start();
+    const ScratchRows scratch = rows;
+    Accumulators sums = result;
     std::int64_t j = begin;
     if constexpr (accumulators > 1) {
       for (; j + accumulators * lanes <= end; j += accumulators * lanes)
         packs(uniforms, at, scratch, j, sums, std::make_integer_sequence<int, accumulators>{});
     }
-    constexpr std::size_t pack_bytes = static_cast<std::size_t>(lanes) * 8;
-    alignas(64) std::byte buffer[static_cast<std::size_t>(Base::operands)][pack_bytes];
-    const std::int64_t rest = (end - j) % lanes;
-    std::int64_t stop = end - rest;
-    Accumulators before;
-    for (bool in_tail = false;; in_tail = true) {
-      for (; j < stop; j += lanes) pack<0>(uniforms, at, scratch, j, sums, all);
-      if (in_tail || rest == 0) {
-        if (in_tail) finish_tail(sums, before, where, buffer, j - lanes, rest, all);
-        break;
-      }
-      before = sums;
-      at = tail_of(where, buffer, j, rest, all);
-      stop = j + lanes;
+    for (; j < end; j += lanes) pack<0>(uniforms, at, scratch, j, sums, typename Base::Indices{});
+    result = sums;
+  }
+
+  /// Runs the stage over the elements [begin, end) of a row; leaves the reductions in `result`.
+  static void run(const At& where, const Uniforms& known, Uniforms& result, const ScratchRows& scratch,
+                  std::int64_t begin, std::int64_t end) {
+    constexpr typename Base::Indices all{};
+    Accumulators sums = start();
+    const std::int64_t rest = (end - begin) % lanes;
+    if (begin + lanes <= end) whole_packs(where, known, scratch, begin, end - rest, sums);
+    if (rest != 0) [[unlikely]] {
+      constexpr std::size_t pack_bytes = static_cast<std::size_t>(lanes) * 8;
+      alignas(64) std::byte buffer[static_cast<std::size_t>(Base::operands)][pack_bytes];
+      const Accumulators before = sums;
+      // the last pack of a longer row can be read where it lies, over elements that are done
+      const bool is_short = end - begin < lanes;
+      const std::int64_t j = is_short ? begin : end - lanes;
+      const At at = is_short ? tail_of(where, buffer, j, rest, all) : outputs_of(where, buffer, j, all);
+      whole_packs(at, known, scratch, j, j + lanes, sums);
+      finish_tail(sums, before, where, buffer, end - rest, static_cast<int>(end - rest - j), rest, all);
     }
     each(
         [&]<int I>() __attribute__((always_inline)) {
@@ -191,24 +202,17 @@ template <class P, int Stage> struct StageLoop {
         all);
   }
 
-  /// The same operands with the last elements of the row in a buffer.
+  /// The same operands with the stage's outputs in a buffer.
   template <int... I>
-  static At tail_of(const At& where, std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j,
-                    std::int64_t rest, std::integer_sequence<int, I...> all) {
+  static At outputs_of(const At& where, std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j,
+                       std::integer_sequence<int, I...> all) {
     At at = where;
     each(
         [&]<int J>() {
-          constexpr int o = line(J).operand;
-          constexpr bool reads = line(J).kind == LineKind::input && plan[J].in_stage(Stage);
-          constexpr bool writes = line(J).kind == LineKind::output && plan[J].in_stage(Stage);
-          if constexpr (reads || writes) {
-            constexpr std::int64_t size = sizeof(typename Base::template Element<J>);
-            const std::int64_t stride = line(J).access == Access::contiguous && reads ? 1 : where.stride[o];
-            if constexpr (reads)
-              vector_detail::copy_tail_in(buffer[o], static_cast<std::size_t>(lanes * size),
-                                          reinterpret_cast<const std::byte*>(where.at[o] + j * stride * size), stride,
-                                          rest, size);
-            at.at[o] = reinterpret_cast<std::int64_t>(buffer[o]) - j * size;
+          if constexpr (line(J).kind == LineKind::output && plan[J].in_stage(Stage)) {
+            constexpr int o = line(J).operand;
+            at.at[o] = reinterpret_cast<std::int64_t>(buffer[o]) -
+                       j * static_cast<std::int64_t>(sizeof(typename Base::template Element<J>));
             at.stride[o] = 1;
             at.mode[o] = StoreMode::plain;
           }
@@ -217,19 +221,42 @@ template <class P, int Stage> struct StageLoop {
     return at;
   }
 
-  /// Copies the tail's outputs back, and undoes what lanes past the end added.
+  /// The same with the last elements of the inputs in a buffer too.
+  template <int... I>
+  static At tail_of(const At& where, std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j,
+                    std::int64_t rest, std::integer_sequence<int, I...> all) {
+    At at = outputs_of(where, buffer, j, all);
+    each(
+        [&]<int J>() {
+          if constexpr (line(J).kind == LineKind::input && plan[J].in_stage(Stage)) {
+            constexpr int o = line(J).operand;
+            constexpr std::int64_t size = sizeof(typename Base::template Element<J>);
+            const std::int64_t stride = line(J).access == Access::contiguous ? 1 : where.stride[o];
+            vector_detail::copy_tail_in(buffer[o], static_cast<std::size_t>(lanes * size),
+                                        reinterpret_cast<const std::byte*>(where.at[o] + j * stride * size), stride,
+                                        rest, size);
+            at.at[o] = reinterpret_cast<std::int64_t>(buffer[o]) - j * size;
+            at.stride[o] = 1;
+          }
+        },
+        all);
+    return at;
+  }
+
+  /// Copies the outputs of the live lanes back, and undoes what the others added.
   template <int... I>
   static void finish_tail(Accumulators& sums, const Accumulators& before, const At& where,
-                          std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j, std::int64_t rest,
-                          std::integer_sequence<int, I...> all) {
+                          std::byte (*buffer)[static_cast<std::size_t>(lanes) * 8], std::int64_t j, int live,
+                          std::int64_t rest, std::integer_sequence<int, I...> all) {
     each(
         [&]<int J>() {
           constexpr int o = line(J).operand;
           if constexpr (line(J).kind == LineKind::output && plan[J].in_stage(Stage)) {
             constexpr std::int64_t size = sizeof(typename Base::template Element<J>);
             const std::int64_t stride = where.mode[o] == StoreMode::scatter ? where.stride[o] : 1;
-            vector_detail::copy_tail_out(buffer[o], reinterpret_cast<std::byte*>(where.at[o] + j * stride * size),
-                                         stride, rest, size);
+            vector_detail::copy_tail_out(buffer[o] + live * size,
+                                         reinterpret_cast<std::byte*>(where.at[o] + j * stride * size), stride, rest,
+                                         size);
           } else if constexpr (reduces(J)) {
             using A = Accumulator<J>;
             constexpr int width = [] {
@@ -239,8 +266,10 @@ template <class P, int Stage> struct StageLoop {
                 return mask_bytes<typename A::Value, lanes>;
             }();
             using Number = Pack<integer_t<width>, lanes>;
-            const auto live = lane_numbers<integer_t<width>, lanes>() < Number{static_cast<integer_t<width>>(rest)};
-            slot_of<J>(sums)[0] = select(live, slot_of<J>(sums)[0], slot_of<J>(before)[0]);
+            const auto lane = lane_numbers<integer_t<width>, lanes>();
+            const auto counts = (lane >= Number{static_cast<integer_t<width>>(live)}) &
+                                (lane < Number{static_cast<integer_t<width>>(live + rest)});
+            slot_of<J>(sums)[0] = select(counts, slot_of<J>(sums)[0], slot_of<J>(before)[0]);
           }
         },
         all);

@@ -17,11 +17,11 @@ namespace twill::inline v0::kernel {
 template <int Operands> class RowWalk {
 public:
   /// `units[o]`: what one step of operand o's stride adds to its address: an element's bytes, 1 for Iota.
-  constexpr RowWalk(const Grid& grid, const Operand* operands, const std::array<int, Operands>& units, int first,
-                    int last)
+  RowWalk(const Grid& grid, const Operand* operands, const std::array<int, Operands>& units, int first, int last)
       : first_{first}, last_{last} {
     for (int axis = first; axis < last; ++axis) {
       extents_[static_cast<std::size_t>(axis)] = grid[axis];
+      index_[static_cast<std::size_t>(axis)] = 0;
       count_ *= grid[axis];
       for (int o = 0; o < Operands; ++o)
         steps_[static_cast<std::size_t>(axis)][static_cast<std::size_t>(o)] =
@@ -30,10 +30,10 @@ public:
   }
 
   /// How many rows there are.
-  [[nodiscard]] constexpr std::int64_t count() const { return count_; }
+  [[nodiscard]] std::int64_t count() const { return count_; }
 
   /// Moves addresses that stand at row 0 to another row.
-  constexpr void seek(std::int64_t row, std::array<std::int64_t, Operands>& at) {
+  void seek(std::int64_t row, std::array<std::int64_t, Operands>& at) {
     for (int axis = last_ - 1; axis >= first_ && row != 0; --axis) {
       const auto d = static_cast<std::size_t>(axis);
       index_[d] = row % extents_[d];
@@ -43,7 +43,7 @@ public:
   }
 
   /// Moves the addresses on by one row.
-  constexpr void next(std::array<std::int64_t, Operands>& at) {
+  void next(std::array<std::int64_t, Operands>& at) {
     for (int axis = last_ - 1; axis >= first_; --axis) {
       const auto d = static_cast<std::size_t>(axis);
       for (std::size_t o = 0; o < Operands; ++o) at[o] += steps_[d][o];
@@ -54,12 +54,13 @@ public:
   }
 
 private:
+  // only the dimensions of the walk are ever set: clearing the rest would cost more than a small kernel
   int first_;
   int last_;
   std::int64_t count_ = 1;
-  std::array<std::int64_t, max_rank> extents_{};
-  std::array<std::int64_t, max_rank> index_{};
-  std::array<std::array<std::int64_t, Operands>, max_rank> steps_{};
+  std::array<std::int64_t, max_rank> extents_;
+  std::array<std::int64_t, max_rank> index_;
+  std::array<std::array<std::int64_t, Operands>, max_rank> steps_;
 };
 
 /// The part of `total` things that a member of a team takes, in multiples of `granule`.
