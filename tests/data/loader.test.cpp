@@ -68,10 +68,10 @@ TEMPLATE_TEST_CASE("batches come in order with any number of workers on any kind
 TEST_CASE("every pass over a loader is the next epoch, and any epoch can be taken up again", "[data][TRAIN-8][IO-5]") {
   data::DataLoader loader(numbers(50), data::ShuffledSampler{.seed = 1}, Cpu{}, {.batch_size = 8, .workers = 1});
   const auto collect = [](auto&& range) {
-    std::vector<float> all;
+    std::vector<float> seen;
     for (auto [x, label] : range)
-      for (const float value : values(x)) all.push_back(value);
-    return all;
+      for (const float value : values(x)) seen.push_back(value);
+    return seen;
   };
   const auto first = collect(loader);
   const auto second = collect(loader);

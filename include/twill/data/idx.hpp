@@ -3,8 +3,8 @@
 //
 // Reads IDX files, the format of MNIST and its descendants, plain or compressed with gzip: two zero bytes, a type code, the
 // rank, that many big-endian 32-bit extents, then the elements, big-endian and row-major. A file may be damaged or hostile:
-// its header is a claim, so storage grows with the bytes that really arrive and never beyond the claim. Not in the
-// umbrella: this is the only file of data/ that includes zlib. Read next: data/fashion_mnist.hpp.
+// its header is a claim, so storage grows with the bytes that really arrive and never beyond the claim.
+// Not in the umbrella: this is the only file of data/ that includes zlib. Read next: data/fashion_mnist.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>

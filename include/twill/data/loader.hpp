@@ -72,6 +72,7 @@ public:
         device_{device},
         options_{options},
         report_{std::make_shared<WaitReport>()} {
+    samples_ = static_cast<std::int64_t>(order_.order(size_of_dataset(), 0).size());
     (void)Batches({}, options.batch_size, options.last_batch);
     (void)Prefetch<int>(0, 0, nullptr, {.workers = options.workers < 0 ? options.workers : 0, .ahead = options.ahead});
   }
@@ -260,9 +261,7 @@ public:
   [[nodiscard]] std::int64_t batches() const {
     return batch_count(samples(), options_.batch_size, options_.last_batch);
   }
-  [[nodiscard]] std::int64_t samples() const {
-    return static_cast<std::int64_t>(order_.order(size_of_dataset(), 0).size());
-  }
+  [[nodiscard]] std::int64_t samples() const { return samples_; }
   [[nodiscard]] const D& device() const { return device_; }
 
   /// How long the consumer has waited for batches, in the epoch that ran last.
@@ -276,6 +275,7 @@ private:
   D device_;
   LoaderOptions options_;
   std::shared_ptr<WaitReport> report_;
+  std::int64_t samples_ = 0;
   std::int64_t next_epoch_ = 0;
 };
 

@@ -1,0 +1,11 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of data/.
+
+#include <twill/data/batching.hpp>
+#include <twill/data/dataset.hpp>
+#include <twill/data/loader.hpp>
+#include <twill/data/prefetch.hpp>
+#include <twill/data/sampler.hpp>
+#include <twill/data/tensor_dataset.hpp>

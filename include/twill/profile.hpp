@@ -1,0 +1,10 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of profile/.
+
+#include <twill/profile/confusion.hpp>
+#include <twill/profile/device_table.hpp>
+#include <twill/profile/progress.hpp>
+#include <twill/profile/svg_plot.hpp>
+#include <twill/profile/table.hpp>
