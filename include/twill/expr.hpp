@@ -10,6 +10,7 @@
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/expr/matmul.hpp>
 #include <twill/expr/node.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/operators.hpp>

@@ -1,0 +1,18 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of compile/.
+
+#include <twill/compile/binding.hpp>
+#include <twill/compile/dump.hpp>
+#include <twill/compile/executor.hpp>
+#include <twill/compile/function.hpp>
+#include <twill/compile/group.hpp>
+#include <twill/compile/knobs.hpp>
+#include <twill/compile/lower.hpp>
+#include <twill/compile/program_type.hpp>
+#include <twill/compile/reading.hpp>
+#include <twill/compile/report.hpp>
+#include <twill/compile/signature.hpp>
+#include <twill/compile/simplify.hpp>
+#include <twill/compile/table.hpp>

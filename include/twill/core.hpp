@@ -1,0 +1,13 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of core/.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/half.hpp>
+#include <twill/core/philox.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/core/refused.hpp>
+#include <twill/core/shape.hpp>

@@ -1,0 +1,18 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of graph/.
+
+#include <twill/graph/derivatives.hpp>
+#include <twill/graph/extent.hpp>
+#include <twill/graph/fault.hpp>
+#include <twill/graph/gradient.hpp>
+#include <twill/graph/graph.hpp>
+#include <twill/graph/input.hpp>
+#include <twill/graph/node.hpp>
+#include <twill/graph/operators.hpp>
+#include <twill/graph/parameter.hpp>
+#include <twill/graph/random.hpp>
+#include <twill/graph/reductions.hpp>
+#include <twill/graph/shape_functions.hpp>
+#include <twill/graph/value.hpp>

@@ -1,0 +1,20 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of parallel/.
+
+#include <twill/parallel/call_check.hpp>
+#include <twill/parallel/chunk.hpp>
+#include <twill/parallel/collectives.hpp>
+#include <twill/parallel/communicator.hpp>
+#include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/reduction_tree.hpp>
+#include <twill/parallel/replicas.hpp>
+#include <twill/parallel/scatter.hpp>
+#include <twill/parallel/threads.hpp>
+#include <twill/parallel/threads_group.hpp>
+#include <twill/parallel/threads_mail.hpp>
+#include <twill/parallel/threads_queue.hpp>
+#include <twill/parallel/threads_rank.hpp>
