@@ -156,6 +156,7 @@ template <class Network> class DataParallel {
 
   [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
   [[nodiscard]] Network& module() const { return *network_; }
+  [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
 
  private:
   template <AnyTensor X> static auto share(const X& input, const parallel::Rows& rows, const D& device) {

@@ -1,0 +1,191 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A data-parallel training step with the loss inside the replicas: each device runs forward, loss and backward on its rows
+// as one planned program, all devices add up their gradients, and each updates its own copy of the weights. Every device
+// does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
+// equals one device's for uneven shards. Read next: parallel/data_parallel.hpp.
+
+#include <twill/parallel/collectives.hpp>
+#include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/threads.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+namespace parallel {
+
+/// Runs whole steps of a network on several devices.
+template <class Network, class L, optim::Rule R> class DataParallelStep {
+  using D = typename Network::device_type;
+  using T = typename Network::Element;
+  using M = typename Network::model_type;
+  using UpdateSource = train::UpdateWeights<M, T, R>;
+  static constexpr std::size_t model_inputs = std::tuple_size_v<nn::inputs_t<M>>;
+
+  template <class Sequence, class... Tensors> struct SourceFor;
+  template <std::size_t... I, class... Tensors> struct SourceFor<std::index_sequence<I...>, Tensors...> {
+    template <class X> using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
+    using type = train::LossGradient<M, T, L, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
+  };
+
+ public:
+  /// The program of one replica for arguments of these types, for inspection.
+  template <AnyTensor... Tensors>
+  using source = typename SourceFor<std::make_index_sequence<sizeof...(Tensors) - model_inputs>, Tensors...>::type;
+
+  DataParallelStep(DataParallel<Network>& model, L, R given) : rule{std::move(given)}, model_{&model} {
+    const auto& replicas = *model.replicas();
+    auto communicators = thread_communicators(replicas.devices());
+    for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank)
+      ranks_.push_back(std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
+    synchronise();
+  }
+
+  /// Copies the module's weights to all replicas; needed after somebody else has changed them.
+  void synchronise() { model_->replicas()->replicate(ranks_.size()); }
+
+  /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
+  /// throws: what a replica threw, naming it
+  template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
+    static_assert(sizeof...(Tensors) >= model_inputs, "twill: train_step: pass the model's inputs, then the targets of the loss");
+    using Source = source<Tensors...>;
+    const auto& devices = model_->devices();
+    const std::int64_t rows = common_rows(tensors...).value_or(1);
+    const auto pieces = chunk_rows(rows, static_cast<std::int64_t>(devices.size()));
+    nn::RunContext context = model_->module().context_of_next_run();
+    ++steps_;
+    run_on_replicas(devices, devices.size(), [&](std::size_t rank) {
+      Rank& own = *ranks_[rank];
+      try {
+        if (rank < pieces.size()) {
+          const Rows& piece = pieces[rank];
+          const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
+          own.template run<Source>(context, piece.begin, weight, scattered<0>(tensors, piece, devices[rank])...);
+        } else {
+          own.template run_nothing<Source>();
+        }
+        all_reduce(own.communicator, own.sums<T>(), own.count);
+        own.update(rule, steps_);
+      } catch (...) {
+        own.communicator.fail(std::current_exception());
+        throw;
+      }
+    });
+    return {ranks_.front()->results, steps_, steps_};
+  }
+
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  R rule;  ///< its options may change between steps
+
+ private:
+  /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
+  struct Rank {
+    Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
+        : device{on},
+          state{std::move(network)},
+          communicator{std::move(member)},
+          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource>, compile::Arena::kept},
+          update_knobs{compile::Compiled<UpdateSource>::view().knobs},
+          numbers{update_knobs} {
+      constexpr std::size_t line = 64;
+      std::size_t bytes = line;
+      std::vector<std::size_t> offsets{};
+      for (const graph::ParameterInfo& info : state->infos) {
+        if (info.role != graph::Role::weight) continue;
+        offsets.push_back(bytes);
+        bytes += (nn::NetworkState<D>::bytes_of(info) + line - 1) / line * line;
+      }
+      results = memory::Buffer<D>(device, bytes);
+      count = static_cast<std::int64_t>(bytes / sizeof(T));
+      auto* first = static_cast<std::byte*>(results.data());
+      outputs.push_back(first);
+      for (std::size_t offset : offsets) outputs.push_back(first + offset);
+      clear();
+    }
+
+    template <class X> [[nodiscard]] X* sums() const { return static_cast<X*>(results.data()); }
+
+    /// The padding takes part in the sums, so it starts as zeros.
+    void clear() {
+      Tensor<T, D, Shape<dyn>>(results, sums<T>(), Dims(count), Dims(1)).fill(T{});
+    }
+
+    template <compile::Source S, AnyTensor... Shares>
+    void run(const nn::RunContext& context, std::int64_t first_row, double weight, const Shares&... shares) {
+      Program& program = program_for<S>();
+      const std::array<Dims, sizeof...(Shares)> shapes{shares.shape()...};
+      const graph::SymbolValues symbols = compile::resolve_symbols(program.executor.table(), shapes);
+      const std::tuple inputs{shares.contiguous()...};
+      const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
+      program.knobs.take(context.knobs);
+      program.knobs.set(train::loss_weight_knob, weight);
+      program.executor.run(symbols, {.inputs = addresses,
+                                     .parameters = state->addresses(),
+                                     .outputs = outputs,
+                                     .knobs = program.knobs.bits(),
+                                     .first_row = first_row});
+    }
+
+    /// A replica without rows adds nothing.
+    template <compile::Source S> void run_nothing() { clear(); }
+
+    void update(const R& rule, std::int64_t step) {
+      numbers.write(rule, step, update_knobs);
+      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
+      update_executor.run({}, {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
+    }
+
+    struct Program {
+      Program(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels)
+          : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs} {}
+      compile::Executor<D> executor;
+      compile::Knobs knobs;
+    };
+
+    template <compile::Source S> Program& program_for() {
+      const void* key = compile::kernels<S>.data();
+      for (const auto& [known, program] : programs)
+        if (known == key) return *program;
+      programs.emplace_back(key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S>));
+      return *programs.back().second;
+    }
+
+    D device;
+    std::shared_ptr<nn::NetworkState<D>> state;
+    ThreadCommunicator<D> communicator;
+    compile::Executor<D> update_executor;
+    compile::Knobs update_knobs;
+    train::RuleNumbers<R> numbers;
+    train::OptimiserState<D> optimiser{};
+    memory::Buffer<D> results{};  ///< the loss, then the gradients, each on cache lines of its own
+    std::vector<void*> outputs{};
+    std::int64_t count = 0;
+    std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
+  };
+
+  DataParallel<Network>* model_;
+  std::vector<std::unique_ptr<Rank>> ranks_{};
+  std::int64_t steps_ = 0;
+};
+
+} // namespace parallel
+
+/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
+/// `step(image, label)` for each batch. The model has to outlive it.
+template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
+  return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};
+}
+
+} // namespace twill::inline v0
