@@ -121,9 +121,9 @@ TWILL_INLINE Pack<T, N> apply_floating(const Pack<T, N>& a, const Pack<T, N>& b)
   else if constexpr (P == divide)
     return a / b;
   else if constexpr (P == maximum)
-    return select(a == a, larger(a, b), a); // larger gives b when b is NaN
+    return select(b == b, larger(b, a), b); // the test stays off the chain of a reduction, whose sum is a
   else if constexpr (P == minimum)
-    return select(a == a, smaller(a, b), a);
+    return select(b == b, smaller(b, a), b);
   else
     return by_lane([](T x, T y) { return kernel::apply<P>(x, y); }, a, b);
 }

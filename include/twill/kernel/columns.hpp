@@ -145,6 +145,7 @@ private:
     const std::int64_t last = std::min(rows_, first + vector_detail::rows_of_chunk);
     alignas(64) std::byte buffer[B::operands][static_cast<std::size_t>(B::lanes) * 8];
     const std::int64_t bytes = row_bytes(end - begin);
+    if constexpr (counts_access) Loop::count((last - first) * (end - begin));
     for (std::int64_t top = first; top < last; top += vector_detail::rows_at_once) {
       At base = slice;
       for (std::size_t o = 0; o < B::operands; ++o) base.at[o] += top * down_[o];
@@ -197,6 +198,7 @@ private:
             constexpr int from = B::line(I).arguments[0];
             using T = typename B::template Element<I>;
             T* to = reinterpret_cast<T*>(at.at[o]);
+            if constexpr (counts_access) access_counts().stores[o] += end - begin;
             const auto* row = reinterpret_cast<const Kept<from>*>(sums + ordinal(from) * row_bytes(end - begin));
             for (std::int64_t j = begin; j < end; ++j) to[j * at.stride[o]] = static_cast<T>(row[j - begin]);
           }

@@ -239,6 +239,7 @@ private:
             T* to = reinterpret_cast<T*>(at.at[o]);
             const T value = static_cast<T>(B::template slot<B::line(I).arguments[0]>(uniforms));
             const bool once = at.stride[o] == 0 || n_ <= 1;
+            if constexpr (counts_access) access_counts().stores[o] += once ? 1 : n_;
             for (std::int64_t j = 0; j < (once ? 1 : n_); ++j) to[j * at.stride[o]] = value;
           }
         },

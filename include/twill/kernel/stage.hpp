@@ -7,6 +7,7 @@
 // Read next: kernel/rows.hpp.
 
 #include <twill/kernel/body.hpp>
+#include <twill/kernel/count.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,6 @@ template <class P, int Stage> struct StageLoop {
   using At = typename Base::At;
   using Registers = typename Base::Registers;
   using Uniforms = typename Base::Uniforms;
-  static constexpr int count = Base::count;
   static constexpr int lanes = Base::lanes;
   static constexpr auto plan = Base::plan;
   [[nodiscard]] static constexpr Line line(int i) { return Base::line(i); }
@@ -67,7 +67,7 @@ template <class P, int Stage> struct StageLoop {
   static constexpr int accumulators = [] {
     int cost = 0;
     bool any = false;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < Base::count; ++i) {
       if (plan[i].in_stage(Stage)) cost += detail::cost_of(line(i));
       any = any || reduces(i);
     }
@@ -176,6 +176,7 @@ template <class P, int Stage> struct StageLoop {
   static void run(const At& where, const Uniforms& known, Uniforms& result, const ScratchRows& scratch,
                   std::int64_t begin, std::int64_t end) {
     constexpr typename Base::Indices all{};
+    if constexpr (counts_access) count(end - begin);
     Accumulators sums = start();
     const std::int64_t rest = (end - begin) % lanes;
     if (begin + lanes <= end) whole_packs(where, known, scratch, begin, end - rest, sums);
@@ -200,6 +201,16 @@ template <class P, int Stage> struct StageLoop {
           }
         },
         all);
+  }
+
+  /// Notes how many elements of each operand the stage touches.
+  static void count(std::int64_t elements) {
+    for (int i = 0; i < Base::count; ++i) {
+      if (!plan[i].in_stage(Stage)) continue;
+      const auto o = static_cast<std::size_t>(line(i).operand);
+      if (line(i).kind == LineKind::input) access_counts().loads[o] += elements;
+      if (line(i).kind == LineKind::output) access_counts().stores[o] += elements;
+    }
   }
 
   /// The same operands with the stage's outputs in a buffer.

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts how many elements each operand of a program loads and stores, in builds that define TWILL_COUNT_ACCESS; elsewhere
+// it is nothing. Tests prove with it that a fused program passes over each operand once. All files of a counting executable
+// have to define the macro alike.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel {
+
+#if defined(TWILL_COUNT_ACCESS)
+constexpr bool counts_access = true;
+#else
+constexpr bool counts_access = false;
+#endif
+
+/// Elements loaded from and stored to each operand, since the last `clear`.
+struct AccessCounts {
+  static constexpr std::size_t max_operands = 64;
+  std::array<std::atomic<std::int64_t>, max_operands> loads{};
+  std::array<std::atomic<std::int64_t>, max_operands> stores{};
+
+  void clear() {
+    for (auto& count : loads) count = 0;
+    for (auto& count : stores) count = 0;
+  }
+};
+
+/// The counts of the process.
+[[nodiscard]] inline AccessCounts& access_counts() {
+  static AccessCounts counts;
+  return counts;
+}
+
+} // namespace twill::inline v0::kernel
