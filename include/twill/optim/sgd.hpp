@@ -8,59 +8,73 @@
 namespace twill::inline v0::optim {
 
 struct SgdOptions {
-  float rate = 0.01f;
-  float weight_decay = 0;
+  double rate = 0.01;
+  double weight_decay = 0;
 };
 
 /// w -= rate * (g + weight_decay * w). Keeps no state.
 class Sgd {
- public:
+public:
   static constexpr std::array<std::string_view, 2> numbers{"sgd.rate", "sgd.weight_decay"};
 
   constexpr Sgd() = default;
-  constexpr explicit Sgd(SgdOptions given) : options{given} {}
+  /// throws: ValueError for a negative number
+  constexpr explicit Sgd(SgdOptions given) : options{given} {
+    detail::require_not_negative("sgd", "rate", given.rate);
+    detail::require_not_negative("sgd", "weight_decay", given.weight_decay);
+  }
 
   static constexpr void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     u.set_weight(weight - u.number("sgd.rate") * gradient);
   }
-  [[nodiscard]] constexpr std::array<double, 2> values(std::int64_t) const { return {options.rate, options.weight_decay}; }
+  [[nodiscard]] constexpr std::array<double, 2> values(std::int64_t) const {
+    return {options.rate, options.weight_decay};
+  }
 
   SgdOptions options{};
 };
 
 struct MomentumSgdOptions {
-  float rate = 0.01f;
-  float momentum = 0.9f;
-  float dampening = 0;
-  float weight_decay = 0;
+  double rate = 0.01;
+  double momentum = 0.9;
+  double dampening = 0;
+  double weight_decay = 0;
   bool nesterov = false;
 };
 
 /// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). One state per weight.
 class MomentumSgd {
- public:
-  static constexpr std::array<std::string_view, 5> numbers{"sgd.rate", "sgd.weight_decay", "sgd.momentum", "sgd.share",
-                                                           "sgd.nesterov"};
+public:
+  static constexpr std::array<std::string_view, 5> numbers{"sgd.weight_decay", "sgd.momentum", "sgd.share",
+                                                           "sgd.velocity_rate", "sgd.gradient_rate"};
 
   constexpr MomentumSgd() = default;
-  constexpr explicit MomentumSgd(MomentumSgdOptions given) : options{given} {}
+  /// throws: ValueError for a negative number, or Nesterov's form without momentum or with dampening
+  constexpr explicit MomentumSgd(MomentumSgdOptions given) : options{given} {
+    detail::require_not_negative("sgd", "rate", given.rate);
+    detail::require_not_negative("sgd", "momentum", given.momentum);
+    detail::require_not_negative("sgd", "weight_decay", given.weight_decay);
+    if (given.nesterov && (given.momentum <= 0 || given.dampening != 0))
+      throw ValueError("sgd: nesterov needs momentum above 0 and no dampening, got momentum " +
+                       std::to_string(given.momentum) + " and dampening " + std::to_string(given.dampening));
+  }
 
   static constexpr void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     const Value velocity = u.state("momentum");
-    const Value momentum = u.number("sgd.momentum");
-    const Value next = momentum * velocity + u.number("sgd.share") * gradient;
-    const Value direction = where(u.flag("sgd.nesterov"), gradient + momentum * next, next);
+    const Value next = u.number("sgd.momentum") * velocity + u.number("sgd.share") * gradient;
     u.set_state(velocity, next);
-    u.set_weight(weight - u.number("sgd.rate") * direction);
+    u.set_weight(weight - u.number("sgd.velocity_rate") * next - u.number("sgd.gradient_rate") * gradient);
   }
   [[nodiscard]] constexpr std::array<double, 5> values(std::int64_t step) const {
     // As in PyTorch, the first step takes the whole gradient.
-    return {options.rate, options.weight_decay, options.momentum, step == 1 ? 1.0 : 1.0 - double{options.dampening},
-            options.nesterov ? 1.0 : 0.0};
+    const double share = step == 1 ? 1.0 : 1.0 - options.dampening;
+    const double rate = options.rate;
+    if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0};
+    return {options.weight_decay, options.momentum, share, rate * options.momentum, rate};
   }
 
   MomentumSgdOptions options{};
