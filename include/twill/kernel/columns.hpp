@@ -23,7 +23,7 @@ inline constexpr std::int64_t rows_of_chunk = 1024; ///< summed before chunks ar
 inline constexpr std::int64_t block_columns = 2048; ///< whose sums stay in the first-level cache
 } // namespace vector_detail
 
-template <class P> class Columns {
+template <class P> class ColumnKernel {
   using B = Body<P>;
   using Loop = StageLoop<P, 0>;
   using At = typename B::At;
@@ -32,11 +32,11 @@ template <class P> class Columns {
   static constexpr std::int64_t slot_bytes = 8; ///< of one sum
 
 public:
-  Columns(const Grid& grid, const Operand* bound)
+  ColumnKernel(const Grid& grid, const Operand* bound)
       : bound_{bound},
         rows_{grid.rank == 0 ? 1 : grid[0]},
         n_{grid.rank < 2 ? 1 : grid[grid.rank - 1]},
-        walk_{grid, bound, Rows<P>::units, 1, grid.rank < 2 ? 1 : grid.rank - 1} {
+        walk_{grid, bound, RowKernel<P>::units, 1, grid.rank < 2 ? 1 : grid.rank - 1} {
     const std::size_t last = grid.rank < 2 ? 0 : static_cast<std::size_t>(grid.rank - 1);
     for (int i = 0; i < B::count; ++i) {
       const Line line = B::line(i);
@@ -47,7 +47,7 @@ public:
                          : reinterpret_cast<std::int64_t>(bound[o].data);
       start_.stride[o] = n_ == 1 ? 1 : bound[o].strides[last];
       if (line.kind == LineKind::output && start_.stride[o] != 1) start_.mode[o] = StoreMode::scatter;
-      down_[o] = bound[o].strides[0] * Rows<P>::units[o];
+      down_[o] = bound[o].strides[0] * RowKernel<P>::units[o];
     }
   }
 

@@ -44,8 +44,8 @@ template <int N> TWILL_INLINE Pack<float, N> widen(const Words<N>& words, half) 
 template <int N> TWILL_INLINE Words<N> narrow(const Pack<float, N>& value, half) {
 #if defined(__AVX512F__)
   if constexpr (N == 16)
-    return Words<N>{
-        (typename Words<N>::Vector)__builtin_ia32_vcvtps2ph512_mask(value.v, 0, vector_t<short, 16>{}, all_16)};
+    return Words<N>{(typename Words<N>::Vector)__builtin_ia32_vcvtps2ph512_mask(value.v, 0, vector_t<short, 16>{},
+                                                                                all_16_unsigned)};
   else
 #endif
 #if defined(__F16C__)

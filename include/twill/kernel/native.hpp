@@ -15,7 +15,8 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 #if defined(__AVX512F__)
 namespace vector_detail {
-inline constexpr short all_16 = -1;      ///< the mask operand that switches masking off
+inline constexpr short all_16 = -1; ///< the mask operand that switches masking off
+inline constexpr unsigned short all_16_unsigned = 65535;
 inline constexpr signed char all_8 = -1; ///< nvcc declares some of the builtins signed and some not
 inline constexpr unsigned char all_8_unsigned = 255;
 } // namespace vector_detail

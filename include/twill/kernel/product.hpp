@@ -20,8 +20,8 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 [[nodiscard]] constexpr bool is_small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
                                               std::int64_t k) {
   if (transpose_a && transpose_b) return m * n * k <= 1024;
-  if (m * n * k <= 16 * 1024) return true;
-  return m <= 2 && !transpose_a; // bandwidth decides, and a BLAS library would pack first
+  if (m * n * k <= 2048) return true;
+  return m <= 2; // bandwidth decides, and a BLAS library would pack first
 }
 
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with `ld`

@@ -22,7 +22,7 @@ inline constexpr std::int64_t worth_sharing = 400'000;                 ///< addi
 inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< bytes of an output that no cache will keep
 } // namespace vector_detail
 
-template <class P> class Rows {
+template <class P> class RowKernel {
   using B = Body<P>;
   using At = typename B::At;
   using Uniforms = typename B::Uniforms;
@@ -42,7 +42,7 @@ public:
     return sizes;
   }();
 
-  Rows(const Grid& grid, const Operand* bound)
+  RowKernel(const Grid& grid, const Operand* bound)
       : bound_{bound},
         n_{grid.rank == 0 ? 1 : grid[grid.rank - 1]},
         walk_{grid, bound, units, 0, grid.rank == 0 ? 0 : grid.rank - 1} {
@@ -84,12 +84,12 @@ public:
     } else if (rows >= 4 * team.size() || (has_reductions && n_ <= vector_detail::chunk_elements)) {
       team.parallel([&](int rank, int size) {
         const Share mine = share_of(rows, 1, rank, size);
-        Rows(*this).some_rows(mine.begin, mine.end, 0, n_);
+        RowKernel(*this).some_rows(mine.begin, mine.end, 0, n_);
       });
     } else if constexpr (!has_reductions) {
       team.parallel([&](int rank, int size) {
         const Share mine = share_of(n_, 16 * B::lanes, rank, size);
-        if (mine.begin < mine.end) Rows(*this).some_rows(0, rows, mine.begin, mine.end);
+        if (mine.begin < mine.end) RowKernel(*this).some_rows(0, rows, mine.begin, mine.end);
       });
     } else {
       At at = start_;

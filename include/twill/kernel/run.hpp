@@ -19,9 +19,9 @@ template <class... Lines, class Team>
 void run(Program<Lines...>, const Team& team, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;
   if constexpr (summary_of<P>.shape == KernelShape::column)
-    Columns<P>{grid, operands}.run(team);
+    ColumnKernel<P>{grid, operands}.run(team);
   else
-    Rows<P>{grid, operands}.run(team);
+    RowKernel<P>{grid, operands}.run(team);
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
