@@ -111,7 +111,7 @@ public:
 
   template <class T, class S> void operator()(const Tensor<T, D, S>&) {
     const std::size_t leaf = next_++;
-    if (Operands<Source>::outside[leaf]) return;
+    if (Operands<Source>::outside[leaf] || S::rank == 0) return; // the same for every element
     kernel::Operand& operand = operands_[Operands<Source>::operand_of_leaf[leaf]];
     copies_.emplace_back(device_, static_cast<std::size_t>(grid_.elements()) * sizeof(T));
     Dims from{};

@@ -30,8 +30,8 @@ struct Frame {
 /// How a tensor of a shape moves along the rows of a frame, if all is as expected.
 template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(const Frame& frame) {
   if (frame.outside || S::rank == 0) return kernel::Access::uniform;
-  if (S::extent(S::rank - 1) == 1 && frame.row_extent != 1) return kernel::Access::uniform;
-  return frame.strided ? kernel::Access::strided : kernel::Access::contiguous;
+  if (frame.strided) return kernel::Access::strided;
+  return S::extent(S::rank - 1) == 1 && frame.row_extent != 1 ? kernel::Access::uniform : kernel::Access::contiguous;
 }
 
 /// A tensor that somebody else keeps alive.
