@@ -1,0 +1,15 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of nn/.
+
+#include <twill/nn/activations.hpp>
+#include <twill/nn/dropout.hpp>
+#include <twill/nn/initialise.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/nn/no_grad.hpp>
+#include <twill/nn/parameter.hpp>
+#include <twill/nn/stage.hpp>
+#include <twill/nn/tracked.hpp>

@@ -1,0 +1,8 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// All of train/.
+
+#include <twill/train/optimiser.hpp>
+#include <twill/train/sources.hpp>
+#include <twill/train/train_step.hpp>
