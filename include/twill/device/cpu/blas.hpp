@@ -13,6 +13,7 @@
 
 #if defined(TWILL_WITH_CBLAS)
 #include <cblas.h>
+#include <dlfcn.h>
 extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int);
 #endif
 
@@ -51,18 +52,46 @@ void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t
 }
 
 #if defined(TWILL_WITH_CBLAS)
-/// The library's own threads are switched off once for the process; MKL can do it for the calling thread alone.
-inline void use_one_blas_thread() {
-  if (MKL_Set_Num_Threads_Local != nullptr) {
-    thread_local const int previous = MKL_Set_Num_Threads_Local(1);
-    static_cast<void>(previous);
-    return;
-  }
+/// While it lives, the library works in the calling thread alone. Builds of OpenBLAS over OpenMP only ask how many threads a
+/// parallel region of the caller would have, so that number is one here and the caller's own again afterwards. Other builds
+/// are told once for the process; MKL can be told for the calling thread alone.
+class OneBlasThread {
+public:
+  OneBlasThread() {
+    if (MKL_Set_Num_Threads_Local != nullptr) {
+      previous_ = MKL_Set_Num_Threads_Local(1);
+      return;
+    }
 #if defined(OPENBLAS_VERSION)
-  static const bool done = (openblas_set_num_threads(1), true);
-  static_cast<void>(done);
+    static const bool done = (openblas_set_num_threads(1), true);
+    static_cast<void>(done);
 #endif
-}
+    if (open_mp().set == nullptr) return;
+    previous_ = open_mp().get();
+    if (previous_ != 1) open_mp().set(1);
+  }
+  OneBlasThread(const OneBlasThread&) = delete;
+  OneBlasThread& operator=(const OneBlasThread&) = delete;
+  ~OneBlasThread() {
+    if (MKL_Set_Num_Threads_Local != nullptr)
+      MKL_Set_Num_Threads_Local(previous_);
+    else if (previous_ > 1)
+      open_mp().set(previous_);
+  }
+
+private:
+  /// The functions of whichever OpenMP library the process has loaded, if any.
+  struct OpenMp {
+    int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  };
+  [[nodiscard]] static const OpenMp& open_mp() {
+    static const OpenMp functions{};
+    return functions;
+  }
+
+  int previous_ = 1;
+};
 
 inline void gemm_block(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a,
                        int lda, const float* b, int ldb, float beta, float* c, int ldc) {
@@ -81,7 +110,7 @@ void gemm_serial(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_
 #if defined(TWILL_WITH_CBLAS)
   constexpr std::int64_t limit = 0x7fffffff; // CBLAS speaks int
   if (k > 0 && std::max({m, n, k, lda, ldb, ldc}) <= limit) {
-    use_one_blas_thread();
+    const OneBlasThread scope{};
     gemm_block(transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(m),
                static_cast<int>(n), static_cast<int>(k), alpha, a, static_cast<int>(lda), b, static_cast<int>(ldb),
                beta, c, static_cast<int>(ldc));
