@@ -93,17 +93,34 @@ public:
       });
     } else {
       At at = start_;
-      for (std::int64_t row = 0; row < rows; ++row, walk_.next(at.at)) long_row(at, team);
+      for (std::int64_t row = 0; row < rows; ++row, walk_.next(at.at)) long_row(at, AnyTeam{team});
     }
   }
 
 private:
-  struct Alone {
-    [[nodiscard]] int size() const { return 1; }
-    template <class F> void parallel(F f) const { f(0, 1); }
+  /// Any team behind one type, so that a long row's stages are compiled once: null for the calling thread alone.
+  class AnyTeam {
+  public:
+    AnyTeam() = default;
+    template <class Team>
+    explicit AnyTeam(const Team& team)
+        : team_{&team}, parallel_{[](const void* erased, void (*job)(void*, int, int), void* context) {
+            static_cast<const Team*>(erased)->parallel([=](int rank, int size) { job(context, rank, size); });
+          }} {}
+    template <class F> void parallel(F f) const {
+      if (team_ == nullptr)
+        f(0, 1);
+      else
+        parallel_(
+            team_, [](void* context, int rank, int size) { (*static_cast<F*>(context))(rank, size); }, &f);
+    }
+
+  private:
+    const void* team_ = nullptr;
+    void (*parallel_)(const void*, void (*)(void*, int, int), void*) = nullptr;
   };
 
-  void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) {
+  [[gnu::noinline]] void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) {
     At at = start_;
     walk_.seek(first, at.at);
     if constexpr (!has_reductions) {
@@ -113,7 +130,7 @@ private:
         StageLoop<P, 0>::run(aligned(at), uniforms, uniforms, {}, begin, end);
       }
     } else if (n_ > vector_detail::chunk_elements) {
-      for (std::int64_t row = first; row < last; ++row, walk_.next(at.at)) long_row(at, Alone{});
+      for (std::int64_t row = first; row < last; ++row, walk_.next(at.at)) long_row(at, AnyTeam{});
     } else {
       const ScratchRows scratch = scratch_rows();
       Uniforms uniforms{};
@@ -183,7 +200,7 @@ private:
   }
 
   /// One row in chunks, which the team shares.
-  template <class Team> void long_row(const At& row, const Team& team) {
+  [[gnu::noinline]] void long_row(const At& row, const AnyTeam& team) {
     const At at = aligned(row);
     const ScratchRows scratch = scratch_rows();
     Uniforms uniforms{};
@@ -194,16 +211,16 @@ private:
     if (streams_) finish_streams();
   }
 
-  template <class Team, int... Stage>
+  template <int... Stage>
   void stages_of_long_row(const At& at, Uniforms& uniforms, const ScratchRows& scratch, std::vector<Uniforms>& partial,
-                          const Team& team, std::integer_sequence<int, Stage...>) {
+                          const AnyTeam& team, std::integer_sequence<int, Stage...>) {
     (long_stage<Stage>(at, uniforms, scratch, partial, team), ...);
     B::template uniforms_at<B::plan.stages>(uniforms, at, bound_, all);
   }
 
-  template <int Stage, class Team>
+  template <int Stage>
   void long_stage(const At& at, Uniforms& uniforms, const ScratchRows& scratch, std::vector<Uniforms>& partial,
-                  const Team& team) {
+                  const AnyTeam& team) {
     B::template uniforms_at<Stage>(uniforms, at, bound_, all);
     const auto chunks = static_cast<std::int64_t>(partial.size());
     team.parallel([&](int rank, int size) {
@@ -230,7 +247,7 @@ private:
   }
 
   /// Stores the values that a row shares: once where the output has no stride along the row, else all along it.
-  void uniform_outputs(const At& at, const Uniforms& uniforms) {
+  [[gnu::noinline]] void uniform_outputs(const At& at, const Uniforms& uniforms) {
     StageLoop<P, 0>::each(
         [&]<int I>() {
           if constexpr (B::line(I).kind == LineKind::output && B::line(I).uniform) {

@@ -173,8 +173,8 @@ template <class P, int Stage> struct StageLoop {
   }
 
   /// Runs the stage over the elements [begin, end) of a row; leaves the reductions in `result`.
-  static void run(const At& where, const Uniforms& known, Uniforms& result, const ScratchRows& scratch,
-                  std::int64_t begin, std::int64_t end) {
+  [[gnu::noinline]] static void run(const At& where, const Uniforms& known, Uniforms& result,
+                                    const ScratchRows& scratch, std::int64_t begin, std::int64_t end) {
     constexpr typename Base::Indices all{};
     if constexpr (counts_access) count(end - begin);
     Accumulators sums = start();
