@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operands on different kinds of device.
+// nvcc
+// expect: device
+
+#include <twill/twill.hpp>
+
+using namespace twill;
+
+const auto x = ones<float, Shape<3>>(Cpu{0});
+#ifdef MISUSE
+const auto other = ones<float, Shape<3>>(Meta{0});
+#else
+const auto other = ones<float, Shape<3>>(Cpu{0});
+#endif
+const Tensor y = x + other;
