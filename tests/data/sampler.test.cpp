@@ -58,6 +58,16 @@ TEST_CASE("shards of an order cover it", "[data][PAR-4]") {
                     "ShardedSampler: rank is in [0, ranks), got rank 3 of 3");
 }
 
+TEST_CASE("an epoch can be cut short, with other samples each time", "[data][TRAIN-8]") {
+  const data::LimitedSampler<data::ShuffledSampler> some{{7}, 10};
+  const auto whole = data::ShuffledSampler{7}.order(101, 3);
+  CHECK(some.order(101, 3) == Indices(whole.begin(), whole.begin() + 10));
+  CHECK(some.order(101, 3) != some.order(101, 4));
+  CHECK(some.order(4, 0).size() == 4);
+  CHECK_THROWS_WITH((data::LimitedSampler<data::SequentialSampler>{{}, -1}.order(7, 0)),
+                    "LimitedSampler: count is at least 0, got -1");
+}
+
 TEST_CASE("an order is cut into batches with or without the smaller last one", "[data][TRAIN-8]") {
   const auto order = data::SequentialSampler{}.order(1003, 0);
   const data::Batches kept(order, 128, data::LastBatch::keep);

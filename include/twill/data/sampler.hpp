@@ -59,6 +59,19 @@ private:
   }
 };
 
+/// The first `count` samples of the inner order: short epochs, with other samples in each if the inner order is shuffled.
+template <Sampler Inner> struct LimitedSampler {
+  Inner inner{};
+  std::int64_t count = 0;
+
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
+    if (count < 0) throw ValueError("LimitedSampler: count is at least 0, got " + std::to_string(count));
+    auto indices = inner.order(size, epoch);
+    if (count < static_cast<std::int64_t>(indices.size())) indices.resize(static_cast<std::size_t>(count));
+    return indices;
+  }
+};
+
 /// What becomes of the samples left over when the size is no multiple of the number of ranks.
 enum class Leftover {
   repeat, ///< The order starts again until every rank has equally many: gradients can be averaged.

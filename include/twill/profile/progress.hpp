@@ -69,7 +69,7 @@ namespace detail {
   std::string digits = text;
   if (rate >= 10)
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-      digits.insert(static_cast<std::size_t>(at), ",");
+      digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
 
