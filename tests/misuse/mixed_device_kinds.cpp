@@ -2,7 +2,7 @@
 //
 // Operands on different kinds of device.
 // nvcc
-// expect: device
+// expect: the operands live on different kinds of device
 
 #include <twill/twill.hpp>
 
