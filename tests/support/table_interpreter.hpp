@@ -293,21 +293,18 @@ inline Results interpret(const compile::Lowered& lowered, const Environment& env
     const auto v = static_cast<std::size_t>(lowered.operands[operand.operand].value);
     require(operand.index + binding.value_bytes[v] <= arena.size(), "a value lies outside the arena");
   }
-  for (const auto& operand : binding.outside) {
-    void*& data = binding.operands[operand.operand].data;
-    switch (operand.storage) {
-    case Storage::input:
-      data = inputs[operand.index].data();
-      break;
-    case Storage::parameter:
-      data = parameters[operand.index].data();
-      break;
-    case Storage::knob:
-      data = &knobs[operand.index];
-      break;
-    default:
-      data = outputs[operand.index].data();
-      break;
+  for (std::size_t k = 0; k < lowered.operands.size(); ++k) {
+    const compile::OperandInfo& info = lowered.operands[k];
+    if (info.kind != compile::OperandKind::memory) continue;
+    const compile::ValueInfo& value = lowered.values[static_cast<std::size_t>(info.value)];
+    const auto index = static_cast<std::size_t>(value.index);
+    void*& data = binding.operands[k].data;
+    switch (value.storage) {
+    case Storage::input: data = inputs[index].data(); break;
+    case Storage::parameter: data = parameters[index].data(); break;
+    case Storage::knob: data = &knobs[index]; break;
+    case Storage::output: data = outputs[index].data(); break;
+    case Storage::temporary: break;
     }
   }
   for (std::size_t i = 0; i < binding.instructions.size(); ++i) detail::check_bounds(lowered, binding, i);

@@ -28,13 +28,14 @@ struct Unit {
   bool counts = false;              ///< reads the positions of its elements
   std::vector<int> members{};       ///< nodes, in order
   std::vector<int> dependencies{};  ///< units that have to run before
-  int merged_into = -1;
 };
 
 /// The units of a graph, while it is being fused and afterwards.
 class Grouping {
  public:
   constexpr explicit Grouping(const Graph& graph) : graph_{&graph}, unit_of_(graph.nodes.size(), -1) {
+    units_.reserve(graph.nodes.size());
+    merged_into_.reserve(graph.nodes.size());
     std::vector<std::vector<int>> readers(graph.parameters.size());
     for (int id = 0; id < graph.size(); ++id) {
       const Node& node = graph.node(id);
@@ -47,14 +48,15 @@ class Grouping {
 
   /// The unit that computes a node, -1 for leaves and views.
   [[nodiscard]] constexpr int unit_of(int node) const {
-    int unit = unit_of_[static_cast<std::size_t>(node)];
+    const int unit = unit_of_.data()[node];
     return unit < 0 ? -1 : find(unit);
   }
-  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_.data()[id]; }
   [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
-  [[nodiscard]] constexpr bool alive(int id) const { return unit(id).merged_into < 0; }
+  [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.data()[id] < 0; }
   [[nodiscard]] constexpr int find(int id) const {
-    while (unit(id).merged_into >= 0) id = unit(id).merged_into;
+    const int* into = merged_into_.data();
+    while (into[id] >= 0) id = into[id];
     return id;
   }
 
@@ -70,7 +72,19 @@ class Grouping {
   }
 
  private:
-  constexpr Unit& at(int id) { return units_[static_cast<std::size_t>(id)]; }
+  constexpr Unit& at(int id) { return units_.data()[id]; }
+
+  constexpr int add_unit() {
+    units_.push_back({});
+    merged_into_.push_back(-1);
+    return size() - 1;
+  }
+
+  /// The distinct units whose values a node reads.
+  struct Producers {
+    graph::Few<int, 4> units{};
+    int count = 0;
+  };
 
   constexpr void note_parameter(int root, int unit, std::vector<std::vector<int>>& readers) const {
     const Node& node = graph_->node(root);
@@ -84,14 +98,13 @@ class Grouping {
   }
 
   constexpr void add_operation(int id, std::vector<std::vector<int>>& readers) {
-    const int unit = size();
-    units_.push_back({});
+    const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
     at(unit).members.push_back(id);
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const Node& node = graph_->node(id);
     for (int i = 0; i < node.arity; ++i) {
-      const int root = read_through(*graph_, node.input(i), no_axes).root;
+      const int root = root_of(*graph_, node.input(i));
       note_parameter(root, unit, readers);
       if (unit_of(root) >= 0) depend(at(unit), unit_of(root));
     }
@@ -99,36 +112,35 @@ class Grouping {
 
   constexpr void add_fusable(int id, std::vector<std::vector<int>>& readers) {
     const Node& node = graph_->node(id);
-    const int unit = size();
-    units_.push_back({});
+    const int unit = add_unit();
     start(at(unit), id);
     at(unit).assigns = node.kind == Kind::assign;
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const int first = node.kind == Kind::assign ? 1 : 0;
-    std::vector<int> producers{};
+    Producers producers{};
     for (int i = first; i < node.arity; ++i) {
-      const int root = read_through(*graph_, node.input(i), no_axes).root;
+      const int root = root_of(*graph_, node.input(i));
       note_parameter(root, unit, readers);
       if (graph_->node(root).kind == Kind::iota) at(unit).counts = true;
       const int producer = unit_of(root);
       if (producer < 0) continue;
       bool known = false;
-      for (int other : producers) known = known || other == producer;
-      if (!known) producers.push_back(producer);
+      for (int k = 0; k < producers.count; ++k) known = known || producers.units.items[k] == producer;
+      if (!known) producers.units.items[producers.count++] = producer;
     }
     // A parameter may be overwritten only when everybody has read it.
     if (node.kind == Kind::assign)
       for (int reader : readers[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)])
         if (find(reader) != unit) depend(at(unit), find(reader));
-    for (std::size_t i = producers.size(); i-- > 0;) {
-      const int producer = find(producers[i]);
+    for (int i = producers.count; i-- > 0;) {
+      const int producer = find(producers.units.items[i]);
       if (producer == unit) continue;
       if (!can_merge(unit, producer, id, producers)) continue;
       merge(unit, producer);
-      producers[i] = unit;
+      producers.units.items[i] = unit;
     }
-    for (int producer : producers)
-      if (find(producer) != unit) depend(at(unit), find(producer));
+    for (int i = 0; i < producers.count; ++i)
+      if (const int producer = find(producers.units.items[i]); producer != unit) depend(at(unit), producer);
   }
 
   constexpr void start(Unit& unit, int id) const {
@@ -206,7 +218,7 @@ class Grouping {
     return true;
   }
 
-  [[nodiscard]] constexpr bool can_merge(int consumer, int producer, int id, const std::vector<int>& producers) const {
+  [[nodiscard]] constexpr bool can_merge(int consumer, int producer, int id, const Producers& producers) const {
     const Unit& a = unit(consumer);
     const Unit& b = unit(producer);
     if (!compatible(a, b)) return false;
@@ -217,17 +229,21 @@ class Grouping {
     // No third unit may have to run between the two.
     for (int dependency : a.dependencies)
       if (find(dependency) != producer && depends_on(find(dependency), producer)) return false;
-    for (int other : producers)
-      if (find(other) != producer && find(other) != consumer && depends_on(find(other), producer)) return false;
+    for (int i = 0; i < producers.count; ++i) {
+      const int other = find(producers.units.items[i]);
+      if (other != producer && other != consumer && depends_on(other, producer)) return false;
+    }
     for (int dependency : b.dependencies)
       if (find(dependency) != consumer && depends_on(find(dependency), consumer)) return false;
     return true;
   }
 
   [[nodiscard]] constexpr bool depends_on(int unit_id, int target) const {
+    if (unit_id == target) return true;
+    const int first = unit(target).members.front();
+    if (unit(unit_id).members.back() < first) return false;
     std::vector<int> pending{unit_id};
     std::vector<int> seen{};
-    const int first = unit(target).members.front();
     while (!pending.empty()) {
       const int current = pending.back();
       pending.pop_back();
@@ -254,20 +270,27 @@ class Grouping {
     if (from.grid.rank > into.grid.rank) into.grid = from.grid;
     into.assigns = into.assigns || from.assigns;
     into.counts = into.counts || from.counts;
-    std::vector<int> members(into.members.size() + from.members.size(), 0);
-    std::merge(into.members.begin(), into.members.end(), from.members.begin(), from.members.end(), members.begin());
-    into.members = static_cast<std::vector<int>&&>(members);
-    std::vector<int> dependencies{};
+    if (from.members.back() < into.members.front()) {
+      from.members.insert(from.members.end(), into.members.begin(), into.members.end());
+      into.members.swap(from.members);
+    } else {
+      std::vector<int> members(into.members.size() + from.members.size(), 0);
+      std::merge(into.members.begin(), into.members.end(), from.members.begin(), from.members.end(), members.begin());
+      into.members.swap(members);
+    }
+    into.dependencies.swap(from.dependencies);
+    std::size_t kept = 0;
     for (int dependency : into.dependencies)
-      if (find(dependency) != producer) dependencies.push_back(dependency);
-    into.dependencies = static_cast<std::vector<int>&&>(dependencies);
+      if (find(dependency) != consumer) into.dependencies.data()[kept++] = find(dependency);
+    into.dependencies.resize(kept);
     for (int dependency : from.dependencies)
-      if (find(dependency) != consumer) depend(into, find(dependency));
-    from.merged_into = consumer;
+      if (find(dependency) != producer) depend(into, find(dependency));
+    merged_into_.data()[producer] = consumer;
   }
 
   const Graph* graph_;
   std::vector<Unit> units_{};
+  std::vector<int> merged_into_{};  ///< for each unit the one that took it over, or -1
   std::vector<int> unit_of_{};
 };
 

@@ -77,7 +77,7 @@ class Lowering {
     info.shape = graph_->node(id).shape;
   }
 
-  [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_[static_cast<std::size_t>(id)] >= 0; }
+  [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_.data()[id] >= 0; }
 
   constexpr void store(int id) {
     if (!is_stored(id)) declare(id, Storage::temporary, 0);
@@ -88,7 +88,7 @@ class Lowering {
   constexpr void order_units() {
     const auto count = static_cast<std::size_t>(units_.size());
     std::vector<int> waiting(count, 0);
-    std::vector<std::vector<int>> updates_after(count);
+    UpdatesAfter updates{std::vector<int>(count, -1), {}};
     for (int id = 0; id < units_.size(); ++id) {
       if (!units_.alive(id) || !only_updates(id)) continue;
       std::vector<int> distinct{};
@@ -97,7 +97,7 @@ class Lowering {
         if (std::find(distinct.begin(), distinct.end(), on) == distinct.end()) distinct.push_back(on);
       }
       waiting[static_cast<std::size_t>(id)] = static_cast<int>(distinct.size());
-      for (int on : distinct) updates_after[static_cast<std::size_t>(on)].push_back(id);
+      for (int on : distinct) updates.add(on, id);
     }
     std::vector<char> done(count, 0);
     std::vector<int> stack{};
@@ -120,18 +120,36 @@ class Lowering {
         }
         if (!ready) continue;
         stack.pop_back();
-        finish(current, done, waiting, updates_after);
+        finish(current, done, waiting, updates);
       }
     }
   }
 
-  constexpr void finish(int unit, std::vector<char>& done, std::vector<int>& waiting,
-                        const std::vector<std::vector<int>>& updates_after) {
+  /// For each unit the updates that wait for it, as linked lists.
+  struct UpdatesAfter {
+    struct Link {
+      int update = -1;
+      int next = -1;
+    };
+    std::vector<int> first{};
+    std::vector<Link> links{};
+
+    constexpr void add(int on, int update) {
+      int& head = first.data()[on];
+      links.push_back({update, head});
+      head = static_cast<int>(links.size()) - 1;
+    }
+  };
+
+  constexpr void finish(int unit, std::vector<char>& done, std::vector<int>& waiting, const UpdatesAfter& updates) {
     done[static_cast<std::size_t>(unit)] = 1;
     order_.push_back(unit);
-    for (int update : updates_after[static_cast<std::size_t>(unit)])
-      if (--waiting[static_cast<std::size_t>(update)] == 0 && done[static_cast<std::size_t>(update)] == 0)
-        finish(update, done, waiting, updates_after);
+    for (int link = updates.first[static_cast<std::size_t>(unit)]; link >= 0;) {
+      const UpdatesAfter::Link& entry = updates.links[static_cast<std::size_t>(link)];
+      link = entry.next;
+      if (--waiting[static_cast<std::size_t>(entry.update)] == 0 && done[static_cast<std::size_t>(entry.update)] == 0)
+        finish(entry.update, done, waiting, updates);
+    }
   }
 
   [[nodiscard]] constexpr bool only_updates(int unit) const {
@@ -152,7 +170,7 @@ class Lowering {
     for (int unit : order_) {
       if (units_.unit(unit).kind != UnitKind::operation) continue;
       const Node& node = graph_->node(units_.unit(unit).members.front());
-      for (int i = 0; i < node.arity; ++i) store_root(read_through(*graph_, node.input(i), no_axes).root);
+      for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));
     }
     // General reshapes look at memory.
     for (const Node& node : graph_->nodes)
@@ -175,7 +193,7 @@ class Lowering {
   }
 
   constexpr void need(int id, int unit) {
-    const int root = read_through(*graph_, id, no_axes).root;
+    const int root = root_of(*graph_, id);
     const int producer = units_.unit_of(root);
     if (producer < 0 || producer == unit || is_stored(root)) return;
     int cost = 0;

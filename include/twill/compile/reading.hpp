@@ -13,7 +13,7 @@
 namespace twill::inline v0::compile {
 
 /// For each dimension of a grid the axis of some shape along which it moves, -1 for none.
-using AxisMap = std::array<std::int8_t, max_rank>;
+using AxisMap = graph::Few<std::int8_t, max_rank>;
 
 inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1};
 
@@ -27,9 +27,10 @@ struct Reading {
 /// The axes of a shape that are not one, in order.
 [[nodiscard]] constexpr AxisMap proper_axes(const Extents& shape) {
   AxisMap map = no_axes;
-  std::size_t position = 0;
+  int position = 0;
+  const graph::Extent* extents = shape.axes.items;
   for (int axis = 0; axis < shape.rank; ++axis)
-    if (!shape[axis].is_one()) map[position++] = static_cast<std::int8_t>(axis);
+    if (extents[axis].factor != 1 || extents[axis].symbols != 0) map.items[position++] = static_cast<std::int8_t>(axis);
   return map;
 }
 
@@ -41,16 +42,25 @@ struct Reading {
 
 /// A reshape that only adds or drops extents of one.
 [[nodiscard]] constexpr bool only_moves_ones(const Extents& from, const Extents& to) {
-  return graph::without_ones(from) == graph::without_ones(to);
+  const auto is_one = [](const graph::Extent& extent) { return extent.factor == 1 && extent.symbols == 0; };
+  int i = 0;
+  int k = 0;
+  for (;;) {
+    while (i < from.rank && is_one(from.axes.items[i])) ++i;
+    while (k < to.rank && is_one(to.axes.items[k])) ++k;
+    if (i == from.rank || k == to.rank) return i == from.rank && k == to.rank;
+    if (!(from.axes.items[i++] == to.axes.items[k++])) return false;
+  }
 }
 
 /// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
 [[nodiscard]] constexpr Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
+  const Node* nodes = graph.nodes.data();
   for (;;) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    const Node& node = nodes[id];
     if (!is_view(node.kind)) return {id, node.shape, axis_of};
-    const int source = node.inputs[0];
-    const Extents& below = graph.nodes[static_cast<std::size_t>(source)].shape;
+    const int source = node.inputs.items[0];
+    const Extents& below = nodes[source].shape;
     if (node.kind == Kind::reshape) {
       if (!only_moves_ones(below, node.shape)) return {source, node.shape, axis_of};
       const AxisMap from = proper_axes(node.shape);
@@ -74,6 +84,17 @@ struct Reading {
     }
     id = source;
   }
+}
+
+/// The node whose memory a chain of views ends at.
+[[nodiscard]] constexpr int root_of(const Graph& graph, int id) {
+  const Node* nodes = graph.nodes.data();
+  while (is_view(nodes[id].kind)) {
+    const Node& node = nodes[id];
+    id = node.inputs.items[0];
+    if (node.kind == Kind::reshape && !only_moves_ones(nodes[id].shape, node.shape)) break;
+  }
+  return id;
 }
 
 namespace detail {

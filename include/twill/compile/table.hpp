@@ -65,7 +65,7 @@ struct Line {
   Primitive primitive = Primitive::add;
   Reduction reduction = Reduction::sum;
   std::uint8_t arity = 0;
-  std::array<std::int8_t, 4> arguments{-1, -1, -1, -1};
+  graph::Few<std::int8_t, 4> arguments{-1, -1, -1, -1};
 
   [[nodiscard]] friend constexpr bool operator==(const Line&, const Line&) = default;
 };

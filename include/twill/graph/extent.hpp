@@ -8,9 +8,25 @@
 #include <twill/core/shape.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace twill::inline v0::graph {
+
+/// A few values in place. The checks of std::array take ten steps of a constant evaluation for each access, this takes two:
+/// passes over graphs consist of such accesses, and compilers limit the steps.
+template <class T, std::size_t N> struct Few {
+  T items[N]{};
+
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return items[i]; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return items[i]; }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr const T* begin() const { return items; }
+  [[nodiscard]] constexpr const T* end() const { return items + N; }
+  [[nodiscard]] constexpr T* begin() { return items; }
+  [[nodiscard]] constexpr T* end() { return items + N; }
+  [[nodiscard]] friend constexpr bool operator==(const Few&, const Few&) = default;
+};
 
 inline constexpr int max_symbols = 16;
 
@@ -55,14 +71,14 @@ struct Extent {
 /// The shape of a traced value.
 struct Extents {
   int rank = 0;
-  std::array<Extent, max_rank> axes{};
+  Few<Extent, max_rank> axes{};
 
-  [[nodiscard]] constexpr const Extent& operator[](int axis) const { return axes[static_cast<std::size_t>(axis)]; }
-  [[nodiscard]] constexpr Extent& operator[](int axis) { return axes[static_cast<std::size_t>(axis)]; }
-  constexpr void append(Extent extent) { axes[static_cast<std::size_t>(rank++)] = extent; }
+  [[nodiscard]] constexpr const Extent& operator[](int axis) const { return axes.items[axis]; }
+  [[nodiscard]] constexpr Extent& operator[](int axis) { return axes.items[axis]; }
+  constexpr void append(Extent extent) { axes.items[rank++] = extent; }
   [[nodiscard]] constexpr Extent elements() const {
     Extent product{};
-    for (int axis = 0; axis < rank; ++axis) product = product * (*this)[axis];
+    for (int axis = 0; axis < rank; ++axis) product = product * axes.items[axis];
     return product;
   }
   [[nodiscard]] constexpr Dims evaluate(const SymbolValues& values) const {
@@ -74,7 +90,9 @@ struct Extents {
   [[nodiscard]] friend constexpr bool operator==(const Extents& left, const Extents& right) {
     if (left.rank != right.rank) return false;
     for (int axis = 0; axis < left.rank; ++axis)
-      if (left[axis].factor != right[axis].factor || left[axis].symbols != right[axis].symbols) return false;
+      if (left.axes.items[axis].factor != right.axes.items[axis].factor ||
+          left.axes.items[axis].symbols != right.axes.items[axis].symbols)
+        return false;
     return true;
   }
 };
@@ -88,8 +106,9 @@ struct Extents {
 /// The shape without its extents of one: two tensors that agree here have the same memory layout.
 [[nodiscard]] constexpr Extents without_ones(const Extents& shape) {
   Extents result{};
+  const Extent* extents = shape.axes.items;
   for (int axis = 0; axis < shape.rank; ++axis)
-    if (!shape[axis].is_one()) result.append(shape[axis]);
+    if (extents[axis].factor != 1 || extents[axis].symbols != 0) result.axes.items[result.rank++] = extents[axis];
   return result;
 }
 

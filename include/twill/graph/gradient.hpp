@@ -54,7 +54,7 @@ constexpr std::vector<int> gradients(Graph& graph, const std::vector<Seed>& seed
     const auto position = static_cast<std::size_t>(id);
     if (active[position] == 0 || cotangents[position] < 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);
-    const std::array<int, 4> inputs = node.inputs;
+    const Few<int, 4> inputs = node.inputs;
     const int arity = node.arity;
     std::array<bool, 4> wanted{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)

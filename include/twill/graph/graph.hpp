@@ -31,22 +31,24 @@ class Graph {
   constexpr Graph() = default;
   constexpr explicit Graph(DType element_type) : element{element_type} {}
 
-  [[nodiscard]] constexpr const Node& node(int id) const { return nodes[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr const Node& node(int id) const { return nodes.data()[id]; }
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
 
   constexpr int add(const Node& node) {
     nodes.push_back(node);
-    if (!merged_.empty()) nodes.back().shape = canonical(node.shape);
-    return static_cast<int>(nodes.size()) - 1;
+    const int id = static_cast<int>(nodes.size()) - 1;
+    if (merges_symbols_) nodes.data()[id].shape = canonical(node.shape);
+    return id;
   }
 
   /// The extent with merged symbols replaced.
   [[nodiscard]] constexpr Extent canonical(Extent extent) const {
-    for (const Merged& merged : merged_) extent = extent.replaced(merged.from, merged.to);
+    if (merges_symbols_)
+      for (const Merged& merged : merged_) extent = extent.replaced(merged.from, merged.to);
     return extent;
   }
   [[nodiscard]] constexpr Extents canonical(Extents shape) const {
-    if (!merged_.empty())
+    if (merges_symbols_)
       for (int axis = 0; axis < shape.rank; ++axis) shape[axis] = canonical(shape[axis]);
     return shape;
   }
@@ -54,6 +56,7 @@ class Graph {
   /// From now on, and in every node there is, the one symbol stands for both; a run checks that inputs agree.
   constexpr void merge_symbols(int from, int to) {
     merged_.push_back({from, to});
+    merges_symbols_ = true;
     for (Node& node : nodes) {
       node.shape = canonical(node.shape);
       node.over = canonical(node.over);
@@ -156,6 +159,7 @@ class Graph {
 
   Name path_{};
   std::vector<Merged> merged_{};
+  bool merges_symbols_ = false;
 };
 
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".

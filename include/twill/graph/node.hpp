@@ -40,7 +40,7 @@ struct Node;
 
 /// One array through which a kernel of an operation walks: grid dimension d moves along axis `axis_of[d]`, -1 for none.
 struct Walk {
-  std::array<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1};
+  Few<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1};
 };
 
 /// How an operation's kernel is called: its grid, and for each input, then the result, how it is walked through.
@@ -65,15 +65,15 @@ struct Node {
   Reduction reduction = Reduction::sum;
   std::uint8_t arity = 0;
   std::int8_t axis = 0;
-  std::array<std::int8_t, max_rank> permutation{};
-  std::array<int, 4> inputs{-1, -1, -1, -1};
+  Few<std::int8_t, max_rank> permutation{};
+  Few<int, 4> inputs{-1, -1, -1, -1};
   int index = 0;
   double value = 0;
   Extent over{};
   Extents shape{};
   const Operation* operation = nullptr;
 
-  [[nodiscard]] constexpr int input(int position) const { return inputs[static_cast<std::size_t>(position)]; }
+  [[nodiscard]] constexpr int input(int position) const { return inputs.items[position]; }
 };
 
 /// True where two nodes of this kind with equal fields and inputs compute the same.

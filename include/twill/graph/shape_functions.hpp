@@ -27,6 +27,8 @@ namespace twill::inline v0::graph {
 
 /// The common shape of two operands by NumPy's rules; refuses extents that neither agree nor are one.
 [[nodiscard]] constexpr Extents broadcast_shape(Graph& graph, const Extents& left, const Extents& right, int line) {
+  if (left == right || right.rank == 0) return graph.canonical(left);
+  if (left.rank == 0) return graph.canonical(right);
   Extents result{};
   result.rank = left.rank > right.rank ? left.rank : right.rank;
   for (int axis = 0; axis < result.rank; ++axis) {
