@@ -36,6 +36,11 @@ template <HostDevice D> class Replicas {
     if (!(devices_.front() == module->device))
       throw DeviceError("data_parallel: the module lies on " + to_string(module->device) + ", the first device is " +
                         to_string(devices_.front()) + "; move it with to(device)");
+    for (std::size_t rank = 1; rank < devices_.size(); ++rank)
+      for (std::size_t other = 0; other < rank; ++other)
+        if (devices_[rank] == devices_[other])
+          throw DeviceError("data_parallel: " + to_string(devices_[rank]) + " is replica " + std::to_string(other) +
+                            " and replica " + std::to_string(rank) + "; name each device once");
     states_.push_back(std::move(module));
     for (std::size_t rank = 1; rank < devices_.size(); ++rank)
       states_.push_back(std::make_shared<nn::NetworkState<D>>(devices_[rank], states_[0]->infos));

@@ -75,7 +75,8 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
         } else {
           own.template run_nothing<Source>();
         }
-        all_reduce(own.communicator, own.sums<T>(), own.count);
+        // Replicas without memory run one after the other and have nothing to add up.
+        if constexpr (D::has_memory) all_reduce(own.communicator, own.sums(), own.count);
         own.update(rule, steps_);
       } catch (...) {
         own.communicator.fail(std::current_exception());
@@ -115,11 +116,11 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
       clear();
     }
 
-    template <class X> [[nodiscard]] X* sums() const { return static_cast<X*>(results.data()); }
+    [[nodiscard]] T* sums() const { return static_cast<T*>(results.data()); }
 
     /// The padding takes part in the sums, so it starts as zeros.
     void clear() {
-      Tensor<T, D, Shape<dyn>>(results, sums<T>(), Dims(count), Dims(1)).fill(T{});
+      Tensor<T, D, Shape<dyn>>(results, sums(), Dims(count), Dims(1)).fill(T{});
     }
 
     template <compile::Source S, AnyTensor... Shares>
@@ -144,7 +145,7 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     void update(const R& rule, std::int64_t step) {
       numbers.write(rule, step, update_knobs);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
-      update_executor.run({}, {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
+      update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
     }
 
     struct Program {

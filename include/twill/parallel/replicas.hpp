@@ -9,6 +9,7 @@
 #include <twill/device/device.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/nn/no_grad.hpp>
+#include <twill/parallel/communicator.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -64,6 +65,7 @@ template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devi
   std::vector<decltype(submit(devices[0], task(0)))> pending{};
   for (std::size_t rank = 0; rank < count; ++rank) pending.push_back(submit(devices[rank], task(rank)));
   std::exception_ptr first{};
+  std::exception_ptr consequence{};  // a rank whose peers went away only passes on what they failed of
   for (std::size_t rank = 0; rank < count; ++rank) {
     try {
       try {
@@ -71,11 +73,14 @@ template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devi
       } catch (...) {
         detail::rethrow_from_replica("replica " + std::to_string(rank) + " on " + to_string(devices[rank]) + ": ");
       }
+    } catch (const CommunicatorError&) {
+      if (!consequence) consequence = std::current_exception();
     } catch (...) {
       if (!first) first = std::current_exception();
     }
   }
   if (first) std::rethrow_exception(first);
+  if (consequence) std::rethrow_exception(consequence);
 }
 
 /// Every device of a kind.
