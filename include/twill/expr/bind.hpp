@@ -8,6 +8,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/expr/program.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/layout.hpp>
@@ -20,7 +21,8 @@
 namespace twill::inline v0::expr {
 
 /// Strides of a view along the axes of a grid, aligned from the right; broadcast axes have stride 0.
-inline void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims& strides, int grid_rank) {
+[[gnu::noinline]] inline void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims& strides,
+                                                int grid_rank) {
   for (int axis = 0; axis < extents.rank; ++axis)
     operand.strides[static_cast<std::size_t>(grid_rank - extents.rank + axis)] = extents[axis] == 1 ? 0 : strides[axis];
 }
@@ -47,15 +49,15 @@ private:
 };
 
 /// Fills the operands that are numbers of the code.
-template <class Entries> void bind_numbers(kernel::Operand* operands, const Entries& entries) {
-  for (std::size_t i = 0; i < entries.size(); ++i)
+inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
     if (entries[i].origin == Origin::number) operands[i].bits = entries[i].bits;
 }
 
 /// Drops dimensions of extent 1 and merges neighbours that all operands walk alike, among the dimensions first to last;
 /// one of them stays when `at_least_one`.
-inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last,
-                     bool at_least_one) {
+[[gnu::noinline]] inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
+                                       int last, bool at_least_one) {
   const auto stride = [&](std::size_t operand, int axis) -> std::int64_t& {
     return operands[operand].strides[static_cast<std::size_t>(axis)];
   };
@@ -87,12 +89,11 @@ inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t 
 }
 
 /// True when every tensor moves along the rows as the program's leaves say.
-template <class Entries>
-[[nodiscard]] bool moves_as_expected(const kernel::Grid& grid, const kernel::Operand* operands,
-                                     const Entries& entries) {
+[[nodiscard, gnu::noinline]] inline bool moves_as_expected(const kernel::Grid& grid, const kernel::Operand* operands,
+                                                           const OperandEntry* entries, std::size_t count) {
   const auto last = static_cast<std::size_t>(grid.rank - 1);
   if (grid[grid.rank - 1] == 1) return true;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (entries[i].kind != kernel::LineKind::input) continue;
     const std::int64_t stride = operands[i].strides[last];
     if (entries[i].access == kernel::Access::contiguous && stride != 1) return false;

@@ -38,19 +38,20 @@ template <class E, DType To, bool Strided> struct Elementwise {
 
 /// Runs an elementwise expression over the extents into memory that it does not read in another order.
 template <DType To, class E, class D>
-void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+[[gnu::noinline]] void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides,
+                                       const Dims& extents) {
   using Expected = Elementwise<E, To, false>;
   using Bound = Operands<Expected>;
   if (extents.elements() == 0) return;
   std::array<kernel::Operand, Bound::count> operands{};
   Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
   expression.each_leaf(binder);
-  bind_numbers(operands.data(), Bound::entries);
+  bind_numbers(operands.data(), Bound::entries.data(), Bound::count);
   operands.back().data = to;
   broadcast_strides(operands.back(), extents, to_strides, extents.rank);
   kernel::Grid grid = extents;
   simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
-  if (moves_as_expected(grid, operands.data(), Bound::entries))
+  if (moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
     kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
   else
     kernel::launch(typename ProgramOf<Elementwise<E, To, true>>::type{}, device, grid, operands.data());

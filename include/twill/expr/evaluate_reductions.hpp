@@ -67,8 +67,8 @@ struct Domain {
 };
 
 /// Strides along the grid of a view aligned with what is reduced, or with the result when that has fewer axes.
-inline void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides, const Domain& domain,
-                              bool beside_dropped_axes) {
+[[gnu::noinline]] inline void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides,
+                                                const Domain& domain, bool beside_dropped_axes) {
   int kept = 0;
   for (int dimension = 0; dimension < domain.order.rank; ++dimension) {
     const bool is_reduced = domain.reduces(dimension);
@@ -134,8 +134,8 @@ private:
 };
 
 /// Whether dimensions first to last of the grid can be one for every operand.
-[[nodiscard]] inline bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands, std::size_t count,
-                                      int first, int last) {
+[[nodiscard, gnu::noinline]] inline bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands,
+                                                     std::size_t count, int first, int last) {
   for (std::size_t o = 0; o < count; ++o) {
     int inner = last;
     while (inner > first && grid[inner] == 1) --inner;
@@ -151,7 +151,8 @@ private:
 }
 
 /// Replaces dimensions first to last by their product.
-inline void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last) {
+[[gnu::noinline]] inline void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
+                                    int last) {
   int inner = last;
   while (inner > first && grid[inner] == 1) --inner;
   std::int64_t extent = 1;
@@ -169,8 +170,9 @@ inline void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t cou
 
 /// Binds a program to a domain and launches it. `Expected` and `Strided` take the same operands.
 template <class Expected, class Strided, class E, class D>
-void run_domain(const E& expression, const D& device, void* to, const Dims& to_extents, const Dims& to_strides,
-                const Domain& domain, bool is_column, bool drops_axes, bool to_is_total) {
+[[gnu::noinline]] void run_domain(const E& expression, const D& device, void* to, const Dims& to_extents,
+                                  const Dims& to_strides, const Domain& domain, bool is_column, bool drops_axes,
+                                  bool to_is_total) {
   using Bound = Operands<Expected>;
   std::array<kernel::Operand, Bound::count> operands{};
   kernel::Grid grid = detail::reordered(domain.extents, domain.order);
@@ -204,7 +206,7 @@ void run_domain(const E& expression, const D& device, void* to, const Dims& to_e
     simplify(grid, operands.data(), Bound::count, 1, grid.rank - 1, true);
   else
     simplify(grid, operands.data(), Bound::count, 0, grid.rank - 2, false);
-  if (moves_as_expected(grid, operands.data(), Bound::entries))
+  if (moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
     kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
   else
     kernel::launch(typename ProgramOf<Strided>::type{}, device, grid, operands.data());

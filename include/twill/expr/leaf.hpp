@@ -34,6 +34,9 @@ template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(con
   return S::extent(S::rank - 1) == 1 && frame.row_extent != 1 ? kernel::Access::uniform : kernel::Access::contiguous;
 }
 
+/// Where a number lives.
+struct NoDevice {};
+
 /// A tensor that somebody else keeps alive.
 template <Scalar T, Device D, AnyShape S> struct Borrowed {
   using device_type = D;
@@ -83,6 +86,7 @@ template <Scalar T> struct Constant {
   static constexpr int lower(Code& code, const Frame&) { return code.constant(dtype); }
   template <class F> void each_leaf(F& f) const { f(value); }
   [[nodiscard]] Dims shape() const { return {}; }
+  [[nodiscard]] NoDevice device() const { return {}; }
 };
 
 template <class X> inline constexpr bool is_leaf = false;

@@ -23,25 +23,25 @@
 namespace twill::inline v0 {
 namespace expr {
 
-/// The extents of a product, `dyn` where unknown; `inner` are the two extents that have to agree.
-struct ProductShape {
-  Dims extents{};
-  std::int64_t left_inner = 0;
-  std::int64_t right_inner = 0;
+/// The axes before the last two.
+[[nodiscard]] constexpr Dims batch_axes(const Dims& dims) {
+  Dims result = dims;
+  result.rank = dims.rank > 2 ? dims.rank - 2 : 0;
+  return result;
+}
+/// The two extents that have to agree.
+[[nodiscard]] constexpr std::int64_t left_inner(const Dims& left) { return left[left.rank - 1]; }
+[[nodiscard]] constexpr std::int64_t right_inner(const Dims& right) {
+  return right[right.rank == 1 ? 0 : right.rank - 2];
+}
 
-  constexpr ProductShape(const Dims& left, const Dims& right) {
-    left_inner = left[left.rank - 1];
-    right_inner = right[right.rank == 1 ? 0 : right.rank - 2];
-    extents = detail::broadcast_dims(batch(left), batch(right));
-    if (left.rank > 1) extents[extents.rank++] = left[left.rank - 2];
-    if (right.rank > 1) extents[extents.rank++] = right[right.rank - 1];
-  }
-  [[nodiscard]] static constexpr Dims batch(const Dims& dims) {
-    Dims result = dims;
-    result.rank = dims.rank > 2 ? dims.rank - 2 : 0;
-    return result;
-  }
-};
+/// The extents of a product, `dyn` where unknown.
+[[nodiscard]] constexpr Dims product_extents(const Dims& left, const Dims& right) {
+  Dims result = detail::broadcast_dims(batch_axes(left), batch_axes(right));
+  if (left.rank > 1) result[result.rank++] = left[left.rank - 2];
+  if (right.rank > 1) result[result.rank++] = right[right.rank - 1];
+  return result;
+}
 
 template <class A, class B> consteval Dims product_dims() {
   if constexpr (A::rank == 0 || B::rank == 0) {
@@ -49,11 +49,12 @@ template <class A, class B> consteval Dims product_dims() {
         sizeof(refused<Problem::matmul_needs_at_least_one_dimension, with::left<A::rank>, with::right<B::rank>>));
     return {};
   } else {
-    constexpr ProductShape shape(dims_of<A>, dims_of<B>);
-    if constexpr (shape.left_inner != shape.right_inner && shape.left_inner != dyn && shape.right_inner != dyn)
-      static_cast<void>(sizeof(refused<Problem::matmul_left_columns_differ_from_right_rows,
-                                       with::left<shape.left_inner>, with::right<shape.right_inner>>));
-    return shape.extents;
+    constexpr std::int64_t columns = left_inner(dims_of<A>);
+    constexpr std::int64_t rows = right_inner(dims_of<B>);
+    if constexpr (columns != rows && columns != dyn && rows != dyn)
+      static_cast<void>(
+          sizeof(refused<Problem::matmul_left_columns_differ_from_right_rows, with::left<columns>, with::right<rows>>));
+    return product_extents(dims_of<A>, dims_of<B>);
   }
 }
 
@@ -161,12 +162,12 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
 
   const Dims left_extents = unpacked_a.shape();
   const Dims right_extents = unpacked_b.shape();
-  const expr::ProductShape shape(left_extents, right_extents);
-  if (shape.left_inner != shape.right_inner)
-    throw ShapeError("matmul: left has " + std::to_string(shape.left_inner) + " columns, right has " +
-                     std::to_string(shape.right_inner) + " rows");
-  const Dims left_batch = expr::ProductShape::batch(left_extents);
-  const Dims right_batch = expr::ProductShape::batch(right_extents);
+  const std::int64_t k = expr::left_inner(left_extents);
+  if (k != expr::right_inner(right_extents))
+    throw ShapeError("matmul: left has " + std::to_string(k) + " columns, right has " +
+                     std::to_string(expr::right_inner(right_extents)) + " rows");
+  const Dims left_batch = expr::batch_axes(left_extents);
+  const Dims right_batch = expr::batch_axes(right_extents);
   if (detail::broadcast_conflict(left_batch, right_batch) >= 0)
     throw ShapeError("matmul: the leading axes " + to_string(left_batch) + " and " + to_string(right_batch) +
                      " do not broadcast");
@@ -174,12 +175,12 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
 
   const auto a = expr::dense(unpacked_a);
   const auto b = expr::dense(unpacked_b);
-  Tensor<T, D, shape_t<known>> result(a.device(), shape.extents);
+  Tensor<T, D, shape_t<known>> result(a.device(), expr::product_extents(left_extents, right_extents));
   if (result.elements() == 0) return result;
   const Dims batch = detail::broadcast_dims(left_batch, right_batch);
   const std::int64_t m = left_extents.rank == 1 ? 1 : left_extents[left_extents.rank - 2];
   const std::int64_t n = right_extents.rank == 1 ? 1 : right_extents[right_extents.rank - 1];
-  launch(result.device(), [=, k = shape.left_inner, to = result.data(), x = expr::matrices_of(a, batch, true),
+  launch(result.device(), [=, to = result.data(), x = expr::matrices_of(a, batch, true),
                            y = expr::matrices_of(b, batch, false)](const auto& team) {
     const std::int64_t count = batch.elements();
     for (std::int64_t i = 0; i < count; ++i) {

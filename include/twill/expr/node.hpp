@@ -16,6 +16,7 @@
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -67,20 +68,47 @@ template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
   }
 }
 
+/// Broadcasts the extents of one more operand. Out of line: every node of every expression calls it.
+[[gnu::noinline]] inline void join_extents(std::string_view operation, Dims& result, const Dims& other) {
+  if (detail::broadcast_conflict(result, other) >= 0)
+    throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(other) +
+                     " do not broadcast");
+  result = detail::broadcast_dims(result, other);
+}
+
+/// The one device of several operands; numbers have none.
+template <class D> struct OperandDevice {
+  std::string_view operation;
+  D device{};
+  bool found = false;
+
+  void join(NoDevice) {}
+  void join(const D& other) {
+    if (found && device != other) [[unlikely]]
+      differ(other);
+    device = other;
+    found = true;
+  }
+  [[noreturn, gnu::noinline]] void differ(const D& other) const {
+    require_same_device(operation, device, other);
+    __builtin_unreachable();
+  }
+};
+
 /// What every expression can do: become a tensor, which is when it is evaluated.
 template <class Derived> struct Evaluates {
   static constexpr bool is_expression = true;
 
   /// `Tensor c = a * b`
-  template <class T, class D, class S>
-  requires(std::same_as<T, typename Derived::value_type>&& std::same_as<D, typename Derived::device_type>&&
-               FitsShape<typename Derived::shape_type, S>)
+  template <class T, class D, class S, class Self = Derived> // Self is complete by the time it is deduced
+  requires(std::same_as<T, typename Self::value_type>&& std::same_as<D, typename Self::device_type>&&
+               FitsShape<typename Self::shape_type, S>)
   operator Tensor<T, D, S>() && { // NOLINT: implicit on purpose
     return evaluate_as<S>(static_cast<const Derived&>(*this));
   }
-  template <class T, class D, class S>
-  requires(std::same_as<T, typename Derived::value_type>&& std::same_as<D, typename Derived::device_type>&&
-               FitsShape<typename Derived::shape_type, S>)
+  template <class T, class D, class S, class Self = Derived> // Self is complete by the time it is deduced
+  requires(std::same_as<T, typename Self::value_type>&& std::same_as<D, typename Self::device_type>&&
+               FitsShape<typename Self::shape_type, S>)
   operator Tensor<T, D, S>() const& { // NOLINT: implicit on purpose
     static_assert(
         Derived::owns && is_shape<S>,
@@ -113,45 +141,27 @@ template <class Op, class... A> struct Node : Evaluates<Node<Op, A...>> {
 
   /// The extents of the result. throws: ShapeError that names the operation and both shapes
   [[nodiscard]] Dims shape() const {
-    if constexpr (shape_is_proven)
+    if constexpr (shape_is_proven) {
       return dims_of<shape_type>;
-    else
-      return joined_shape();
+    } else {
+      return operands.apply([](const auto&... operand) {
+        Dims result{};
+        (join_extents(Op::name(), result, operand.shape()), ...);
+        return result;
+      });
+    }
   }
 
   /// The device of the operands. throws: DeviceError that names the operation and both devices
   [[nodiscard]] device_type device() const {
     return operands.apply([](const auto&... operand) {
-      device_type result{};
-      bool found = false;
-      const auto join = [&](const auto& other) {
-        if constexpr (!std::is_void_v<typename std::remove_cvref_t<decltype(other)>::device_type>) {
-          const device_type next = other.device();
-          if (found) require_same_device(Op::name(), result, next);
-          result = next;
-          found = true;
-        }
-      };
-      (join(operand), ...);
-      return result;
+      OperandDevice<device_type> found{Op::name()};
+      (found.join(operand.device()), ...);
+      return found.device;
     });
   }
 
 private:
-  [[nodiscard]] Dims joined_shape() const {
-    return operands.apply([](const auto&... operand) {
-      Dims result{};
-      const auto join = [&](const Dims& other) {
-        if (detail::broadcast_conflict(result, other) >= 0)
-          throw ShapeError(std::string(Op::name()) + ": shapes " + to_string(result) + " and " + to_string(other) +
-                           " do not broadcast");
-        result = detail::broadcast_dims(result, other);
-      };
-      (join(operand.shape()), ...);
-      return result;
-    });
-  }
-
   static constexpr int lower_ordered(Code& code, const int (&lines)[sizeof...(A)]) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return Op::emit(Symbol{code, lines[I]}...).line(); }
     (std::index_sequence_for<A...>{});

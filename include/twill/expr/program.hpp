@@ -53,20 +53,22 @@ template <class Source> struct ProgramOf {
   using type = decltype(make(std::make_index_sequence<static_cast<std::size_t>(Source::code.count)>{}));
 };
 
+/// What the run time needs to know of one operand.
+struct OperandEntry {
+  kernel::LineKind kind = kernel::LineKind::immediate;
+  kernel::Access access = kernel::Access::uniform;
+  DType type = DType::boolean;
+  Origin origin = Origin::none;
+  std::uint64_t bits = 0;
+};
+
 /// What the run time needs of a code: which operand each leaf fills, and what fills the others.
 template <class Source> struct Operands {
   static constexpr std::size_t count = static_cast<std::size_t>(Source::code.operands);
   static constexpr auto operand_of_leaf = Source::code.operand_of_leaf();
   static constexpr auto outside = Source::code.outside_of_leaf();
-  struct Entry {
-    kernel::LineKind kind = kernel::LineKind::immediate;
-    kernel::Access access = kernel::Access::uniform;
-    DType type = DType::boolean;
-    Origin origin = Origin::none;
-    std::uint64_t bits = 0;
-  };
-  static constexpr std::array<Entry, count> entries = [] {
-    std::array<Entry, count> result{};
+  static constexpr std::array<OperandEntry, count> entries = [] {
+    std::array<OperandEntry, count> result{};
     std::size_t next = 0;
     for (int line = 0; line < Source::code.count; ++line) {
       const CodeLine& from = Source::code.lines[static_cast<std::size_t>(line)];
