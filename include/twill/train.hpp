@@ -3,6 +3,8 @@
 //
 // All of train/.
 
+#include <twill/train/accumulation.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/sources.hpp>
+#include <twill/train/step_program.hpp>
 #include <twill/train/train_step.hpp>

@@ -93,7 +93,8 @@ struct Binding {
   graph::SymbolValues symbols{};
   std::vector<BoundInstruction> instructions{};
   std::vector<kernel::Operand> operands{};
-  std::vector<OutsideOperand> outside{};
+  std::vector<OutsideOperand> outside{};     ///< inputs, parameters and outputs
+  std::vector<OutsideOperand> numbers{};     ///< run-time numbers
   std::vector<OutsideOperand> inside{};      ///< `index` is the offset in the arena
   std::vector<RandomOperand> random{};
   std::vector<std::size_t> value_bytes{};
@@ -155,7 +156,8 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])])});
       else
-        binding.outside.push_back({position, value.storage, static_cast<std::size_t>(value.index)});
+        (value.storage == Storage::knob ? binding.numbers : binding.outside)
+            .push_back({position, value.storage, static_cast<std::size_t>(value.index)});
     }
     const KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
     bool reduces_rows = false;

@@ -4,6 +4,7 @@
 // Draws the initial values of a weight. Element i of weight k is a pure function of (seed, step, k, i), so networks of one
 // seed are equal on every device kind and for any number of devices. Read next: nn/network.hpp.
 
+#include <twill/compile/binding.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/parameter.hpp>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <numbers>
 #include <vector>
 
@@ -36,12 +38,16 @@ namespace detail {
   return 0;
 }
 
-template <class T, HostDevice D>
-void fill_parameter(const D& device, const graph::ParameterInfo& info, std::uint32_t node, const Draw& draw, void* data) {
+/// All elements of a weight, as bytes of its type.
+[[nodiscard]] inline std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node, const Draw& draw) {
   const auto count = static_cast<std::size_t>(info.shape.elements().factor);
-  std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(initial_value(info.initialiser, draw, node, i));
-  copy_bytes(device, data, Cpu{}, values.data(), count * sizeof(T), CopyOptions{});
+  const std::size_t size = size_of(info.dtype);
+  std::vector<std::byte> bytes(count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = compile::bits_of(info.dtype, initial_value(info.initialiser, draw, node, i));
+    std::memcpy(bytes.data() + i * size, &bits, size);
+  }
+  return bytes;
 }
 
 } // namespace detail
@@ -49,13 +55,10 @@ void fill_parameter(const D& device, const graph::ParameterInfo& info, std::uint
 /// Fills a weight on any device.
 template <HostDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw, void* data) {
-  const auto node = static_cast<std::uint32_t>(number);
-  if constexpr (D::has_memory) switch (info.dtype) {
-      case DType::float64: detail::fill_parameter<double>(device, info, node, draw, data); break;
-      case DType::float16: detail::fill_parameter<half>(device, info, node, draw, data); break;
-      case DType::bfloat16: detail::fill_parameter<bfloat16>(device, info, node, draw, data); break;
-      default: detail::fill_parameter<float>(device, info, node, draw, data); break;
-    }
+  if constexpr (D::has_memory) {
+    const std::vector<std::byte> bytes = detail::initial_values(info, static_cast<std::uint32_t>(number), draw);
+    copy_bytes(device, data, Cpu{}, bytes.data(), bytes.size(), CopyOptions{});
+  }
 }
 
 } // namespace twill::inline v0::nn

@@ -59,11 +59,31 @@ template <HostDevice D> struct ParameterView {
   memory::Buffer<D> gradient;  ///< empty until a backward pass
 };
 
+namespace detail {
+
+/// total += addend, element by element.
+template <FloatingScalar T, HostDevice D> void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
+  using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
+  Operand operands[3]{};
+  void* data[3] = {total, addend, total};
+  for (int k = 0; k < 3; ++k) {
+    operands[k].data = data[k];
+    operands[k].strides[0] = 1;
+  }
+  kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>, Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
+                 device, Dims(count), operands);
+}
+
+} // namespace detail
+
 /// What tracked results share with the network that made them.
 template <HostDevice D> class NetworkState : public Weights<D> {
  public:
-  NetworkState(D place, std::span<const graph::ParameterInfo> parameters)
-      : device{place}, infos{parameters}, gradients(parameters.size()) {
+  /// Adds so many elements to others.
+  using Add = void (*)(const D& device, std::int64_t count, void* total, void* addend);
+
+  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
+      : device{place}, infos{parameters}, add{adding}, gradients(parameters.size()) {
     for (const graph::ParameterInfo& info : infos) {
       buffers.emplace_back(device, bytes_of(info));
       addresses_.push_back(buffers.back().data());
@@ -85,7 +105,7 @@ template <HostDevice D> class NetworkState : public Weights<D> {
       if (!gradients[i])
         gradients[i] = std::move(gradient);
       else
-        add(infos[i], gradients[i].data(), gradient.data());
+        add(device, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
     }
   }
 
@@ -105,31 +125,11 @@ template <HostDevice D> class NetworkState : public Weights<D> {
 
   D device;
   std::span<const graph::ParameterInfo> infos;
+  Add add;  ///< for the network's element type, so that no other is compiled
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
 
  private:
-  void add(const graph::ParameterInfo& info, void* total, void* addend) {
-    const Dims grid(info.shape.elements().factor);
-    const auto add_as = [&]<class T>(T) {
-      using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
-      Operand operands[3]{};
-      void* data[3] = {total, addend, total};
-      for (int k = 0; k < 3; ++k) {
-        operands[k].data = data[k];
-        operands[k].strides[0] = 1;
-      }
-      kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>, Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
-                     device, grid, operands);
-    };
-    switch (info.dtype) {
-      case DType::float64: add_as(double{}); break;
-      case DType::float16: add_as(half{}); break;
-      case DType::bfloat16: add_as(bfloat16{}); break;
-      default: add_as(float{}); break;
-    }
-  }
-
   std::vector<void*> addresses_{};
 };
 
@@ -144,7 +144,7 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
 
   /// Draws the initial weights from the device's generator.
   explicit Network(D device = current_device<D>())
-      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos())},
+      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_elements<T, D>)},
         knobs_{compile::Compiled<PlainForward<Stage>>::view().knobs} {
     const Draw draw = generator(device).next();
     for (std::size_t i = 0; i < state_->infos.size(); ++i)

@@ -5,12 +5,12 @@
 // Transposes reach the kernel as strides, so a transposed operand is never copied. Read next: nn/linear.hpp.
 
 #include <twill/compile/program_type.hpp>
-#include <twill/device/cpu/blas.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/kernel/product.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace twill::inline v0 {
@@ -131,39 +131,34 @@ template <> struct KernelOf<&graph::matmul_operation> {
 
   template <class T>
   static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c) {
+    if (m == 0 || n == 0) return;
     std::vector<T> packed_a{};
     std::vector<T> packed_b{};
-    const auto leading = [](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool& transposed, std::vector<T>& packed) {
-      transposed = !is_dense(matrix, rows, columns, false) && is_dense(matrix, rows, columns, true);
-      if (!transposed && !is_dense(matrix, rows, columns, false)) {
-        packed.resize(static_cast<std::size_t>(rows * columns));
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < columns; ++j)
-            packed[static_cast<std::size_t>(i * columns + j)] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
-        matrix = {packed.data(), columns, 1};
-      }
-      const std::int64_t extent = transposed ? rows : columns;
-      const std::int64_t major_stride = transposed ? matrix.column_stride : matrix.row_stride;
-      return major_stride > extent ? major_stride : (extent > 1 ? extent : 1);
-    };
-    bool transpose_a = false;
-    bool transpose_b = false;
-    const std::int64_t lda = leading(a, m, k, transpose_a, packed_a);
-    const std::int64_t ldb = leading(b, k, n, transpose_b, packed_b);
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      cpu::gemm(team, transpose_a, transpose_b, m, n, k, T{1}, a.data, lda, b.data, ldb, T{0}, c, n > 1 ? n : 1);
-    } else {
-      // Half precision accumulates in float32; integers in themselves.
-      using Sum = std::conditional_t<FloatingScalar<T>, float, std::int64_t>;
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          Sum sum{};
-          for (std::int64_t l = 0; l < k; ++l)
-            sum += static_cast<Sum>(a.data[i * a.row_stride + l * a.column_stride]) *
-                   static_cast<Sum>(b.data[l * b.row_stride + j * b.column_stride]);
-          c[i * n + j] = static_cast<T>(sum);
-        }
+    const Dense left = dense(a, m, k, packed_a);
+    const Dense right = dense(b, k, n, packed_b);
+    kernel::product<T>(team, left.transposed, right.transposed, m, n, k, 1, a.data, left.leading, b.data, right.leading, 0, c, n);
+  }
+
+  /// How a matrix lies: row-major or, transposed, column-major, with so many elements from one row or column to the next.
+  struct Dense {
+    bool transposed = false;
+    std::int64_t leading = 0;
+  };
+
+  /// A matrix that is neither is copied.
+  template <class T>
+  static Dense dense(Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, std::vector<T>& packed) {
+    const bool transposed = !is_dense(matrix, rows, columns, false) && is_dense(matrix, rows, columns, true);
+    if (!transposed && !is_dense(matrix, rows, columns, false)) {
+      packed.resize(static_cast<std::size_t>(rows * columns));
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+          packed[static_cast<std::size_t>(i * columns + j)] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
+      matrix = {packed.data(), columns, 1};
     }
+    const std::int64_t minor_extent = transposed ? rows : columns;
+    const std::int64_t major_stride = transposed ? matrix.column_stride : matrix.row_stride;
+    return {transposed, std::max<std::int64_t>(major_stride, std::max<std::int64_t>(minor_extent, 1))};
   }
 };
 

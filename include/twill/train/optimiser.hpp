@@ -7,6 +7,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/train/sources.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +25,18 @@ template <HostDevice D> class OptimiserState {
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
   [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters) {
     const std::span<void* const> weights = network.addresses();
-    if (addresses_.size() == parameters.size() && addresses_.front() == weights.front()) return addresses_;
+    if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
+      return addresses_;
     addresses_.assign(weights.begin(), weights.end());
     for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
       const std::size_t k = i - weights.size();
       if (k >= states_.size()) {
         states_.emplace_back(network.device, nn::NetworkState<D>::bytes_of(parameters[i]));
         nn::initialise_parameter(network.device, parameters[i], i, Draw{}, states_.back().data());
+      } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == network.device)) { // follows the weights
+        memory::Buffer<D> moved(network.device, state.bytes());
+        copy_bytes(network.device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
+        state = std::move(moved);
       }
       addresses_.push_back(states_[k].data());
     }
@@ -72,8 +78,7 @@ template <class Network, optim::Rule R> class Optimiser {
         network_{network.state()},
         knobs_{compile::Compiled<Source>::view().knobs},
         numbers_{knobs_},
-        executor_{std::make_unique<compile::Executor<D>>(network.device(), compile::Compiled<Source>::view(),
-                                                         compile::kernels<Source>, compile::Arena::for_each_run)} {}
+        executor_{make_executor(network.device())} {}
 
   /// One step over all weights. throws: ValueError naming a weight without a gradient
   void step() {
@@ -84,9 +89,11 @@ template <class Network, optim::Rule R> class Optimiser {
         throw ValueError("step: '" + std::string{network_->infos[i].name.view()} + "' has no gradient; call backward first");
       gradients.push_back(network_->gradients[i].data());
     }
-    numbers_.write(rule, ++steps_, knobs_);
+    if (!(executor_->device() == network_->device)) executor_ = make_executor(network_->device); // the network has moved
+    numbers_.write(rule, steps_ + 1, knobs_);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
     executor_->run({}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits()});
+    ++steps_;
   }
 
   /// Gives up the gradients.
@@ -99,6 +106,11 @@ template <class Network, optim::Rule R> class Optimiser {
   R rule;  ///< its options may change between steps
 
  private:
+  static std::unique_ptr<compile::Executor<D>> make_executor(D device) {
+    return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(), compile::kernels<Source>,
+                                                  compile::Arena::for_each_run);
+  }
+
   std::shared_ptr<nn::NetworkState<D>> network_;
   compile::Knobs knobs_;
   RuleNumbers<R> numbers_;

@@ -1,0 +1,215 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradient accumulation: several micro-batches, one update. Each `add` runs forward, loss and backward as one planned
+// program that adds to sums of gradients; `finish` updates the weights. Weighted by rows, the result is that of the mean
+// over one large batch, dropout masks included, however uneven the pieces are. Nothing is allocated in a steady run. Read
+// next: train/train_step.hpp.
+
+#include <twill/train/train_step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::train {
+
+/// How micro-batches count.
+enum class Weighting : std::uint8_t {
+  rows, ///< by their rows: the mean over all rows, as if they were one batch
+  sum,  ///< each fully: the sum of their losses
+};
+
+struct AccumulationOptions {
+  Weighting weighting = Weighting::rows;
+};
+
+namespace detail {
+
+/// False for the first micro-batch, which replaces the sums.
+inline constexpr std::string_view continues_knob = "train.continues";
+/// What the sums are multiplied by before the update.
+inline constexpr std::string_view sum_scale_knob = "train.sum_scale";
+
+/// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
+constexpr std::vector<int> declare_sums(graph::Graph& graph, const std::vector<int>& weights) {
+  std::vector<int> sums{};
+  const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape) {
+    const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
+    sums.push_back(graph.add_parameter(name, wide, shape, {}, graph::Role::optimiser_state, 0));
+  };
+  for (int weight : weights) {
+    const graph::Node node = graph.node(weight);
+    graph::Name name = graph.parameters[static_cast<std::size_t>(node.index)].name;
+    name.append(".gradient_sum");
+    declare(name.view(), node.dtype, node.shape);
+  }
+  declare("train.loss_sum", graph.element, {});
+  return sums;
+}
+
+} // namespace detail
+
+/// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
+template <class M, class T, class L, class... Targets> struct AccumulateGradients {
+  static constexpr graph::Graph trace() {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    graph::Graph& graph = trace.graph;
+    if (graph.fault.any()) return graph;
+    const std::vector<int> sums = detail::declare_sums(graph, trace.weights);
+    const graph::Value continues = graph::knob(graph, detail::continues_knob, 0, DType::boolean);
+    std::vector<int> terms = trace.gradients;
+    terms.push_back(graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{}).id());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const graph::Value sum{graph, sums[i]};
+      const graph::Value term = graph::cast(graph::Value{graph, terms[i]}, sum.dtype());
+      graph.add_assign(sums[i], (graph::where(continues, sum, 0) + term).id());
+    }
+    return graph;
+  }
+};
+
+/// The update from the sums; the loss is the output.
+template <class M, class T, class R> struct UpdateFromSums {
+  static constexpr graph::Graph trace() {
+    using Stage = nn::ModelStage<M, T, false>;
+    graph::Graph graph = Stage::make_graph();
+    static_cast<void>(Stage::build(graph));
+    graph.inputs.clear(); // only the weights are of interest
+    const std::vector<int> weights = nn::detail::trainable_weights(graph);
+    const std::vector<int> sums = detail::declare_sums(graph, weights);
+    const auto scaled = [&](int id) {
+      const graph::Value sum{graph, id};
+      return sum * graph::knob(graph, detail::sum_scale_knob, 1, sum.dtype());
+    };
+    std::vector<int> gradients{};
+    for (std::size_t i = 0; i < weights.size(); ++i) gradients.push_back(scaled(sums[i]).id());
+    optim::update_all<R>(graph, weights, gradients);
+    graph.outputs.push_back(graph::cast(scaled(sums.back()), graph.element).id());
+    return graph;
+  }
+};
+
+/// Accumulates gradients of a network with a loss, and updates it by a rule.
+template <class Network, class L, optim::Rule R> class AccumulatedStep {
+  using D = typename Network::device_type;
+  using T = typename Network::Element;
+  using M = typename Network::model_type;
+  using Update = UpdateFromSums<M, T, R>;
+
+  template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, Targets...>;
+
+public:
+  AccumulatedStep(Network& network, L, R given, AccumulationOptions options)
+      : rule{std::move(given)},
+        network_{&network},
+        options_{options},
+        update_knobs_{compile::Compiled<Update>::view().knobs},
+        numbers_{update_knobs_},
+        loss_{network.device(), sizeof(T)} {}
+
+  /// The source of one micro-batch of tensors of these types, for inspection.
+  template <AnyTensor... Tensors> using source = detail::source_for<Accumulate, M, Tensors...>;
+
+  /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts rows.
+  /// throws: ShapeError, DeviceError, OutOfMemoryError
+  template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
+    static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
+    using Source = source<First, Rest...>;
+    detail::require_on("add", network_->device(), first, rest...);
+    follow_network();
+    auto& program = programs_.template at<Source>(network_->device(), network_->knobs());
+    std::tuple<std::optional<First>, std::optional<Rest>...> copies{};
+    const auto addresses = detail::row_major_addresses(copies, first, rest...);
+    const std::array<Dims, 1 + sizeof...(Rest)> shapes{first.shape(), rest.shape()...};
+    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(shapes[0][0], 1);
+    program.take(network_->knobs());
+    program.knobs.set(loss_weight_knob, share_of(shapes[0][0]));
+    program.knobs.set(detail::continues_knob, batches_ > 0 ? 1 : 0);
+    if (program.draws) {
+      if (batches_ == 0) draw_ = generator(network_->device()).next(); // one for all pieces, as for one batch
+      program.knobs.set_draw(draw_.seed, draw_.step);
+    }
+    program.executor.run_on(
+        shapes, {.inputs = addresses, .parameters = parameters(), .knobs = program.knobs.bits(), .first_row = rows_});
+    ++batches_;
+    rows_ += shapes[0][0];
+  }
+
+  /// Updates the weights and starts again. Returns the loss of all micro-batches, weighted like their gradients.
+  /// throws: ValueError when nothing was added
+  StepLoss<T, D> finish() {
+    if (batches_ == 0) throw ValueError("finish: there is no micro-batch; call add first");
+    follow_network();
+    numbers_.write(rule, steps_ + 1, update_knobs_);
+    update_knobs_.set(detail::sum_scale_knob, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
+    void* output = loss_.data();
+    const auto addresses = parameters();
+    update_->run({}, {.parameters = addresses, .outputs = {&output, 1}, .knobs = update_knobs_.bits()});
+    ++steps_;
+    batches_ = 0;
+    rows_ = 0;
+    return {loss_, steps_, steps_};
+  }
+
+  /// Micro-batches and rows since the last `finish`.
+  [[nodiscard]] std::int64_t batches() const { return batches_; }
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  R rule; ///< its options may change between steps
+
+private:
+  /// The weight of so many rows. The first micro-batch has one, so that half-precision gradients keep their size.
+  [[nodiscard]] double share_of(std::int64_t rows) const {
+    if (options_.weighting == Weighting::sum) return 1;
+    return static_cast<double>(rows) / static_cast<double>(unit_rows_);
+  }
+
+  /// Programs lie where the network lies; the sums move with the weights.
+  void follow_network() {
+    const D device = network_->device();
+    if (update_ && update_->device() == device) return;
+    programs_.clear();
+    update_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<Update>::view(),
+                                                     compile::kernels<Update>, compile::Arena::kept);
+    if (!(loss_.device() == device)) loss_ = memory::Buffer<D>(device, sizeof(T));
+  }
+
+  /// The weights, the sums, the rule's states; the programs of micro-batches use the first two.
+  [[nodiscard]] std::span<void* const> parameters() {
+    return state_.addresses(*network_->state(), update_->table().parameters);
+  }
+
+  Network* network_;
+  AccumulationOptions options_;
+  compile::Knobs update_knobs_;
+  RuleNumbers<R> numbers_;
+  memory::Buffer<D> loss_;
+  OptimiserState<D> state_{};
+  std::unique_ptr<compile::Executor<D>> update_{};
+  detail::StepPrograms<detail::StepProgram<D>> programs_{};
+  Draw draw_{};
+  std::int64_t batches_ = 0;
+  std::int64_t rows_ = 0;
+  std::int64_t unit_rows_ = 1; ///< of the first micro-batch
+  std::int64_t steps_ = 0;
+};
+
+} // namespace twill::inline v0::train
+
+namespace twill::inline v0 {
+
+/// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image, label)` for
+/// each micro-batch and `step.finish()` for the update. The model has to outlive it.
+template <class Network, class L, optim::Rule R>
+[[nodiscard]] auto accumulated_step(Network& network, L loss, R rule, train::AccumulationOptions options = {}) {
+  return train::AccumulatedStep<Network, L, R>{network, loss, std::move(rule), options};
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,98 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the planned forms of training share: a compiled program for each combination of argument types, with its arena and
+// its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/train/optimiser.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::train::detail {
+
+/// `Step<Targets...>` for the arguments that follow the inputs of model M.
+template <template <class...> class Step, class M, class... Tensors> struct SourceFor {
+  static constexpr std::size_t inputs = std::tuple_size_v<nn::inputs_t<M>>;
+  static_assert(sizeof...(Tensors) >= inputs, "twill: step: pass the model's inputs, then the targets of the loss");
+
+  template <std::size_t... I>
+  static auto step(std::index_sequence<I...>)
+      -> Step<compile::argument_t<std::tuple_element_t<inputs + I, std::tuple<Tensors...>>>...>;
+  using type = decltype(step(std::make_index_sequence<sizeof...(Tensors) - inputs>{}));
+};
+
+template <template <class...> class Step, class M, class... Tensors>
+using source_for = typename SourceFor<Step, M, Tensors...>::type;
+
+/// A compiled program, its arena and its numbers.
+template <HostDevice D> struct StepProgram {
+  StepProgram(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels,
+              const compile::Knobs& model)
+      : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs}, draws{knobs.draws()} {
+    for (std::size_t i = 0; i < table.knobs.size(); ++i)
+      if (const int from = model.find(table.knobs[i].name.view()); from >= 0)
+        shared.push_back({i, static_cast<std::size_t>(from)});
+  }
+
+  /// Takes over the model's numbers as they are now.
+  void take(const compile::Knobs& model) {
+    for (const auto& [to, from] : shared) knobs.copy_at(to, model, from);
+  }
+
+  compile::Executor<D> executor;
+  compile::Knobs knobs;
+  bool draws = false;
+  std::vector<std::pair<std::size_t, std::size_t>> shared{}; ///< numbers that the model has too, and where
+};
+
+/// The programs of one step, by source. Program is a `StepProgram`, or extends it.
+template <class Program> class StepPrograms {
+public:
+  template <compile::Source S, HostDevice D> Program& at(const D& device, const compile::Knobs& model) {
+    const void* key = compile::kernels<S>.data();
+    for (const auto& [known, program] : programs_)
+      if (known == key) return *program;
+    programs_.emplace_back(key,
+                           std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S>, model));
+    return *programs_.back().second;
+  }
+  void clear() { programs_.clear(); }
+
+private:
+  std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs_{};
+};
+
+/// throws: DeviceError naming both devices
+template <HostDevice D, AnyTensor... Tensors>
+void require_on(std::string_view where, const D& device, const Tensors&... tensors) {
+  const auto check = [&](const auto& tensor) {
+    if (!(tensor.device() == device))
+      throw DeviceError(std::string{where} + ": the model lies on " + to_string(device) + ", an argument on " +
+                        to_string(tensor.device()) + "; move one with to(device)");
+  };
+  (check(tensors), ...);
+}
+
+/// The first elements of the arguments, or of row-major copies, which are left in `copies`.
+template <AnyTensor... Tensors>
+[[nodiscard]] std::array<void*, sizeof...(Tensors)> row_major_addresses(std::tuple<std::optional<Tensors>...>& copies,
+                                                                        const Tensors&... tensors) {
+  const auto address = [](const auto& tensor, auto& copy) -> void* {
+    if (tensor.is_contiguous()) return tensor.data();
+    return copy.emplace(tensor.clone()).data();
+  };
+  return std::apply([&](auto&... copy) { return std::array<void*, sizeof...(Tensors)>{address(tensors, copy)...}; },
+                    copies);
+}
+
+} // namespace twill::inline v0::train::detail
