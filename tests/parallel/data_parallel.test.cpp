@@ -67,15 +67,17 @@ template <class T, class D, class S> std::vector<T> values(const Tensor<T, D, S>
 /// All weights, or all gradients, one behind the other.
 template <class Network> std::vector<double> all_weights(const Network& network) {
   std::vector<double> result{};
-  for (const auto& part : {values(network.template parameter<"hidden.weight">()), values(network.template parameter<"hidden.bias">()),
-                           values(network.template parameter<"output.weight">()), values(network.template parameter<"output.bias">())})
+  for (const auto& part :
+       {values(network.template parameter<"hidden.weight">()), values(network.template parameter<"hidden.bias">()),
+        values(network.template parameter<"output.weight">()), values(network.template parameter<"output.bias">())})
     result.insert(result.end(), part.begin(), part.end());
   return result;
 }
 template <class Network> std::vector<double> all_gradients(const Network& network) {
   std::vector<double> result{};
-  for (const auto& part : {values(network.template gradient<"hidden.weight">()), values(network.template gradient<"hidden.bias">()),
-                           values(network.template gradient<"output.weight">()), values(network.template gradient<"output.bias">())})
+  for (const auto& part :
+       {values(network.template gradient<"hidden.weight">()), values(network.template gradient<"hidden.bias">()),
+        values(network.template gradient<"output.weight">()), values(network.template gradient<"output.bias">())})
     result.insert(result.end(), part.begin(), part.end());
   return result;
 }
@@ -104,7 +106,8 @@ template <class Expected, class F> std::string message_of(F&& function) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("the loss of gathered outputs gives one device's gradients, dropout included", "[parallel][PAR-1]", Cpu, Late) {
+TEMPLATE_TEST_CASE("the loss of gathered outputs gives one device's gradients, dropout included", "[parallel][PAR-1]",
+                   Cpu, Late) {
   const auto [rows, devices] = GENERATE(std::pair{13, 2}, std::pair{16, 2}, std::pair{5, 4}, std::pair{1, 3});
   const auto data = batch<TestType>(rows, TestType{0});
   auto alone = seeded_network(TestType{0});
@@ -155,7 +158,9 @@ TEST_CASE("the input may lie on any device, the output where it was asked for", 
 
 TEST_CASE("a module that is not on the first device is refused, with both devices named", "[parallel][PAR-2]") {
   auto module = seeded_network(Cpu{1});
-  const std::string message = message_of<DeviceError>([&] { DataParallel{module, {.devices = first_devices<Cpu>(2)}}; });
+  const std::string message = message_of<DeviceError>([&] {
+    DataParallel{module, {.devices = first_devices<Cpu>(2)}};
+  });
   REQUIRE(message.find("cpu:1") != std::string::npos);
   REQUIRE(message.find("cpu:0") != std::string::npos);
 }
@@ -169,7 +174,9 @@ TEST_CASE("an empty list of devices means the module's own", "[parallel][PAR-2]"
 
 TEST_CASE("a device named twice is refused", "[parallel][PAR-2]") {
   auto module = seeded_network(Cpu{0});
-  const std::string message = message_of<DeviceError>([&] { DataParallel{module, {.devices = {Cpu{0}, Cpu{1}, Cpu{1}}}}; });
+  const std::string message = message_of<DeviceError>([&] {
+    DataParallel{module, {.devices = {Cpu{0}, Cpu{1}, Cpu{1}}}};
+  });
   REQUIRE(message.find("cpu:1 is replica 1 and replica 2") != std::string::npos);
 }
 
@@ -189,11 +196,12 @@ TEST_CASE("replicas of a run without gradients keep nothing", "[parallel][PAR-2]
   const nn::NoGrad scope{};
   const auto before = memory_allocated(Cpu{1});
   const auto output = parallel.forward(data.x);
-  REQUIRE(memory_allocated(Cpu{1}) - before == 512);  // the output alone: 4 x 5 x 8 bytes, rounded up
+  REQUIRE(memory_allocated(Cpu{1}) - before == 512); // the output alone: 4 x 5 x 8 bytes, rounded up
   REQUIRE_THROWS_AS(output.backward_from(output.value()), ValueError);
 }
 
-TEMPLATE_TEST_CASE("steps with the loss inside the replicas equal one device's", "[parallel][PAR-3][TRAIN-4]", Cpu, Late) {
+TEMPLATE_TEST_CASE("steps with the loss inside the replicas equal one device's", "[parallel][PAR-3][TRAIN-4]", Cpu,
+                   Late) {
   const auto [rows, devices] = GENERATE(std::pair{13, 2}, std::pair{12, 3}, std::pair{5, 4}, std::pair{2, 4});
   const auto data = batch<TestType>(rows, TestType{0});
   auto alone = seeded_network(TestType{0});
@@ -205,7 +213,8 @@ TEMPLATE_TEST_CASE("steps with the loss inside the replicas equal one device's",
   manual_seed_all(3);
   for (int step = 0; step < 5; ++step) losses.push_back(one(data.x, data.label).item());
   manual_seed_all(3);
-  for (int step = 0; step < 5; ++step) REQUIRE(std::abs(many(data.x, data.label).item() - losses[static_cast<std::size_t>(step)]) < 1e-12);
+  for (int step = 0; step < 5; ++step)
+    REQUIRE(std::abs(many(data.x, data.label).item() - losses[static_cast<std::size_t>(step)]) < 1e-12);
   REQUIRE(largest_difference(all_weights(module), all_weights(alone)) < 1e-12);
 }
 

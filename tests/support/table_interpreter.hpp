@@ -300,11 +300,20 @@ inline Results interpret(const compile::Lowered& lowered, const Environment& env
     const auto index = static_cast<std::size_t>(value.index);
     void*& data = binding.operands[k].data;
     switch (value.storage) {
-    case Storage::input: data = inputs[index].data(); break;
-    case Storage::parameter: data = parameters[index].data(); break;
-    case Storage::knob: data = &knobs[index]; break;
-    case Storage::output: data = outputs[index].data(); break;
-    case Storage::temporary: break;
+    case Storage::input:
+      data = inputs[index].data();
+      break;
+    case Storage::parameter:
+      data = parameters[index].data();
+      break;
+    case Storage::knob:
+      data = &knobs[index];
+      break;
+    case Storage::output:
+      data = outputs[index].data();
+      break;
+    case Storage::temporary:
+      break;
     }
   }
   for (std::size_t i = 0; i < binding.instructions.size(); ++i) detail::check_bounds(lowered, binding, i);

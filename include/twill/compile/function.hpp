@@ -52,7 +52,8 @@ template <Source S, HostDevice D> Executor<D>& thread_executor(const D& device) 
   thread_local std::map<int, Executor<D>> executors{};
   const auto found = executors.find(device.index);
   if (found != executors.end()) return found->second;
-  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S>, Arena::for_each_run).first->second;
+  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S>, Arena::for_each_run)
+      .first->second;
 }
 
 template <Source S, HostDevice D, std::size_t... K>
@@ -69,7 +70,8 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
   const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
   const std::tuple operands{tensors.contiguous()...};
-  auto outputs = detail::allocate_outputs<S>(device, symbols, std::make_index_sequence<static_cast<std::size_t>(Compiled<S>::sizes.outputs)>{});
+  auto outputs = detail::allocate_outputs<S>(
+      device, symbols, std::make_index_sequence<static_cast<std::size_t>(Compiled<S>::sizes.outputs)>{});
   const auto addresses = [](const auto&... tensor) { return std::array<void*, sizeof...(tensor)>{tensor.data()...}; };
   const auto input_addresses = std::apply(addresses, operands);
   const auto output_addresses = std::apply(addresses, outputs);
@@ -99,7 +101,8 @@ template <class F> struct CompiledFunction {
 
 /// The gradients of f's scalar result with respect to all its floating arguments, in order; one argument: one gradient.
 template <class F, bool WithValue> struct GradientFunction {
-  template <std::derived_from<graph::Value>... Values> [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
+  template <std::derived_from<graph::Value>... Values>
+  [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     const graph::Value result = F{}(arguments...);
     if constexpr (sizeof...(Values) == 1 && !WithValue)
       return graph::gradient(result, arguments...);
@@ -118,22 +121,16 @@ template <class F, bool WithValue> struct GradientFunction {
 /// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
 template <class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto compiled(F) {
-  return detail::CompiledFunction<F>{};
-}
+[[nodiscard]] constexpr auto compiled(F) { return detail::CompiledFunction<F>{}; }
 
 /// The gradient of a scalar function with respect to its arguments; nests.
 template <class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto grad(F) {
-  return detail::GradientFunction<F, false>{};
-}
+[[nodiscard]] constexpr auto grad(F) { return detail::GradientFunction<F, false>{}; }
 
 /// The value of a scalar function, then its gradients, as a tuple.
 template <class F>
 requires std::is_empty_v<F>
-[[nodiscard]] constexpr auto value_and_grad(F) {
-  return detail::GradientFunction<F, true>{};
-}
+[[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true>{}; }
 
 } // namespace twill::inline v0

@@ -22,17 +22,17 @@ inline constexpr int max_steps = 32;
 
 struct Unit {
   UnitKind kind = UnitKind::elementwise;
-  Extents grid{};                   ///< without extents of one; a row unit reduces along its last dimension
-  int column_axis = -1;             ///< the grid dimension that a column unit reduces
-  bool assigns = false;             ///< overwrites parameters
-  bool counts = false;              ///< reads the positions of its elements
-  std::vector<int> members{};       ///< nodes, in order
-  std::vector<int> dependencies{};  ///< units that have to run before
+  Extents grid{};                  ///< without extents of one; a row unit reduces along its last dimension
+  int column_axis = -1;            ///< the grid dimension that a column unit reduces
+  bool assigns = false;            ///< overwrites parameters
+  bool counts = false;             ///< reads the positions of its elements
+  std::vector<int> members{};      ///< nodes, in order
+  std::vector<int> dependencies{}; ///< units that have to run before
 };
 
 /// The units of a graph, while it is being fused and afterwards.
 class Grouping {
- public:
+public:
   constexpr explicit Grouping(const Graph& graph) : graph_{&graph}, unit_of_(graph.nodes.size(), -1) {
     units_.reserve(graph.nodes.size());
     merged_into_.reserve(graph.nodes.size());
@@ -68,10 +68,12 @@ class Grouping {
   /// The shape of what a member iterates over: of the operand for a reduction, else its own.
   [[nodiscard]] constexpr const Extents& domain(int node) const {
     const Node& n = graph_->node(node);
-    return n.kind == Kind::reduce || n.kind == Kind::assign ? graph_->node(n.inputs[n.kind == Kind::assign ? 1u : 0u]).shape : n.shape;
+    return n.kind == Kind::reduce || n.kind == Kind::assign
+               ? graph_->node(n.inputs[n.kind == Kind::assign ? 1u : 0u]).shape
+               : n.shape;
   }
 
- private:
+private:
   constexpr Unit& at(int id) { return units_.data()[id]; }
 
   constexpr int add_unit() {
@@ -169,7 +171,8 @@ class Grouping {
     if (static_cast<int>(a.members.size() + b.members.size()) > max_steps) return false;
     if (a.grid == b.grid) {
       if (a.kind == UnitKind::column && b.kind == UnitKind::column) return a.column_axis == b.column_axis;
-      return !(a.kind == UnitKind::column && b.kind == UnitKind::row) && !(a.kind == UnitKind::row && b.kind == UnitKind::column);
+      return !(a.kind == UnitKind::column && b.kind == UnitKind::row) &&
+             !(a.kind == UnitKind::row && b.kind == UnitKind::column);
     }
     // A position that is the same all along a row would still be taken for one that varies.
     return (a.kind == UnitKind::row && b.kind == UnitKind::elementwise && !b.counts && is_rows_of(b.grid, a.grid)) ||
@@ -202,7 +205,8 @@ class Grouping {
   [[nodiscard]] constexpr bool reads_in_place(const Unit& writer, const Unit& reader) const {
     if (!writer.assigns) return true;
     for (int member : writer.members)
-      if (graph_->node(member).kind == Kind::assign && !reads_in_place(graph_->node(member).inputs[0], reader)) return false;
+      if (graph_->node(member).kind == Kind::assign && !reads_in_place(graph_->node(member).inputs[0], reader))
+        return false;
     return true;
   }
   [[nodiscard]] constexpr bool reads_in_place(int parameter, const Unit& reader) const {
@@ -290,7 +294,7 @@ class Grouping {
 
   const Graph* graph_;
   std::vector<Unit> units_{};
-  std::vector<int> merged_into_{};  ///< for each unit the one that took it over, or -1
+  std::vector<int> merged_into_{}; ///< for each unit the one that took it over, or -1
   std::vector<int> unit_of_{};
 };
 

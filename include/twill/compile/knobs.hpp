@@ -17,7 +17,7 @@
 namespace twill::inline v0::compile {
 
 class Knobs {
- public:
+public:
   Knobs() = default;
   explicit Knobs(std::span<const graph::KnobInfo> infos) : infos_{infos} {
     for (const graph::KnobInfo& info : infos) bits_.push_back(bits_of(info.dtype, info.initial));
@@ -58,7 +58,8 @@ class Knobs {
   /// Takes over the values of all numbers that both have.
   void take(const Knobs& other) {
     for (std::size_t i = 0; i < infos_.size(); ++i)
-      if (const int index = other.find(infos_[i].name.view()); index >= 0) bits_[i] = other.bits_[static_cast<std::size_t>(index)];
+      if (const int index = other.find(infos_[i].name.view()); index >= 0)
+        bits_[i] = other.bits_[static_cast<std::size_t>(index)];
   }
 
   [[nodiscard]] int find(std::string_view name) const {
@@ -67,7 +68,7 @@ class Knobs {
     return -1;
   }
 
- private:
+private:
   std::span<const graph::KnobInfo> infos_{};
   std::vector<std::uint64_t> bits_{};
 };

@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From units to instructions: the order of execution, which values stand in memory and which are computed again where
-// they are needed, and the lines of each distinct program. A value that another unit needs is recomputed there when that
-// is cheap and reads at most one large tensor, else stored. Read next: compile/program_type.hpp.
+// From units to instructions: which values stand in memory and which are computed again where they are needed, and the
+// lines of each distinct program. A value that another unit needs is recomputed there when that is cheap and reads at most
+// one large tensor, else stored. Read next: compile/program_type.hpp.
 
-#include <twill/compile/group.hpp>
+#include <twill/compile/cost.hpp>
+#include <twill/compile/order.hpp>
 #include <twill/compile/table.hpp>
 
 #include <cstddef>
@@ -13,25 +14,8 @@
 
 namespace twill::inline v0::compile {
 
-/// What recomputing one primitive costs, in simple arithmetic operations.
-[[nodiscard]] constexpr int cost_of(const Node& node) {
-  if (node.kind != Kind::primitive) return 1;
-  switch (node.primitive) {
-    case Primitive::exp: case Primitive::expm1: case Primitive::log: case Primitive::log1p: case Primitive::sin:
-    case Primitive::cos: case Primitive::tan: case Primitive::asin: case Primitive::acos: case Primitive::atan:
-    case Primitive::sinh: case Primitive::cosh: case Primitive::tanh: case Primitive::erf: case Primitive::power:
-    case Primitive::atan2:
-      return 4;
-    case Primitive::random_uniform: return 3;
-    default: return 1;
-  }
-}
-
-/// Recomputation above this cost is worse than a round trip through memory.
-inline constexpr int recomputation_limit = 8;
-
 class Lowering {
- public:
+public:
   constexpr explicit Lowering(const Graph& graph) : graph_{&graph}, units_{graph}, value_of_(graph.nodes.size(), -1) {
     out_.inputs = graph.inputs;
     out_.parameters = graph.parameters;
@@ -39,7 +23,7 @@ class Lowering {
     out_.symbols = graph.symbols;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();
-    order_units();
+    order_ = execution_order(graph, units_);
     decide_storage();
     for (int unit : order_) emit(unit);
     find_uses();
@@ -47,7 +31,7 @@ class Lowering {
 
   [[nodiscard]] constexpr const Lowered& result() const { return out_; }
 
- private:
+private:
   // ---- values -----------------------------------------------------------------------------------------------------
   constexpr void declare_values() {
     for (int id = 0; id < graph_->size(); ++id) {
@@ -81,79 +65,6 @@ class Lowering {
 
   constexpr void store(int id) {
     if (!is_stored(id)) declare(id, Storage::temporary, 0);
-  }
-
-  // ---- order ------------------------------------------------------------------------------------------------------
-  /// Depth first by age; a unit that only updates parameters runs as soon as it can, which frees its gradient.
-  constexpr void order_units() {
-    const auto count = static_cast<std::size_t>(units_.size());
-    std::vector<int> waiting(count, 0);
-    UpdatesAfter updates{std::vector<int>(count, -1), {}};
-    for (int id = 0; id < units_.size(); ++id) {
-      if (!units_.alive(id) || !only_updates(id)) continue;
-      std::vector<int> distinct{};
-      for (int dependency : units_.unit(id).dependencies) {
-        const int on = units_.find(dependency);
-        if (std::find(distinct.begin(), distinct.end(), on) == distinct.end()) distinct.push_back(on);
-      }
-      waiting[static_cast<std::size_t>(id)] = static_cast<int>(distinct.size());
-      for (int on : distinct) updates.add(on, id);
-    }
-    std::vector<char> done(count, 0);
-    std::vector<int> stack{};
-    for (int node = 0; node < graph_->size(); ++node) {
-      const int start = units_.unit_of(node);
-      if (start < 0 || done[static_cast<std::size_t>(start)] != 0) continue;
-      stack.push_back(start);
-      while (!stack.empty()) {
-        const int current = stack.back();
-        if (done[static_cast<std::size_t>(current)] != 0) {
-          stack.pop_back();
-          continue;
-        }
-        bool ready = true;
-        for (int dependency : units_.unit(current).dependencies) {
-          const int on = units_.find(dependency);
-          if (on == current || done[static_cast<std::size_t>(on)] != 0) continue;
-          stack.push_back(on);
-          ready = false;
-        }
-        if (!ready) continue;
-        stack.pop_back();
-        finish(current, done, waiting, updates);
-      }
-    }
-  }
-
-  /// For each unit the updates that wait for it, as linked lists.
-  struct UpdatesAfter {
-    struct Link {
-      int update = -1;
-      int next = -1;
-    };
-    std::vector<int> first{};
-    std::vector<Link> links{};
-
-    constexpr void add(int on, int update) {
-      int& head = first.data()[on];
-      links.push_back({update, head});
-      head = static_cast<int>(links.size()) - 1;
-    }
-  };
-
-  constexpr void finish(int unit, std::vector<char>& done, std::vector<int>& waiting, const UpdatesAfter& updates) {
-    done[static_cast<std::size_t>(unit)] = 1;
-    order_.push_back(unit);
-    for (int link = updates.first[static_cast<std::size_t>(unit)]; link >= 0;) {
-      const UpdatesAfter::Link& entry = updates.links[static_cast<std::size_t>(link)];
-      link = entry.next;
-      if (--waiting[static_cast<std::size_t>(entry.update)] == 0 && done[static_cast<std::size_t>(entry.update)] == 0)
-        finish(entry.update, done, waiting, updates);
-    }
-  }
-
-  [[nodiscard]] constexpr bool only_updates(int unit) const {
-    return units_.unit(unit).assigns;
   }
 
   // ---- what is stored ---------------------------------------------------------------------------------------------
@@ -213,7 +124,8 @@ class Lowering {
       if (root.kind == Kind::iota && units_.is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
       // What depends on a parameter cannot be computed again once the parameter is overwritten.
-      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_) return false;
+      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
+        return false;
       if (is_stored(reading.root)) {
         if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
         continue;
@@ -234,10 +146,10 @@ class Lowering {
     std::vector<Line> lines{};
     std::vector<OperandInfo> operands{};
     std::vector<int> line_of_operand{};
-    std::vector<int> computed{};         ///< nodes that have a line ...
+    std::vector<int> computed{}; ///< nodes that have a line ...
     std::vector<AxisMap> computed_axes{};
-    std::vector<int> computed_line{};    ///< ... and which
-    AxisMap dimensions = no_axes;        ///< the order of the grid's dimensions
+    std::vector<int> computed_line{}; ///< ... and which
+    AxisMap dimensions = no_axes;     ///< the order of the grid's dimensions
     int rank = 0;
   };
 
@@ -271,7 +183,9 @@ class Lowering {
 
   constexpr int kernel_of_operation(const Node& node) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
-      if (out_.kernels[k].is_operation && out_.kernels[k].operation == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
+      if (out_.kernels[k].is_operation && out_.kernels[k].operation == node.operation &&
+          out_.kernels[k].dtype == node.dtype)
+        return static_cast<int>(k);
     out_.kernels.push_back({0, 0, true, node.operation, node.dtype});
     return static_cast<int>(out_.kernels.size()) - 1;
   }
@@ -292,9 +206,11 @@ class Lowering {
     instruction.grid = unit.grid;
     if (unit.grid.rank == 0) instruction.grid.append({});
     // A column program reduces its first dimension.
-    for (int d = 0; d < unit.grid.rank; ++d) draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
+    for (int d = 0; d < unit.grid.rank; ++d)
+      draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
     if (unit.column_axis > 0) {
-      for (int d = unit.column_axis; d > 0; --d) draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d - 1);
+      for (int d = unit.column_axis; d > 0; --d)
+        draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d - 1);
       draft.dimensions[0] = static_cast<std::int8_t>(unit.column_axis);
       for (int d = 0; d < unit.grid.rank; ++d)
         instruction.grid[d] = unit.grid[draft.dimensions[static_cast<std::size_t>(d)]];
@@ -313,7 +229,7 @@ class Lowering {
       const int line = line_for(draft, unit, member, proper_axes(node.shape));
       add_output(draft, unit, member, member, line, outs, out_lines);
     }
-    if (outs.empty()) return;  // others compute all of it again
+    if (outs.empty()) return; // others compute all of it again
     draft.lines.insert(draft.lines.end(), out_lines.begin(), out_lines.end());
     draft.operands.insert(draft.operands.end(), outs.begin(), outs.end());
     instruction.first_operand = static_cast<int>(out_.operands.size());
@@ -324,14 +240,15 @@ class Lowering {
     out_.instructions.push_back(instruction);
   }
 
-  constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line, std::vector<OperandInfo>& outs,
-                            std::vector<Line>& lines) const {
+  constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line,
+                            std::vector<OperandInfo>& outs, std::vector<Line>& lines) const {
     const Node& node = graph_->node(member);
     const Extents& shape = graph_->node(target).shape;
     AxisMap axes = proper_axes(shape);
     if (node.kind == Kind::reduce && unit.kind == UnitKind::column) {
       // The reduced dimension does not move: shift the rest past it.
-      for (int d = unit.grid.rank - 1; d > unit.column_axis; --d) axes[static_cast<std::size_t>(d)] = axes[static_cast<std::size_t>(d - 1)];
+      for (int d = unit.grid.rank - 1; d > unit.column_axis; --d)
+        axes[static_cast<std::size_t>(d)] = axes[static_cast<std::size_t>(d - 1)];
       axes[static_cast<std::size_t>(unit.column_axis)] = -1;
     }
     OperandInfo operand = memory_operand({target, shape, in_order(draft, axes)});
@@ -380,7 +297,8 @@ class Lowering {
       domain = proper_axes(graph_->node(root.inputs[0]).shape);
     }
     for (int i = 0; i < root.arity; ++i)
-      line.arguments[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(line_for(draft, unit, root.input(i), domain));
+      line.arguments[static_cast<std::size_t>(i)] =
+          static_cast<std::int8_t>(line_for(draft, unit, root.input(i), domain));
     draft.lines.push_back(line);
     const int number = static_cast<int>(draft.lines.size()) - 1;
     draft.computed.push_back(reading.root);
@@ -412,8 +330,9 @@ class Lowering {
     if (along_row < 0)
       line.access = kernel::Access::uniform;
     else
-      line.access = along_row == proper_axes(reading.view)[static_cast<std::size_t>(proper_rank - 1)] ? kernel::Access::contiguous
-                                                                                                  : kernel::Access::strided;
+      line.access = along_row == proper_axes(reading.view)[static_cast<std::size_t>(proper_rank - 1)]
+                        ? kernel::Access::contiguous
+                        : kernel::Access::strided;
     return add_leaf(draft, line, operand);
   }
 
@@ -484,8 +403,8 @@ class Lowering {
   Grouping units_;
   std::vector<int> value_of_{};
   std::vector<int> order_{};
-  std::vector<int> overwritten_at_{};  ///< for each parameter the position in the order
-  int position_ = 0;                   ///< of the unit whose needs are being decided
+  std::vector<int> overwritten_at_{}; ///< for each parameter the position in the order
+  int position_ = 0;                  ///< of the unit whose needs are being decided
   Lowered out_{};
 };
 

@@ -39,12 +39,15 @@ using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::
 
 /// A source is a tag type whose `trace()` gives a finished `graph::Graph`.
 template <class S>
-concept Source = requires { { S::trace() } -> std::same_as<graph::Graph>; };
+concept Source = requires {
+  { S::trace() } -> std::same_as<graph::Graph>;
+};
 
 namespace detail {
 
 template <graph::Fault F> constexpr bool check_fault() {
-  if constexpr (F.any()) return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
+  if constexpr (F.any())
+    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
   return true;
 }
 
@@ -72,11 +75,13 @@ template <class S, std::size_t L> constexpr auto line_type() {
   else if constexpr (line.arity == 3)
     return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2]>>{};
   else
-    return std::type_identity<kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
+    return std::type_identity<
+        kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
 }
 
 /// The one function of a program, whichever model it came from.
-template <class... Lines> void run_program(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
+template <class... Lines>
+void run_program(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
   kernel::run(kernel::Program<Lines...>{}, team, grid, operands);
 }
 
@@ -90,10 +95,12 @@ template <class S, std::size_t K> constexpr KernelFunction kernel_function() {
   if constexpr (info.is_operation)
     return &KernelOf<info.operation>::template run<scalar_t<info.dtype>>;
   else
-    return program_function<S, static_cast<std::size_t>(info.first_line)>(std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
+    return program_function<S, static_cast<std::size_t>(info.first_line)>(
+        std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
 }
 
-template <class S, std::size_t... K> constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_sequence<K...>) {
+template <class S, std::size_t... K>
+constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_sequence<K...>) {
   return {kernel_function<S, K>()...};
 }
 
@@ -109,7 +116,8 @@ template <Source S> struct Compiled {
 
 /// The kernels of a source on host devices, in the order of its table.
 template <Source S>
-inline constexpr auto kernels = detail::kernel_functions<Compiled<S>>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
+inline constexpr auto
+    kernels = detail::kernel_functions<Compiled<S>>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
 
 } // namespace compile
 } // namespace twill::inline v0

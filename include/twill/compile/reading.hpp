@@ -133,8 +133,9 @@ constexpr void legalise(Graph& graph) {
       input = renumbered[static_cast<std::size_t>(input)];
       const bool mixes_axes =
           node.kind == Kind::reshape && !only_moves_ones(nodes[static_cast<std::size_t>(input)].shape, node.shape);
-      const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(input))
-                                           : node.kind == Kind::operation && !can_be_stored(kind_of(detail::view_root(nodes, input)));
+      const bool wants_memory =
+          mixes_axes ? !can_be_stored(kind_of(input))
+                     : node.kind == Kind::operation && !can_be_stored(kind_of(detail::view_root(nodes, input)));
       if (wants_memory) input = detail::add_copy(nodes, input);
     }
     nodes.push_back(node);

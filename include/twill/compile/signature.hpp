@@ -34,18 +34,22 @@ template <class S, std::size_t K> constexpr const ValueInfo& output_info() {
   constexpr std::size_t index = [] {
     std::size_t found = 0;
     for (std::size_t v = 0; v < Compiled<S>::sizes.values; ++v)
-      if (Compiled<S>::table.values[v].storage == Storage::output && Compiled<S>::table.values[v].index == static_cast<int>(K)) found = v;
+      if (Compiled<S>::table.values[v].storage == Storage::output &&
+          Compiled<S>::table.values[v].index == static_cast<int>(K))
+        found = v;
     return found;
   }();
   return Compiled<S>::table.values[index];
 }
 
 template <class S, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
-  return Shape<(output_info<S, K>().shape.axes[Axis].is_static() ? output_info<S, K>().shape.axes[Axis].factor : dyn)...>{};
+  return Shape<(output_info<S, K>().shape.axes[Axis].is_static() ? output_info<S, K>().shape.axes[Axis].factor
+                                                                 : dyn)...>{};
 }
 
 template <class S, std::size_t K>
-using OutputShape = decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
+using OutputShape =
+    decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
 } // namespace detail
 
 /// The argument that a tensor of this type is.
@@ -57,7 +61,7 @@ using output_t = Tensor<scalar_t<detail::output_info<S, K>().dtype>, D, detail::
 
 /// Calls f with a value for each argument, declared in order.
 template <class... Arguments, class F> constexpr auto with_arguments(graph::Graph& graph, const F& f) {
-  const std::tuple values{Arguments::declare(graph)...};  // braces: in order
+  const std::tuple values{Arguments::declare(graph)...}; // braces: in order
   return std::apply(f, values);
 }
 

@@ -52,7 +52,7 @@ constexpr std::vector<char> needed_nodes(const Graph& graph) {
 
 /// Nodes found so far, by hash.
 class NodeTable {
- public:
+public:
   constexpr explicit NodeTable(std::size_t nodes) {
     std::size_t capacity = 16;
     while (capacity < nodes * 2) capacity *= 2;
@@ -69,14 +69,15 @@ class NodeTable {
     return fresh;
   }
 
- private:
+private:
   std::vector<int> slots_{};
 };
 
 /// The plain number behind a node, if it is one that does not depend on an extent.
 [[nodiscard]] constexpr const Node* number_behind(const std::vector<Node>& nodes, int id) {
   const Node* node = &nodes[static_cast<std::size_t>(id)];
-  while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes[static_cast<std::size_t>(node->inputs[0])];
+  while (node->kind == Kind::broadcast || node->kind == Kind::reshape)
+    node = &nodes[static_cast<std::size_t>(node->inputs[0])];
   return node->kind == Kind::constant && node->over.is_one() ? node : nullptr;
 }
 

@@ -22,9 +22,9 @@ enum class Storage : std::uint8_t { input, parameter, knob, output, temporary };
 struct ValueInfo {
   Storage storage = Storage::temporary;
   DType dtype = DType::float32;
-  int index = 0;       ///< among those of its storage
+  int index = 0; ///< among those of its storage
   int node = -1;
-  int first_use = -1;  ///< the first and the last instruction that touch it
+  int first_use = -1; ///< the first and the last instruction that touch it
   int last_use = -1;
   Extents shape{};
 };
@@ -35,12 +35,12 @@ enum class OperandKind : std::uint8_t { memory, immediate, position };
 struct OperandInfo {
   OperandKind kind = OperandKind::memory;
   DType dtype = DType::float32;
-  int value = -1;          ///< memory: which value
+  int value = -1; ///< memory: which value
   bool writes = false;
-  bool random = false;     ///< position: counts elements of a random tensor, from the run's first row on
-  double number = 0;       ///< immediate: number / over
+  bool random = false; ///< position: counts elements of a random tensor, from the run's first row on
+  double number = 0;   ///< immediate: number / over
   graph::Extent over{};
-  Extents view{};          ///< memory, position: seen as a contiguous tensor of this shape
+  Extents view{}; ///< memory, position: seen as a contiguous tensor of this shape
   AxisMap axis_of = no_axes;
 
   [[nodiscard]] friend constexpr bool operator==(const OperandInfo&, const OperandInfo&) = default;
@@ -103,9 +103,17 @@ struct TableSizes {
 };
 
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
-  return {lowered.values.size(),     lowered.operands.size(),   lowered.instructions.size(), lowered.kernels.size(),
-          lowered.lines.size(),      lowered.inputs.size(),     lowered.parameters.size(),   lowered.knobs.size(),
-          lowered.symbols.size(),    lowered.outputs,             lowered.fault};
+  return {lowered.values.size(),
+          lowered.operands.size(),
+          lowered.instructions.size(),
+          lowered.kernels.size(),
+          lowered.lines.size(),
+          lowered.inputs.size(),
+          lowered.parameters.size(),
+          lowered.knobs.size(),
+          lowered.symbols.size(),
+          lowered.outputs,
+          lowered.fault};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
@@ -156,10 +164,14 @@ struct TableView {
 };
 
 template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTable<S>& table) {
-  return {{table.values.data(), S.values},         {table.operands.data(), S.operands},
-          {table.instructions.data(), S.instructions}, {table.kernels.data(), S.kernels},
-          {table.lines.data(), S.lines},           {table.inputs.data(), S.inputs},
-          {table.parameters.data(), S.parameters}, {table.knobs.data(), S.knobs},
+  return {{table.values.data(), S.values},
+          {table.operands.data(), S.operands},
+          {table.instructions.data(), S.instructions},
+          {table.kernels.data(), S.kernels},
+          {table.lines.data(), S.lines},
+          {table.inputs.data(), S.inputs},
+          {table.parameters.data(), S.parameters},
+          {table.knobs.data(), S.knobs},
           {table.symbols.data(), S.symbols},
           S.outputs};
 }

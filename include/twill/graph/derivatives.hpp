@@ -29,27 +29,48 @@ struct InputGradients {
 constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
   constexpr double two_over_sqrt_pi = 1.1283791670955125738961589031215452;
   switch (primitive) {
-    case Primitive::negate: return -g;
-    case Primitive::abs: return g * sign(x);
-    case Primitive::square: return g * (x * 2);
-    case Primitive::sqrt: return g * 0.5 / y;
-    case Primitive::rsqrt: return g * -0.5 * (y * y * y);
-    case Primitive::reciprocal: return -(g * (y * y));
-    case Primitive::exp: return g * y;
-    case Primitive::expm1: return g * (y + 1);
-    case Primitive::log: return g / x;
-    case Primitive::log1p: return g / (x + 1);
-    case Primitive::sin: return g * cos(x);
-    case Primitive::cos: return -(g * sin(x));
-    case Primitive::tan: return g * (y * y + 1);
-    case Primitive::asin: return g * rsqrt(1 - x * x);
-    case Primitive::acos: return -(g * rsqrt(1 - x * x));
-    case Primitive::atan: return g / (x * x + 1);
-    case Primitive::sinh: return g * cosh(x);
-    case Primitive::cosh: return g * sinh(x);
-    case Primitive::tanh: return g * (1 - y * y);
-    case Primitive::erf: return g * (exp(-(x * x)) * two_over_sqrt_pi);
-    default: return {};  // piecewise constant: floor, ceil, round, trunc, sign
+  case Primitive::negate:
+    return -g;
+  case Primitive::abs:
+    return g * sign(x);
+  case Primitive::square:
+    return g * (x * 2);
+  case Primitive::sqrt:
+    return g * 0.5 / y;
+  case Primitive::rsqrt:
+    return g * -0.5 * (y * y * y);
+  case Primitive::reciprocal:
+    return -(g * (y * y));
+  case Primitive::exp:
+    return g * y;
+  case Primitive::expm1:
+    return g * (y + 1);
+  case Primitive::log:
+    return g / x;
+  case Primitive::log1p:
+    return g / (x + 1);
+  case Primitive::sin:
+    return g * cos(x);
+  case Primitive::cos:
+    return -(g * sin(x));
+  case Primitive::tan:
+    return g * (y * y + 1);
+  case Primitive::asin:
+    return g * rsqrt(1 - x * x);
+  case Primitive::acos:
+    return -(g * rsqrt(1 - x * x));
+  case Primitive::atan:
+    return g / (x * x + 1);
+  case Primitive::sinh:
+    return g * cosh(x);
+  case Primitive::cosh:
+    return g * sinh(x);
+  case Primitive::tanh:
+    return g * (1 - y * y);
+  case Primitive::erf:
+    return g * (exp(-(x * x)) * two_over_sqrt_pi);
+  default:
+    return {}; // piecewise constant: floor, ceil, round, trunc, sign
   }
 }
 
@@ -62,42 +83,43 @@ constexpr Value winner_gradient(Primitive primitive, Value mine, Value other, Va
 
 constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, Value g, InputGradients& result) {
   switch (primitive) {
-    case Primitive::add:
-      result.set(0, g);
-      result.set(1, g);
-      break;
-    case Primitive::subtract:
-      result.set(0, g);
-      if (result.wants(1)) result.set(1, -g);
-      break;
-    case Primitive::multiply:
-      if (result.wants(0)) result.set(0, g * b);
-      if (result.wants(1)) result.set(1, g * a);
-      break;
-    case Primitive::divide:
-      if (result.wants(0)) result.set(0, g / b);
-      if (result.wants(1)) result.set(1, -(g * (y / b)));
-      break;
-    case Primitive::remainder:
-      result.set(0, g);
-      if (result.wants(1)) result.set(1, -(g * floor(a / b)));
-      break;
-    case Primitive::power:
-      if (result.wants(0)) result.set(0, g * (b * power(a, b - 1)));
-      if (result.wants(1)) result.set(1, g * where(a > 0, y * log(a), 0));
-      break;
-    case Primitive::atan2: {
-      const Value scaled = g / (a * a + b * b);
-      if (result.wants(0)) result.set(0, scaled * b);
-      if (result.wants(1)) result.set(1, -(scaled * a));
-      break;
-    }
-    case Primitive::maximum:
-    case Primitive::minimum:
-      if (result.wants(0)) result.set(0, winner_gradient(primitive, a, b, y, g));
-      if (result.wants(1)) result.set(1, winner_gradient(primitive, b, a, y, g));
-      break;
-    default: break;  // comparisons and integer operations
+  case Primitive::add:
+    result.set(0, g);
+    result.set(1, g);
+    break;
+  case Primitive::subtract:
+    result.set(0, g);
+    if (result.wants(1)) result.set(1, -g);
+    break;
+  case Primitive::multiply:
+    if (result.wants(0)) result.set(0, g * b);
+    if (result.wants(1)) result.set(1, g * a);
+    break;
+  case Primitive::divide:
+    if (result.wants(0)) result.set(0, g / b);
+    if (result.wants(1)) result.set(1, -(g * (y / b)));
+    break;
+  case Primitive::remainder:
+    result.set(0, g);
+    if (result.wants(1)) result.set(1, -(g * floor(a / b)));
+    break;
+  case Primitive::power:
+    if (result.wants(0)) result.set(0, g * (b * power(a, b - 1)));
+    if (result.wants(1)) result.set(1, g * where(a > 0, y * log(a), 0));
+    break;
+  case Primitive::atan2: {
+    const Value scaled = g / (a * a + b * b);
+    if (result.wants(0)) result.set(0, scaled * b);
+    if (result.wants(1)) result.set(1, -(scaled * a));
+    break;
+  }
+  case Primitive::maximum:
+  case Primitive::minimum:
+    if (result.wants(0)) result.set(0, winner_gradient(primitive, a, b, y, g));
+    if (result.wants(1)) result.set(1, winner_gradient(primitive, b, a, y, g));
+    break;
+  default:
+    break; // comparisons and integer operations
   }
 }
 
@@ -135,7 +157,8 @@ constexpr Value reduction_gradient(const Node& node, Value x, Value y, Value g) 
   if (node.reduction == Reduction::max || node.reduction == Reduction::min) {
     // Equal winners share the gradient.
     const Value won = equal(x, broadcast_to(y, shape));
-    const Value winners = reduce_axis(Reduction::sum, where(won, broadcast_to(constant(x.graph(), x.dtype(), 1), shape), 0), node.axis);
+    const Value winners =
+        reduce_axis(Reduction::sum, where(won, broadcast_to(constant(x.graph(), x.dtype(), 1), shape), 0), node.axis);
     return where(won, broadcast_to(g / winners, shape), 0);
   }
   if (node.reduction == Reduction::product) {
@@ -165,29 +188,38 @@ constexpr Value inverse_transpose(const Node& node, Value g) {
 constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std::array<bool, 4>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
-  const Node node = graph.node(id);  // a copy: emitting moves the nodes
+  const Node node = graph.node(id); // a copy: emitting moves the nodes
   const Value y{graph, id};
   const auto operand = [&] { return Value{graph, node.input(0)}; };
   switch (node.kind) {
-    case Kind::primitive: primitive_gradient(graph, node, y, g, result); break;
-    case Kind::cast:
-      if (is_floating(operand().dtype())) result.set(0, cast(g, operand().dtype()));
-      break;
-    case Kind::reduce: {
-      const Value gradient = reduction_gradient(node, operand(), y, g);
-      if (gradient.id() >= 0) result.set(0, gradient);
-      break;
-    }
-    case Kind::broadcast: result.set(0, unbroadcast(g, operand().shape())); break;
-    case Kind::reshape: result.set(0, reshape(g, operand().shape())); break;
-    case Kind::transpose: result.set(0, inverse_transpose(node, g)); break;
-    case Kind::operation:
-      if (node.operation->differentiable)
-        node.operation->vjp(graph, id, g.id(), result.ids);
-      else
-        graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);
-      break;
-    default: break;
+  case Kind::primitive:
+    primitive_gradient(graph, node, y, g, result);
+    break;
+  case Kind::cast:
+    if (is_floating(operand().dtype())) result.set(0, cast(g, operand().dtype()));
+    break;
+  case Kind::reduce: {
+    const Value gradient = reduction_gradient(node, operand(), y, g);
+    if (gradient.id() >= 0) result.set(0, gradient);
+    break;
+  }
+  case Kind::broadcast:
+    result.set(0, unbroadcast(g, operand().shape()));
+    break;
+  case Kind::reshape:
+    result.set(0, reshape(g, operand().shape()));
+    break;
+  case Kind::transpose:
+    result.set(0, inverse_transpose(node, g));
+    break;
+  case Kind::operation:
+    if (node.operation->differentiable)
+      node.operation->vjp(graph, id, g.id(), result.ids);
+    else
+      graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);
+    break;
+  default:
+    break;
   }
   return result;
 }

@@ -36,7 +36,7 @@ using SymbolValues = std::array<std::int64_t, max_symbols>;
 /// factor * product of the symbols to their powers.
 struct Extent {
   std::int64_t factor = 1;
-  std::uint64_t symbols = 0;  ///< the power of symbol i in the bits from 4i on
+  std::uint64_t symbols = 0; ///< the power of symbol i in the bits from 4i on
 
   [[nodiscard]] static constexpr Extent of_symbol(int symbol) { return {1, std::uint64_t{1} << 4 * symbol}; }
 

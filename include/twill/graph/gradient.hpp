@@ -64,7 +64,8 @@ constexpr std::vector<int> gradients(Graph& graph, const std::vector<Seed>& seed
       if (wanted[i] && result.ids[i] >= 0) accumulate(inputs[i], result.ids[i]);
   }
   std::vector<int> found{};
-  for (int variable : variables) found.push_back(variable <= last ? cotangents[static_cast<std::size_t>(variable)] : -1);
+  for (int variable : variables)
+    found.push_back(variable <= last ? cotangents[static_cast<std::size_t>(variable)] : -1);
   return found;
 }
 
@@ -76,7 +77,8 @@ constexpr std::vector<int> gradients(Graph& graph, const std::vector<Seed>& seed
   if (!is_floating(result.dtype()))
     graph.refuse(Problem::gradient_of_a_value_that_is_not_floating, static_cast<int>(result.dtype()), 0, line);
   if (!is_floating(variable.dtype()))
-    graph.refuse(Problem::gradient_with_respect_to_a_value_that_is_not_floating, static_cast<int>(variable.dtype()), 0, line);
+    graph.refuse(Problem::gradient_with_respect_to_a_value_that_is_not_floating, static_cast<int>(variable.dtype()), 0,
+                 line);
   const Extents shape = variable.shape();
   if (graph.fault.any()) return variable;
   const Value one = broadcast_to(constant(graph, result.dtype(), 1), result.shape());

@@ -16,7 +16,7 @@
 namespace twill::inline v0::graph {
 
 class Graph {
- public:
+public:
   std::vector<Node> nodes{};
   std::vector<InputInfo> inputs{};
   std::vector<ParameterInfo> parameters{};
@@ -24,8 +24,8 @@ class Graph {
   std::vector<Symbol> symbols{};
   std::vector<int> outputs{};
   Fault fault{};
-  DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
-  int draws = 0;                   ///< how many random tensors have been traced
+  DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
+  int draws = 0;                  ///< how many random tensors have been traced
   bool training = true;
 
   constexpr Graph() = default;
@@ -95,8 +95,8 @@ class Graph {
   }
 
   /// A stored tensor under the current scope.
-  constexpr int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser, Role role,
-                              int line) {
+  constexpr int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser,
+                              Role role, int line) {
     ParameterInfo info{};
     info.name = path_;
     info.name.append(name);
@@ -106,7 +106,8 @@ class Graph {
     info.role = role;
     if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
     for (const ParameterInfo& other : parameters)
-      if (other.name.view() == info.name.view()) refuse(Problem::parameter_name_is_used_twice, other.node, size(), line);
+      if (other.name.view() == info.name.view())
+        refuse(Problem::parameter_name_is_used_twice, other.node, size(), line);
     Node node{};
     node.kind = Kind::parameter;
     node.dtype = dtype;
@@ -151,7 +152,7 @@ class Graph {
   [[nodiscard]] constexpr const Name& path() const { return path_; }
   constexpr void set_path(const Name& path) { path_ = path; }
 
- private:
+private:
   struct Merged {
     int from = 0;
     int to = 0;
@@ -164,7 +165,7 @@ class Graph {
 
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
- public:
+public:
   constexpr Scope(Graph& graph, std::string_view name) : graph_{&graph}, previous_size_{graph.path().size} {
     Name path = graph.path();
     path.append(name);
@@ -188,7 +189,7 @@ class Scope {
     graph_->set_path(path);
   }
 
- private:
+private:
   Graph* graph_;
   std::size_t previous_size_;
 };

@@ -34,7 +34,7 @@ struct InputExtent {
 
   constexpr InputExtent(std::int64_t extent) : number{extent} {}
   template <class Named>
-    requires requires { Named::name; }
+  requires requires { Named::name; }
   constexpr InputExtent(Named) : number{dyn}, name{Named::name} {}
 };
 
@@ -45,7 +45,7 @@ template <FixedString DimensionName> inline constexpr graph::NamedExtent<Dimensi
 
 /// An input of element type T (void: the model's own) whose extents are numbers or named dimensions.
 template <class T, auto... ExtentsOfInput> class BasicInput : public graph::Value {
- public:
+public:
   using Element = T;
   static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput));
 

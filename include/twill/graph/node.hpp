@@ -19,20 +19,20 @@ using kernel::Primitive;
 using kernel::Reduction;
 
 enum class Kind : std::uint8_t {
-  input,          ///< a tensor given by the caller; `index` counts them
-  parameter,      ///< a weight of the model, or an optimiser's state; `index` into the graph's list
-  constant,       ///< `value / over`, a scalar
-  knob,           ///< a scalar that changes between runs; `index` into the graph's list
-  iota,           ///< the row-major position of each element of its shape, int64
-  primitive,      ///< elementwise
-  cast,           ///< elementwise conversion to `dtype`
-  reduce,         ///< over `axis`, which becomes one
-  broadcast,      ///< to `shape`, aligned at the right
-  reshape,        ///< the same elements in row-major order
-  transpose,      ///< axis d of the result is axis `permutation[d]` of the operand
-  stop_gradient,  ///< the operand, through which no gradient flows
-  operation,      ///< an operation with a kernel of its own, see `Operation`
-  assign,         ///< writes input 1 into the parameter that is input 0
+  input,         ///< a tensor given by the caller; `index` counts them
+  parameter,     ///< a weight of the model, or an optimiser's state; `index` into the graph's list
+  constant,      ///< `value / over`, a scalar
+  knob,          ///< a scalar that changes between runs; `index` into the graph's list
+  iota,          ///< the row-major position of each element of its shape, int64
+  primitive,     ///< elementwise
+  cast,          ///< elementwise conversion to `dtype`
+  reduce,        ///< over `axis`, which becomes one
+  broadcast,     ///< to `shape`, aligned at the right
+  reshape,       ///< the same elements in row-major order
+  transpose,     ///< axis d of the result is axis `permutation[d]` of the operand
+  stop_gradient, ///< the operand, through which no gradient flows
+  operation,     ///< an operation with a kernel of its own, see `Operation`
+  assign,        ///< writes input 1 into the parameter that is input 0
 };
 
 class Graph;

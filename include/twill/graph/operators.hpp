@@ -40,8 +40,10 @@ namespace detail {
 }
 
 [[nodiscard]] constexpr DType common_dtype(const Term& left, const Term& right) {
-  if (left.is_number) return is_floating(right.value.dtype()) || !left.is_floating_number ? right.value.dtype() : DType::float32;
-  if (right.is_number) return is_floating(left.value.dtype()) || !right.is_floating_number ? left.value.dtype() : DType::float32;
+  if (left.is_number)
+    return is_floating(right.value.dtype()) || !left.is_floating_number ? right.value.dtype() : DType::float32;
+  if (right.is_number)
+    return is_floating(left.value.dtype()) || !right.is_floating_number ? left.value.dtype() : DType::float32;
   return promote(left.value.dtype(), right.value.dtype());
 }
 

@@ -4,8 +4,8 @@
 // What a graph knows of its inputs, weights and run-time numbers by name. Names are short fixed texts, because they are
 // part of constexpr data. Read next: graph/graph.hpp.
 
-#include <twill/graph/extent.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/graph/extent.hpp>
 
 #include <array>
 #include <cstddef>
@@ -46,11 +46,11 @@ struct Name {
 /// How the elements of a parameter are drawn when a network is made. `a` and `b` as each kind says.
 struct Initialiser {
   enum class Kind : std::uint8_t {
-    constant,        ///< every element is a
-    uniform,         ///< between a and b
-    normal,          ///< mean a, standard deviation b
-    uniform_fan_in,  ///< between -b / sqrt(a) and b / sqrt(a), where a counts the inputs of one output
-    normal_fan_in,   ///< mean 0, standard deviation b / sqrt(a)
+    constant,       ///< every element is a
+    uniform,        ///< between a and b
+    normal,         ///< mean a, standard deviation b
+    uniform_fan_in, ///< between -b / sqrt(a) and b / sqrt(a), where a counts the inputs of one output
+    normal_fan_in,  ///< mean 0, standard deviation b / sqrt(a)
   };
   Kind kind = Kind::constant;
   double a = 0;
@@ -80,7 +80,7 @@ struct KnobInfo {
   Name name{};
   DType dtype = DType::float32;
   double initial = 0;
-  bool training_only = false;   ///< `in_evaluation` holds while a network is in evaluation mode
+  bool training_only = false; ///< `in_evaluation` holds while a network is in evaluation mode
   double in_evaluation = 0;
 };
 

@@ -87,14 +87,18 @@ namespace detail {
                                   int line = __builtin_LINE()) {
   return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value max(Value x) { return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no); }
+[[nodiscard]] constexpr Value max(Value x) {
+  return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
+}
 
 /// Smallest element over the given axes, or over all of them; NaN wins.
 [[nodiscard]] constexpr Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
                                   int line = __builtin_LINE()) {
   return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value min(Value x) { return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no); }
+[[nodiscard]] constexpr Value min(Value x) {
+  return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
+}
 
 /// Product over the given axes, or over all of them.
 [[nodiscard]] constexpr Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,

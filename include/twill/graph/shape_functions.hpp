@@ -40,7 +40,8 @@ namespace twill::inline v0::graph {
       if (!a.is_static() && !b.is_static())
         graph.refuse(Problem::two_symbols_must_be_equal, axis, axis, line);
       else
-        graph.refuse(Problem::broadcast_extents_differ, a.is_static() ? a.factor : -1, b.is_static() ? b.factor : -1, line);
+        graph.refuse(Problem::broadcast_extents_differ, a.is_static() ? a.factor : -1, b.is_static() ? b.factor : -1,
+                     line);
     }
     result[axis] = graph.canonical(a.is_one() ? b : a);
   }
@@ -101,7 +102,8 @@ namespace twill::inline v0::graph {
   node.arity = 1;
   node.inputs[0] = value.id();
   node.shape = source.shape;
-  for (int axis = 0; axis < rank; ++axis) node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
+  for (int axis = 0; axis < rank; ++axis)
+    node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
   node.permutation[static_cast<std::size_t>(rank - 1)] = static_cast<std::int8_t>(rank - 2);
   node.permutation[static_cast<std::size_t>(rank - 2)] = static_cast<std::int8_t>(rank - 1);
   node.shape[rank - 1] = source.shape[rank - 2];

@@ -13,7 +13,7 @@
 namespace twill::inline v0::graph {
 
 class Value {
- public:
+public:
   constexpr Value() = default;
   constexpr Value(Graph& graph, int id) : graph_{&graph}, id_{id} {}
 
@@ -37,7 +37,7 @@ class Value {
     return extents[position].factor;
   }
 
- private:
+private:
   Graph* graph_ = nullptr;
   int id_ = -1;
 };
@@ -52,9 +52,12 @@ struct Term {
 
   constexpr Term(Value operand, int caller = __builtin_LINE()) : value{operand}, line{caller} {}
   template <class T>
-    requires std::integral<T> || std::floating_point<T>
+  requires std::integral<T> || std::floating_point<T>
   constexpr Term(T operand, int caller = __builtin_LINE())
-      : number{static_cast<double>(operand)}, is_number{true}, is_floating_number{std::floating_point<T>}, line{caller} {}
+      : number{static_cast<double>(operand)},
+        is_number{true},
+        is_floating_number{std::floating_point<T>},
+        line{caller} {}
 };
 
 /// The axis counted from the front; refuses one outside the rank.

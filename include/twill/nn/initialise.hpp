@@ -21,25 +21,34 @@ namespace twill::inline v0::nn {
 namespace detail {
 
 /// One element of an initialiser.
-[[nodiscard]] inline double initial_value(const graph::Initialiser& initialiser, const Draw& draw, std::uint32_t node, std::uint64_t index) {
+[[nodiscard]] inline double initial_value(const graph::Initialiser& initialiser, const Draw& draw, std::uint32_t node,
+                                          std::uint64_t index) {
   using Kind = graph::Initialiser::Kind;
-  const auto uniform = [&](std::uint64_t i) { return static_cast<double>(random_uniform(draw.seed, draw.step, node, i)); };
+  const auto uniform = [&](std::uint64_t i) {
+    return static_cast<double>(random_uniform(draw.seed, draw.step, node, i));
+  };
   // Box and Muller, 1958, from two draws; 1 - u is never 0.
   const auto normal = [&] {
     return std::sqrt(-2 * std::log(1 - uniform(2 * index))) * std::cos(2 * std::numbers::pi * uniform(2 * index + 1));
   };
   switch (initialiser.kind) {
-    case Kind::constant: return initialiser.a;
-    case Kind::uniform: return initialiser.a + (initialiser.b - initialiser.a) * uniform(index);
-    case Kind::normal: return initialiser.a + initialiser.b * normal();
-    case Kind::uniform_fan_in: return initialiser.b / std::sqrt(initialiser.a) * (2 * uniform(index) - 1);
-    case Kind::normal_fan_in: return initialiser.b / std::sqrt(initialiser.a) * normal();
+  case Kind::constant:
+    return initialiser.a;
+  case Kind::uniform:
+    return initialiser.a + (initialiser.b - initialiser.a) * uniform(index);
+  case Kind::normal:
+    return initialiser.a + initialiser.b * normal();
+  case Kind::uniform_fan_in:
+    return initialiser.b / std::sqrt(initialiser.a) * (2 * uniform(index) - 1);
+  case Kind::normal_fan_in:
+    return initialiser.b / std::sqrt(initialiser.a) * normal();
   }
   return 0;
 }
 
 /// All elements of a weight, as bytes of its type.
-[[nodiscard]] inline std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node, const Draw& draw) {
+[[nodiscard]] inline std::vector<std::byte> initial_values(const graph::ParameterInfo& info, std::uint32_t node,
+                                                           const Draw& draw) {
   const auto count = static_cast<std::size_t>(info.shape.elements().factor);
   const std::size_t size = size_of(info.dtype);
   std::vector<std::byte> bytes(count * size);
@@ -54,7 +63,8 @@ namespace detail {
 
 /// Fills a weight on any device.
 template <HostDevice D>
-void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw, void* data) {
+void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw,
+                          void* data) {
   if constexpr (D::has_memory) {
     const std::vector<std::byte> bytes = detail::initial_values(info, static_cast<std::uint32_t>(number), draw);
     copy_bytes(device, data, Cpu{}, bytes.data(), bytes.size(), CopyOptions{});

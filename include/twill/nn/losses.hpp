@@ -14,8 +14,8 @@ template <class Formula> struct Loss : Formula {
 
   /// The loss of what a network's `forward` returned, as one more stage; see nn/tracked.hpp.
   template <class Prediction, class Target>
-  requires(!std::derived_from<Prediction, graph::Value>)
-  [[nodiscard]] auto operator()(const Prediction& prediction, const Target& target) const {
+  requires(!std::derived_from<Prediction, graph::Value>) [[nodiscard]] auto operator()(const Prediction& prediction,
+                                                                                       const Target& target) const {
     return apply(*this, prediction, target);
   }
 };
@@ -34,7 +34,8 @@ struct CrossEntropyFormula {
     }
     graph::Extents classes{};
     classes.append(shape[shape.rank - 1]);
-    const graph::Value is_label = graph::equal(graph::unsqueeze(graph::cast(labels, DType::int64), -1), graph::iota(graph, classes));
+    const graph::Value is_label =
+        graph::equal(graph::unsqueeze(graph::cast(labels, DType::int64), -1), graph::iota(graph, classes));
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
     const graph::Value picked = graph::sum(graph::where(is_label, logits, 0), {-1}, graph::KeepDims::yes);
     return graph::mean(graph::logsumexp(logits) - picked);

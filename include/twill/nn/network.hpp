@@ -22,12 +22,16 @@ namespace twill::inline v0::nn {
 
 namespace detail {
 template <class F> struct InputsOf;
-template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> { using type = std::tuple<std::remove_cvref_t<Inputs>...>; };
+template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
+  using type = std::tuple<std::remove_cvref_t<Inputs>...>;
+};
 } // namespace detail
 
 /// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
 template <class M>
-concept Model = requires { &M::forward; };
+concept Model = requires {
+  &M::forward;
+};
 
 /// The inputs that a model's `forward` declares.
 template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forward)>::type;
@@ -35,7 +39,7 @@ template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forwa
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
   return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
-    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...};  // braces: in order
+    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
     return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
   }(std::type_identity<inputs_t<M>>{});
 }
@@ -56,13 +60,14 @@ template <HostDevice D> struct ParameterView {
   DType dtype;
   Dims shape;
   memory::Buffer<D> buffer;
-  memory::Buffer<D> gradient;  ///< empty until a backward pass
+  memory::Buffer<D> gradient; ///< empty until a backward pass
 };
 
 namespace detail {
 
 /// total += addend, element by element.
-template <FloatingScalar T, HostDevice D> void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
+template <FloatingScalar T, HostDevice D>
+void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
   using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
   Operand operands[3]{};
   void* data[3] = {total, addend, total};
@@ -70,7 +75,8 @@ template <FloatingScalar T, HostDevice D> void add_elements(const D& device, std
     operands[k].data = data[k];
     operands[k].strides[0] = 1;
   }
-  kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>, Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
+  kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>,
+                                 Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
                  device, Dims(count), operands);
 }
 
@@ -78,7 +84,7 @@ template <FloatingScalar T, HostDevice D> void add_elements(const D& device, std
 
 /// What tracked results share with the network that made them.
 template <HostDevice D> class NetworkState : public Weights<D> {
- public:
+public:
   /// Adds so many elements to others.
   using Add = void (*)(const D& device, std::int64_t count, void* total, void* addend);
 
@@ -125,17 +131,17 @@ template <HostDevice D> class NetworkState : public Weights<D> {
 
   D device;
   std::span<const graph::ParameterInfo> infos;
-  Add add;  ///< for the network's element type, so that no other is compiled
+  Add add; ///< for the network's element type, so that no other is compiled
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
 
- private:
+private:
   std::vector<void*> addresses_{};
 };
 
 /// A model M with weights of type T on a device of kind D.
 template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
- public:
+public:
   using Stage = ModelStage<M, T, true>;
   using Evaluation = PlainForward<ModelStage<M, T, false>>;
   using Element = T;
@@ -165,7 +171,8 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
 
   /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    static_assert(sizeof...(Inputs) == std::tuple_size_v<inputs_t<M>>, "twill: forward: the model takes another number of inputs");
+    static_assert(sizeof...(Inputs) == std::tuple_size_v<inputs_t<M>>,
+                  "twill: forward: the model takes another number of inputs");
     require_device(inputs...);
     return Tracked<Stage, D, Inputs...>(state_, context_of_next_run(), inputs...);
   }
@@ -191,23 +198,28 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
     using Result = compile::output_t<Evaluation, 0, D>;
     Result result(device(), compile::detail::output_info<Evaluation, 0>().shape.evaluate(symbols));
     const std::tuple contiguous{inputs.contiguous()...};
-    const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
-    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), RunContext{knobs_, 0}, result.data());
+    const auto addresses =
+        std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
+    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), RunContext{knobs_, 0},
+                                       result.data());
     return result;
   }
 
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
   template <FixedString Name> [[nodiscard]] auto parameter() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters, "twill: parameter: the model has no weight of this name");
+    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters,
+                  "twill: parameter: the model has no weight of this name");
     return tensor_of_parameter<index>(state_->buffers[index]);
   }
 
   /// The gradient of a weight. throws: ValueError before any backward pass
   template <FixedString Name> [[nodiscard]] auto gradient() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters, "twill: gradient: the model has no weight of this name");
-    if (!state_->gradients[index]) throw ValueError("gradient: '" + std::string{Name.view()} + "' has none; call backward first");
+    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters,
+                  "twill: gradient: the model has no weight of this name");
+    if (!state_->gradients[index])
+      throw ValueError("gradient: '" + std::string{Name.view()} + "' has none; call backward first");
     return tensor_of_parameter<index>(state_->gradients[index]);
   }
 
@@ -216,7 +228,8 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
     std::vector<ParameterView<D>> views{};
     for (std::size_t i = 0; i < state_->infos.size(); ++i) {
       const graph::ParameterInfo& info = state_->infos[i];
-      views.push_back({info.name.view(), info.dtype, info.shape.evaluate({}), state_->buffers[i], state_->gradients[i]});
+      views.push_back(
+          {info.name.view(), info.dtype, info.shape.evaluate({}), state_->buffers[i], state_->gradients[i]});
     }
     return views;
   }
@@ -241,16 +254,18 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
   }
 
   /// A network of the same weights on a device of another kind.
-  template <HostDevice D2> requires(!std::same_as<D, D2>) [[nodiscard]] Network<M, D2, T> to(D2 device) const {
+  template <HostDevice D2>
+  requires(!std::same_as<D, D2>) [[nodiscard]] Network<M, D2, T> to(D2 device) const {
     Network<M, D2, T> result{device};
     for (std::size_t i = 0; i < state_->buffers.size(); ++i)
-      copy_bytes(device, result.state()->buffers[i].data(), state_->device, state_->buffers[i].data(), state_->buffers[i].bytes(), CopyOptions{});
+      copy_bytes(device, result.state()->buffers[i].data(), state_->device, state_->buffers[i].data(),
+                 state_->buffers[i].bytes(), CopyOptions{});
     return result;
   }
 
   [[nodiscard]] const std::shared_ptr<NetworkState<D>>& state() const { return state_; }
 
- private:
+private:
   static constexpr std::size_t find(std::string_view name) {
     const auto& parameters = compile::Compiled<Evaluation>::table.parameters;
     std::size_t index = 0;
@@ -264,15 +279,16 @@ template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
 
   template <std::size_t Index> static auto tensor_of_parameter(const memory::Buffer<D>& buffer) {
     constexpr auto& info = compile::Compiled<Evaluation>::table.parameters[Index];
-    using S = decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
+    using S =
+        decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
     return Tensor<T, D, S>(buffer, static_cast<T*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
   }
 
   template <class... Inputs> void require_device(const Inputs&... inputs) const {
     const auto check = [&](const auto& input) {
       if (!(input.device() == device()))
-        throw DeviceError("forward: the model lies on " + to_string(device()) + ", an input on " + to_string(input.device()) +
-                          "; move one with to(device)");
+        throw DeviceError("forward: the model lies on " + to_string(device()) + ", an input on " +
+                          to_string(input.device()) + "; move one with to(device)");
     };
     (check(inputs), ...);
   }

@@ -16,13 +16,13 @@ TWILL_EXPORT inline thread_local bool gradients_are_off = false;
 
 /// While it lives, `forward` of this thread keeps nothing, and what it returns cannot run backward.
 class NoGrad {
- public:
+public:
   NoGrad() : previous_{detail::gradients_are_off} { detail::gradients_are_off = true; }
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
   ~NoGrad() { detail::gradients_are_off = previous_; }
 
- private:
+private:
   bool previous_;
 };
 

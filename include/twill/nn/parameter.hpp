@@ -20,9 +20,9 @@ enum class Trainable : bool { no, yes };
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by
 /// the loss.
-[[nodiscard]] constexpr Value parameter(graph::Graph& graph, std::string_view name, std::initializer_list<std::int64_t> shape,
-                                        Initialiser initialiser, Trainable trainable = Trainable::yes,
-                                        int line = __builtin_LINE()) {
+[[nodiscard]] constexpr Value parameter(graph::Graph& graph, std::string_view name,
+                                        std::initializer_list<std::int64_t> shape, Initialiser initialiser,
+                                        Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
   graph::Extents extents{};
   for (std::int64_t extent : shape) extents.append({extent, 0});
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
@@ -35,19 +35,23 @@ namespace initialise {
 [[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
 [[nodiscard]] constexpr Initialiser ones() { return constant(1); }
 [[nodiscard]] constexpr Initialiser uniform(double low, double high) { return {Initialiser::Kind::uniform, low, high}; }
-[[nodiscard]] constexpr Initialiser normal(double mean, double deviation) { return {Initialiser::Kind::normal, mean, deviation}; }
+[[nodiscard]] constexpr Initialiser normal(double mean, double deviation) {
+  return {Initialiser::Kind::normal, mean, deviation};
+}
 
 /// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in): what PyTorch's Linear and convolutions start from.
-[[nodiscard]] constexpr Initialiser fan_in_uniform(double fan_in) { return {Initialiser::Kind::uniform_fan_in, fan_in, 1}; }
+[[nodiscard]] constexpr Initialiser fan_in_uniform(double fan_in) {
+  return {Initialiser::Kind::uniform_fan_in, fan_in, 1};
+}
 
 /// Uniform with standard deviation sqrt(2 / fan_in), for layers followed by relu (He et al., 2015).
 [[nodiscard]] constexpr Initialiser kaiming_uniform(double fan_in) {
-  return {Initialiser::Kind::uniform_fan_in, fan_in, 2.4494897427831780982};  // sqrt(6)
+  return {Initialiser::Kind::uniform_fan_in, fan_in, 2.4494897427831780982}; // sqrt(6)
 }
 
 /// Normal with standard deviation sqrt(2 / fan_in), for layers followed by relu (He et al., 2015).
 [[nodiscard]] constexpr Initialiser kaiming_normal(double fan_in) {
-  return {Initialiser::Kind::normal_fan_in, fan_in, 1.4142135623730950488};  // sqrt(2)
+  return {Initialiser::Kind::normal_fan_in, fan_in, 1.4142135623730950488}; // sqrt(2)
 }
 
 /// Uniform with standard deviation sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).

@@ -26,7 +26,7 @@ namespace detail {
 /// Forward and backward in one graph. Outputs: the result, then the gradients of the weights, then those of the inputs.
 struct Joint {
   graph::Graph graph{};
-  int cotangent = -1;  ///< the input node that carries the result's gradient; all nodes before it are the forward pass
+  int cotangent = -1; ///< the input node that carries the result's gradient; all nodes before it are the forward pass
 };
 
 [[nodiscard]] constexpr int zero_like(graph::Graph& graph, int node) {
@@ -71,7 +71,8 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 }
 
 /// Marks what the gradients need, down to the nodes in `stop`.
-[[nodiscard]] constexpr std::vector<char> needed_by_gradients(const graph::Graph& graph, const std::vector<char>& stop) {
+[[nodiscard]] constexpr std::vector<char> needed_by_gradients(const graph::Graph& graph,
+                                                              const std::vector<char>& stop) {
   std::vector<char> needed(graph.nodes.size(), 0);
   for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed[static_cast<std::size_t>(graph.outputs[i])] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
@@ -111,7 +112,8 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::v
   // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
   std::vector<char> read(count, 0);
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
-    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k) read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
+    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k)
+      read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
   for (int id = 0; id < joint.cotangent; ++id) {
     const auto position = static_cast<std::size_t>(id);
     if (read[position] == 0 || graph.node(id).arity == 0) continue;
@@ -141,7 +143,7 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
     joint.graph.outputs.push_back(result);
     for (int id : kept)
       if (id != result) joint.graph.outputs.push_back(id);
-    joint.graph.inputs.pop_back();  // the result's gradient belongs to the backward pass
+    joint.graph.inputs.pop_back(); // the result's gradient belongs to the backward pass
     return joint.graph;
   }
 };

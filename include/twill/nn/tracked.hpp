@@ -23,7 +23,7 @@ namespace twill::inline v0::nn {
 
 /// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
 template <HostDevice D> class Weights {
- public:
+public:
   virtual ~Weights() = default;
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
   virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
@@ -42,7 +42,7 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
 /// What a run depends on besides its arguments.
 struct RunContext {
   compile::Knobs knobs{};
-  std::int64_t first_row = 0;  ///< where the rows stand in the whole batch, when it is split
+  std::int64_t first_row = 0; ///< where the rows stand in the whole batch, when it is split
 };
 
 namespace detail {
@@ -59,9 +59,9 @@ template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { 
 
 /// Runs a source whose outputs are untyped blocks of memory.
 template <compile::Source S, HostDevice D>
-std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
-                                              std::span<void* const> parameters, const RunContext& context,
-                                              void* first_output = nullptr) {
+std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols,
+                                              std::span<void* const> inputs, std::span<void* const> parameters,
+                                              const RunContext& context, void* first_output = nullptr) {
   auto& executor = compile::detail::thread_executor<S>(device);
   std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(executor.table().outputs));
   std::vector<void*> outputs(buffers.size());
@@ -72,12 +72,17 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
       outputs[0] = first_output;
       continue;
     }
-    buffers[k] = memory::Buffer<D>(device, static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype));
+    buffers[k] = memory::Buffer<D>(device, static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) *
+                                               size_of(value.dtype));
     outputs[k] = buffers[k].data();
   }
   compile::Knobs knobs{executor.table().knobs};
   knobs.take(context.knobs);
-  executor.run(symbols, {.inputs = inputs, .parameters = parameters, .outputs = outputs, .knobs = knobs.bits(), .first_row = context.first_row});
+  executor.run(symbols, {.inputs = inputs,
+                         .parameters = parameters,
+                         .outputs = outputs,
+                         .knobs = knobs.bits(),
+                         .first_row = context.first_row});
   return buffers;
 }
 
@@ -88,7 +93,7 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   static constexpr unsigned input_set = detail::tracked_set<Arguments...>();
   using Forward = KeepingForward<F, input_set>;
 
- public:
+public:
   using Value = compile::output_t<Forward, 0, D>;
   using device_type = D;
 
@@ -101,7 +106,8 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
     symbols_ = compile::resolve_symbols(view, shapes);
     value_ = Value(device, compile::detail::output_info<Forward, 0>().shape.evaluate(symbols_));
     const std::tuple inputs{detail::tensor_of(arguments).contiguous()...};
-    const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
+    const auto addresses =
+        std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
     kept_ = is_no_grad() ? forward<PlainForward<F>>(device, addresses) : forward<Forward>(device, addresses);
     kept_.erase(kept_.begin());
     if (is_no_grad()) forget();
@@ -122,7 +128,8 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
   /// Adds the gradients of this scalar to those of every weight it depends on.
   /// throws: ShapeError unless there is one element, ValueError when it was computed without gradients
   void backward() const {
-    if (value_.elements() != 1) throw ShapeError("backward: the value has shape " + to_string(value_.shape()) + ", not one element");
+    if (value_.elements() != 1)
+      throw ShapeError("backward: the value has shape " + to_string(value_.shape()) + ", not one element");
     Value one(value_.device(), value_.shape());
     one.fill(static_cast<typename Value::value_type>(1));
     backward_from(one);
@@ -133,19 +140,20 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
     if (!records_) throw ValueError("backward: nothing was kept for it; the value was computed under NoGrad, or reset");
     using Pass = Backward<F, input_set>;
     const Value gradient = cotangent.contiguous();
-    const std::tuple inputs = std::apply([](const auto&... x) { return std::tuple{detail::tensor_of(x).contiguous()...}; }, arguments_);
+    const std::tuple inputs =
+        std::apply([](const auto&... x) { return std::tuple{detail::tensor_of(x).contiguous()...}; }, arguments_);
     std::vector<void*> addresses{};
     std::apply([&](const auto&... x) { (addresses.push_back(x.data()), ...); }, inputs);
     addresses.push_back(gradient.data());
     for (const memory::Buffer<D>& kept : kept_) addresses.push_back(kept.data());
-    addresses.push_back(value_.data());  // read only if the pass wants the result
+    addresses.push_back(value_.data()); // read only if the pass wants the result
     const std::size_t wanted = compile::Compiled<Pass>::sizes.inputs;
     addresses.resize(wanted);
     auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), context_);
     pass_on(std::move(gradients), std::index_sequence_for<Arguments...>{});
   }
 
- private:
+private:
   /// Drops the history: kept tensors, and the handles of the arguments.
   void forget() noexcept {
     records_ = false;
@@ -161,7 +169,8 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
     return weights_ ? weights_->addresses() : std::span<void* const>{};
   }
 
-  template <compile::Source S> std::vector<memory::Buffer<D>> forward(const D& device, std::span<void* const> inputs) const {
+  template <compile::Source S>
+  std::vector<memory::Buffer<D>> forward(const D& device, std::span<void* const> inputs) const {
     return detail::run_to_buffers<S>(device, symbols_, inputs, parameters(), context_, value_.data());
   }
 
@@ -174,11 +183,13 @@ template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
         using Gradient = typename std::remove_cvref_t<decltype(argument)>::Value;
         const memory::Buffer<D> buffer = std::move(gradients[next++]);
         const Dims shape = argument.shape();
-        argument.backward_from(Gradient(buffer, static_cast<typename Gradient::value_type*>(buffer.data()), shape, contiguous_strides(shape)));
+        argument.backward_from(Gradient(buffer, static_cast<typename Gradient::value_type*>(buffer.data()), shape,
+                                        contiguous_strides(shape)));
       }
     };
-    std::vector<memory::Buffer<D>> of_weights(std::make_move_iterator(gradients.begin()),
-                                              std::make_move_iterator(gradients.begin() + static_cast<std::ptrdiff_t>(next)));
+    std::vector<memory::Buffer<D>> of_weights(
+        std::make_move_iterator(gradients.begin()),
+        std::make_move_iterator(gradients.begin() + static_cast<std::ptrdiff_t>(next)));
     if (weights_) weights_->add_gradients(std::move(of_weights));
     (give(std::get<I>(arguments_)), ...);
   }
@@ -211,10 +222,12 @@ concept StageOperand = AnyTensor<X> || AnyTracked<X>;
 /// Applies a stateless traced function to tensors and tracked values as one more stage.
 template <class F, StageOperand First, StageOperand... Rest>
 requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
-[[nodiscard]] auto apply(F, const First& first, const Rest&... rest) {
+    [[nodiscard]] auto apply(F, const First& first, const Rest&... rest) {
   using D = typename First::device_type;
-  using Stage = CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
-  RunContext context{compile::Knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs}, 0};
+  using Stage =
+      CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
+  RunContext context{
+      compile::Knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs}, 0};
   if (context.knobs.draws()) {
     const Draw draw = generator(first.device()).next();
     context.knobs.set_draw(draw.seed, draw.step);

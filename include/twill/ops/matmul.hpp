@@ -113,7 +113,7 @@ template <> struct KernelOf<&graph::matmul_operation> {
     }
   }
 
- private:
+private:
   template <class T> struct Matrix {
     const T* data;
     std::int64_t row_stride;
@@ -121,7 +121,8 @@ template <> struct KernelOf<&graph::matmul_operation> {
   };
 
   /// True where the matrix is row-major (or, `transposed`, column-major) with one leading dimension.
-  template <class T> static bool is_dense(const Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool transposed) {
+  template <class T>
+  static bool is_dense(const Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool transposed) {
     const std::int64_t minor = transposed ? matrix.row_stride : matrix.column_stride;
     const std::int64_t major = transposed ? matrix.column_stride : matrix.row_stride;
     const std::int64_t minor_extent = transposed ? rows : columns;
@@ -130,13 +131,15 @@ template <> struct KernelOf<&graph::matmul_operation> {
   }
 
   template <class T>
-  static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c) {
+  static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b,
+                      T* c) {
     if (m == 0 || n == 0) return;
     std::vector<T> packed_a{};
     std::vector<T> packed_b{};
     const Dense left = dense(a, m, k, packed_a);
     const Dense right = dense(b, k, n, packed_b);
-    kernel::product<T>(team, left.transposed, right.transposed, m, n, k, 1, a.data, left.leading, b.data, right.leading, 0, c, n);
+    kernel::product<T>(team, left.transposed, right.transposed, m, n, k, 1, a.data, left.leading, b.data, right.leading,
+                       0, c, n);
   }
 
   /// How a matrix lies: row-major or, transposed, column-major, with so many elements from one row or column to the next.
@@ -153,7 +156,8 @@ template <> struct KernelOf<&graph::matmul_operation> {
       packed.resize(static_cast<std::size_t>(rows * columns));
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
-          packed[static_cast<std::size_t>(i * columns + j)] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
+          packed[static_cast<std::size_t>(i * columns + j)] =
+              matrix.data[i * matrix.row_stride + j * matrix.column_stride];
       matrix = {packed.data(), columns, 1};
     }
     const std::int64_t minor_extent = transposed ? rows : columns;

@@ -24,13 +24,13 @@ namespace twill::inline v0 {
 namespace parallel {
 
 template <HostDevice D> struct DataParallelOptions {
-  std::vector<D> devices = all_devices<D>();  ///< the first holds the module; empty: the module's own device alone
-  std::optional<D> output_device{};           ///< where outputs are gathered: the first device unless told otherwise
+  std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
+  std::optional<D> output_device{};          ///< where outputs are gathered: the first device unless told otherwise
 };
 
 /// The replicas of a network: the weights on each device.
 template <HostDevice D> class Replicas {
- public:
+public:
   Replicas(std::shared_ptr<nn::NetworkState<D>> module, std::vector<D> devices) : devices_{std::move(devices)} {
     if (devices_.empty()) devices_.push_back(module->device);
     if (!(devices_.front() == module->device))
@@ -54,8 +54,8 @@ template <HostDevice D> class Replicas {
     const nn::NetworkState<D>& module = *states_[0];
     for (std::size_t rank = 1; rank < count; ++rank)
       for (std::size_t i = 0; i < module.buffers.size(); ++i)
-        copy_bytes(devices_[rank], states_[rank]->buffers[i].data(), module.device, module.buffers[i].data(), module.buffers[i].bytes(),
-                   CopyOptions{});
+        copy_bytes(devices_[rank], states_[rank]->buffers[i].data(), module.device, module.buffers[i].data(),
+                   module.buffers[i].bytes(), CopyOptions{});
   }
 
   /// Moves the gradients of all replicas into the module's, in order of rank.
@@ -67,21 +67,22 @@ template <HostDevice D> class Replicas {
         memory::Buffer<D>& gradient = states_[rank]->gradients[i];
         if (module.infos[i].role != graph::Role::weight || !gradient) continue;
         moved.emplace_back(module.device, gradient.bytes());
-        copy_bytes(module.device, moved.back().data(), devices_[rank], gradient.data(), gradient.bytes(), CopyOptions{});
+        copy_bytes(module.device, moved.back().data(), devices_[rank], gradient.data(), gradient.bytes(),
+                   CopyOptions{});
         gradient.reset();
       }
       if (!moved.empty()) module.add_gradients(std::move(moved));
     }
   }
 
- private:
+private:
   std::vector<D> devices_;
   std::vector<std::shared_ptr<nn::NetworkState<D>>> states_{};
 };
 
 /// The gathered output of all replicas, with their histories: further stages and `backward` work as on one device.
 template <class Replica, HostDevice D> class GatheredOutput {
- public:
+public:
   using Value = decltype(gather(std::declval<const std::vector<typename Replica::Value>&>(), std::declval<const D&>()));
   using device_type = D;
 
@@ -115,11 +116,12 @@ template <class Replica, HostDevice D> class GatheredOutput {
         begin += rows.count;
       }
     }
-    run_on_replicas(replicas_->devices(), outputs_.size(), [&](std::size_t rank) { outputs_[rank].backward_from(shares[rank]); });
+    run_on_replicas(replicas_->devices(), outputs_.size(),
+                    [&](std::size_t rank) { outputs_[rank].backward_from(shares[rank]); });
     replicas_->sum_gradients(outputs_.size());
   }
 
- private:
+private:
   std::shared_ptr<const Replicas<D>> replicas_;
   std::vector<Replica> outputs_;
   Value value_{};
@@ -131,7 +133,7 @@ template <class Replica, HostDevice D> class GatheredOutput {
 template <class Network> class DataParallel {
   using D = typename Network::device_type;
 
- public:
+public:
   /// throws: DeviceError unless the first device is the network's
   explicit DataParallel(Network& network, parallel::DataParallelOptions<D> options = {})
       : network_{&network},
@@ -142,17 +144,20 @@ template <class Network> class DataParallel {
   /// devices use fewer devices. The inputs may lie on any device. throws: what a replica threw, naming it
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     const auto& devices = replicas_->devices();
-    const auto pieces = parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
+    const auto pieces =
+        parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
     replicas_->replicate(pieces.size());
     using Output = nn::Tracked<typename Network::Stage, D, decltype(share(inputs, pieces[0], devices[0]))...>;
     std::vector<std::optional<Output>> outputs(pieces.size());
     const nn::RunContext context = network_->context_of_next_run();
     std::vector<std::tuple<decltype(share(inputs, pieces[0], devices[0]))...>> shares{};
-    for (std::size_t rank = 0; rank < pieces.size(); ++rank) shares.emplace_back(share(inputs, pieces[rank], devices[rank])...);
+    for (std::size_t rank = 0; rank < pieces.size(); ++rank)
+      shares.emplace_back(share(inputs, pieces[rank], devices[rank])...);
     parallel::run_on_replicas(devices, pieces.size(), [&](std::size_t rank) {
       nn::RunContext own = context;
       own.first_row = pieces[rank].begin;
-      std::apply([&](const auto&... x) { outputs[rank].emplace(replicas_->state(rank), std::move(own), x...); }, shares[rank]);
+      std::apply([&](const auto&... x) { outputs[rank].emplace(replicas_->state(rank), std::move(own), x...); },
+                 shares[rank]);
     });
     std::vector<Output> finished{};
     for (auto& output : outputs) finished.push_back(std::move(*output));
@@ -163,7 +168,7 @@ template <class Network> class DataParallel {
   [[nodiscard]] Network& module() const { return *network_; }
   [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
 
- private:
+private:
   template <AnyTensor X> static auto share(const X& input, const parallel::Rows& rows, const D& device) {
     return parallel::scattered<0>(input, rows, device);
   }

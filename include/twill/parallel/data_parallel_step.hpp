@@ -35,11 +35,13 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
 
   template <class Sequence, class... Tensors> struct SourceFor;
   template <std::size_t... I, class... Tensors> struct SourceFor<std::index_sequence<I...>, Tensors...> {
-    template <class X> using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
-    using type = train::LossGradient<M, T, L, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
+    template <class X>
+    using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
+    using type = train::LossGradient<
+        M, T, L, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
   };
 
- public:
+public:
   /// The program of one replica for arguments of these types, for inspection.
   template <AnyTensor... Tensors>
   using source = typename SourceFor<std::make_index_sequence<sizeof...(Tensors) - model_inputs>, Tensors...>::type;
@@ -48,7 +50,8 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     const auto& replicas = *model.replicas();
     auto communicators = thread_communicators(replicas.devices());
     for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank)
-      ranks_.push_back(std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
+      ranks_.push_back(
+          std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
     synchronise();
   }
 
@@ -58,7 +61,8 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
   /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
   /// throws: what a replica threw, naming it
   template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
-    static_assert(sizeof...(Tensors) >= model_inputs, "twill: train_step: pass the model's inputs, then the targets of the loss");
+    static_assert(sizeof...(Tensors) >= model_inputs,
+                  "twill: train_step: pass the model's inputs, then the targets of the loss");
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
     const std::int64_t rows = common_rows(tensors...).value_or(1);
@@ -88,16 +92,17 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  R rule;  ///< its options may change between steps
+  R rule; ///< its options may change between steps
 
- private:
+private:
   /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
   struct Rank {
     Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
         : device{on},
           state{std::move(network)},
           communicator{std::move(member)},
-          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource>, compile::Arena::kept},
+          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource>,
+                          compile::Arena::kept},
           update_knobs{compile::Compiled<UpdateSource>::view().knobs},
           numbers{update_knobs} {
       constexpr std::size_t line = 64;
@@ -119,9 +124,7 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     [[nodiscard]] T* sums() const { return static_cast<T*>(results.data()); }
 
     /// The padding takes part in the sums, so it starts as zeros.
-    void clear() {
-      Tensor<T, D, Shape<dyn>>(results, sums(), Dims(count), Dims(1)).fill(T{});
-    }
+    void clear() { Tensor<T, D, Shape<dyn>>(results, sums(), Dims(count), Dims(1)).fill(T{}); }
 
     template <compile::Source S, AnyTensor... Shares>
     void run(const nn::RunContext& context, std::int64_t first_row, double weight, const Shares&... shares) {
@@ -129,7 +132,8 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
       const std::array<Dims, sizeof...(Shares)> shapes{shares.shape()...};
       const graph::SymbolValues symbols = compile::resolve_symbols(program.executor.table(), shapes);
       const std::tuple inputs{shares.contiguous()...};
-      const auto addresses = std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
+      const auto addresses =
+          std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
       program.knobs.take(context.knobs);
       program.knobs.set(train::loss_weight_knob, weight);
       program.executor.run(symbols, {.inputs = addresses,
@@ -145,7 +149,9 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     void update(const R& rule, std::int64_t step) {
       numbers.write(rule, step, update_knobs);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
-      update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
+      update_executor.run(
+          graph::SymbolValues{},
+          {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
     }
 
     struct Program {
@@ -170,7 +176,7 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     compile::Knobs update_knobs;
     train::RuleNumbers<R> numbers;
     train::OptimiserState<D> optimiser{};
-    memory::Buffer<D> results{};  ///< the loss, then the gradients, each on cache lines of its own
+    memory::Buffer<D> results{}; ///< the loss, then the gradients, each on cache lines of its own
     std::vector<void*> outputs{};
     std::int64_t count = 0;
     std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
@@ -185,7 +191,8 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
 
 /// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
 /// `step(image, label)` for each batch. The model has to outlive it.
-template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
+template <class Network, class L, optim::Rule R>
+[[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
   return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};
 }
 

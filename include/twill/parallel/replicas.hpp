@@ -22,7 +22,9 @@ namespace twill::inline v0::parallel {
 
 namespace detail {
 
-template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) { throw E(where + error.what()); }
+template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
+  throw E(where + error.what());
+}
 
 /// Throws the current exception again, as the same type where twill knows how to make one.
 [[noreturn]] inline void rethrow_from_replica(const std::string& where) {
@@ -65,7 +67,7 @@ template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devi
   std::vector<decltype(submit(devices[0], task(0)))> pending{};
   for (std::size_t rank = 0; rank < count; ++rank) pending.push_back(submit(devices[rank], task(rank)));
   std::exception_ptr first{};
-  std::exception_ptr consequence{};  // a rank whose peers went away only passes on what they failed of
+  std::exception_ptr consequence{}; // a rank whose peers went away only passes on what they failed of
   for (std::size_t rank = 0; rank < count; ++rank) {
     try {
       try {

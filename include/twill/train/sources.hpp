@@ -34,7 +34,8 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
-  const graph::Value loss = compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
+  const graph::Value loss =
+      compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
     graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
   if (graph.fault.any()) return result;
@@ -78,7 +79,7 @@ template <class M, class T, class R> struct UpdateWeights {
     using Stage = nn::ModelStage<M, T, false>;
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
-    graph.inputs.clear();  // only the weights are of interest
+    graph.inputs.clear(); // only the weights are of interest
     const std::vector<int> weights = nn::detail::trainable_weights(graph);
     std::vector<int> gradients{};
     for (int weight : weights) {

@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What it costs to compute a value again instead of keeping it. Matrix products and reductions are never repeated. Read
+// next: compile/lower.hpp.
+
+#include <twill/graph/node.hpp>
+
+namespace twill::inline v0::compile {
+
+using graph::Kind;
+using graph::Node;
+using graph::Primitive;
+
+/// What recomputing one primitive costs, in simple arithmetic operations.
+[[nodiscard]] constexpr int cost_of(const Node& node) {
+  if (node.kind != Kind::primitive) return 1;
+  switch (node.primitive) {
+  case Primitive::exp:
+  case Primitive::expm1:
+  case Primitive::log:
+  case Primitive::log1p:
+  case Primitive::sin:
+  case Primitive::cos:
+  case Primitive::tan:
+  case Primitive::asin:
+  case Primitive::acos:
+  case Primitive::atan:
+  case Primitive::sinh:
+  case Primitive::cosh:
+  case Primitive::tanh:
+  case Primitive::erf:
+  case Primitive::power:
+  case Primitive::atan2:
+    return 4;
+  case Primitive::random_uniform:
+    return 3;
+  default:
+    return 1;
+  }
+}
+
+/// Recomputation above this cost is worse than a round trip through memory.
+inline constexpr int recomputation_limit = 8;
+
+} // namespace twill::inline v0::compile
