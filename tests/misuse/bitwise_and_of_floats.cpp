@@ -3,7 +3,8 @@
 // An operation on integers applied to floats.
 // expect: bitwise operations take integers or booleans
 
-#include <twill/twill.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

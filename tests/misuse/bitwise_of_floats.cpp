@@ -5,6 +5,7 @@
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

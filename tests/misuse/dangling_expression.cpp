@@ -4,7 +4,8 @@
 // nvcc
 // expect: a stored expression refers to tensors that may be gone
 
-#include <twill/twill.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

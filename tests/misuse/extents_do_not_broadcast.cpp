@@ -6,7 +6,8 @@
 // expect: left<4>
 // expect: right<3>
 
-#include <twill/twill.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

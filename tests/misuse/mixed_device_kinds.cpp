@@ -4,7 +4,8 @@
 // nvcc
 // expect: the operands live on different kinds of device
 
-#include <twill/twill.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

@@ -6,7 +6,8 @@
 // expect: axis<2>
 // expect: rank<2>
 
-#include <twill/twill.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 
