@@ -31,6 +31,8 @@ TEST_CASE("a fused program is described as a value and printed line by line", "[
   STATIC_REQUIRE(summary.shape == KernelShape::elementwise);
   STATIC_REQUIRE(describe(Mean{}).shape == KernelShape::row);
   STATIC_REQUIRE(describe(Program<Along<float>, Along<double>, Step<Primitive::add, 0, 1>>{}).fault == 2);
+  STATIC_REQUIRE(describe(Program<Along<float>, Reduce<Reduction::sum, 0>, ReduceColumns<Reduction::sum, 0>>{}).mixed);
+  STATIC_REQUIRE(!describe(Mean{}).mixed);
   CHECK(to_string(Chain{}) == "elementwise kernel: 3 leaves, 3 steps, 0 reductions, 1 outputs\n"
                               "  %0 = in #0 contiguous : float64\n"
                               "  %1 = in #1 contiguous : float64\n"

@@ -3,215 +3,193 @@
 //
 // Column programs: reductions down the first dimension of the grid, such as bias gradients and batch statistics. A block of
 // columns stays in the first-level cache while the rows stream by, a few at a time in registers. Rows are summed in fixed
-// chunks, so the bits do not depend on how many threads took part. Read next: kernel/run.hpp.
+// chunks, so the bits do not depend on how many threads took part. Compiled once for all. Read next: kernel/run.hpp.
 
+#include <twill/kernel/any_team.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/scratch.hpp>
-#include <twill/kernel/stage.hpp>
+#include <twill/kernel/table.hpp>
+#include <twill/kernel/tail.hpp>
 #include <twill/kernel/walk.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
-inline constexpr std::int64_t rows_at_once = 8;     ///< summed in a register
 inline constexpr std::int64_t rows_of_chunk = 1024; ///< summed before chunks are combined
 inline constexpr std::int64_t block_columns = 2048; ///< whose sums stay in the first-level cache
 } // namespace vector_detail
 
-template <class P> class ColumnKernel {
-  using B = Body<P>;
-  using Loop = StageLoop<P, 0>;
-  using At = typename B::At;
-  using Uniforms = typename B::Uniforms;
-  static constexpr typename B::Indices all{};
-  static constexpr std::int64_t slot_bytes = 8; ///< of one sum
-
+/// A column program on a grid.
+class ColumnKernel {
 public:
-  ColumnKernel(const Grid& grid, const Operand* bound)
-      : bound_{bound},
+  ColumnKernel(const ProgramTable& program, const Grid& grid, const Operand* bound)
+      : program_{program},
+        bound_{bound},
         rows_{grid.rank == 0 ? 1 : grid[0]},
         n_{grid.rank < 2 ? 1 : grid[grid.rank - 1]},
-        walk_{grid, bound, RowKernel<P>::units, 1, grid.rank < 2 ? 1 : grid.rank - 1} {
+        walk_{program, grid, bound, 1, grid.rank < 2 ? 1 : grid.rank - 1} {
     const std::size_t last = grid.rank < 2 ? 0 : static_cast<std::size_t>(grid.rank - 1);
-    for (int i = 0; i < B::count; ++i) {
-      const Line line = B::line(i);
-      if (line.operand < 0) continue;
-      const auto o = static_cast<std::size_t>(line.operand);
-      start_.at[o] = line.kind == LineKind::iota || line.kind == LineKind::immediate
-                         ? static_cast<std::int64_t>(bound[o].bits)
-                         : reinterpret_cast<std::int64_t>(bound[o].data);
+    for (int o = 0; o < program.operands; ++o) {
+      const OperandInfo& info = program.operand[o];
+      const bool in_memory = info.role == OperandInfo::Role::input || info.role == OperandInfo::Role::output;
+      start_.at[o] =
+          in_memory ? reinterpret_cast<std::int64_t>(bound[o].data) : static_cast<std::int64_t>(bound[o].bits);
       start_.stride[o] = n_ == 1 ? 1 : bound[o].strides[last];
-      if (line.kind == LineKind::output && start_.stride[o] != 1) start_.mode[o] = StoreMode::scatter;
-      down_[o] = bound[o].strides[0] * RowKernel<P>::units[o];
+      start_.mode[o] =
+          info.role == OperandInfo::Role::output && start_.stride[o] != 1 ? StoreMode::scatter : StoreMode::plain;
+      down_[o] = bound[o].strides[0] * info.unit;
     }
   }
 
-  template <class Team> void run(const Team& team) {
-    At at = start_;
-    for (std::int64_t slice = 0; slice < walk_.count(); ++slice, walk_.next(at.at)) one_slice(at, team);
+  void run(const AnyTeam& team) {
+    for (std::int64_t slice = 0; slice < walk_.count(); ++slice, walk_.next(start_.at)) one_slice(team);
   }
 
 private:
-  template <class Team> void one_slice(const At& at, const Team& team) {
-    const std::int64_t work = rows_ * n_ * (B::plan.operations + 2 * B::operands);
-    const bool shared = team.size() > 1 && work >= vector_detail::worth_sharing;
+  void one_slice(const AnyTeam& team) const {
+    const bool is_shared = team.size() > 1 && rows_ * n_ * program_.operations >= vector_detail::worth_sharing;
     const std::int64_t chunks = (rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk;
-    if (!shared) {
-      some_columns(at, 0, n_);
-    } else if (n_ >= 8 * B::lanes * team.size() || chunks < team.size()) {
-      team.parallel([&](int rank, int size) {
-        const Share mine = share_of(n_, B::lanes, rank, size);
-        if (mine.begin < mine.end) some_columns(at, mine.begin, mine.end);
+    if (!is_shared) {
+      some_columns(0, n_);
+    } else if (n_ >= std::int64_t{8} * program_.lanes * team.size() || chunks < team.size()) {
+      team.parallel([this](int rank, int size) {
+        const Share mine = share_of(n_, program_.lanes, rank, size);
+        if (mine.begin < mine.end) some_columns(mine.begin, mine.end);
       });
     } else {
       // few columns and many rows: every chunk has sums of its own
       const std::int64_t bytes = sums_bytes(n_);
       std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * (chunks + 1)));
-      team.parallel([&](int rank, int size) {
+      team.parallel([=, this](int rank, int size) {
         const Share mine = share_of(chunks, 1, rank, size);
         for (std::int64_t chunk = mine.begin; chunk < mine.end; ++chunk)
-          sum_chunk(at, chunk, 0, n_, sums + (chunk + 1) * bytes);
+          sum_chunk(chunk, 0, n_, sums + (chunk + 1) * bytes);
       });
       clear(sums, n_);
       for (std::int64_t chunk = 0; chunk < chunks; ++chunk) add(sums, sums + (chunk + 1) * bytes, n_);
-      finish(at, 0, n_, sums);
+      finish(0, n_, sums);
     }
   }
 
-  void some_columns(const At& at, std::int64_t begin, std::int64_t end) const {
+  void some_columns(std::int64_t begin, std::int64_t end) const {
     for (; begin < end; begin += vector_detail::block_columns) {
       const std::int64_t stop = std::min(end, begin + vector_detail::block_columns);
       const std::int64_t bytes = sums_bytes(stop - begin);
       std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(2 * bytes));
       clear(sums, stop - begin);
       for (std::int64_t chunk = 0; chunk * vector_detail::rows_of_chunk < rows_; ++chunk) {
-        sum_chunk(at, chunk, begin, stop, sums + bytes);
+        sum_chunk(chunk, begin, stop, sums + bytes);
         add(sums, sums + bytes, stop - begin);
       }
-      finish(at, begin, stop, sums);
+      finish(begin, stop, sums);
     }
   }
 
   /// The bytes of the sums of so many columns, whole packs for each reduction.
-  [[nodiscard]] static std::int64_t sums_bytes(std::int64_t columns) { return reductions * row_bytes(columns); }
-  [[nodiscard]] static std::int64_t row_bytes(std::int64_t columns) {
-    return (columns + B::lanes - 1) / B::lanes * B::lanes * slot_bytes;
+  [[nodiscard]] std::int64_t row_bytes(std::int64_t columns) const {
+    return (columns + program_.lanes - 1) / program_.lanes * program_.lanes * 8;
   }
-  static constexpr int reductions = B::summary.reductions;
-  /// Which of the reductions a line is.
-  [[nodiscard]] static constexpr int ordinal(int i) {
-    int before = 0;
-    for (int k = 0; k < i; ++k) before += B::line(k).kind == LineKind::reduce_columns ? 1 : 0;
-    return before;
+  [[nodiscard]] std::int64_t sums_bytes(std::int64_t columns) const { return program_.reductions * row_bytes(columns); }
+  void clear(std::byte* sums, std::int64_t columns) const {
+    for (int r = 0; r < program_.reductions; ++r) program_.reduction[r].clear(sums + r * row_bytes(columns), columns);
   }
-  /// How a reduction's sums are kept: bytes for truth values.
-  template <int I>
-  using Kept = std::conditional_t<B::line(I).type == DType::boolean, std::uint8_t, typename B::template Scalar<I>>;
-
-  template <class F> static TWILL_INLINE void each_reduction(F f) {
-    Loop::each(
-        [&]<int I>() __attribute__((always_inline)) {
-          if constexpr (B::line(I).kind == LineKind::reduce_columns) f.template operator()<I>();
-        },
-        all);
+  void add(std::byte* sums, const std::byte* more, std::int64_t columns) const {
+    for (int r = 0; r < program_.reductions; ++r)
+      program_.reduction[r].add(sums + r * row_bytes(columns), more + r * row_bytes(columns), columns);
   }
 
-  static void clear(std::byte* sums, std::int64_t columns) {
-    each_reduction([&]<int I>() {
-      auto* row = reinterpret_cast<Kept<I>*>(sums + ordinal(I) * row_bytes(columns));
-      const auto nothing = static_cast<Kept<I>>(identity<B::line(I).reduction, typename B::template Scalar<I>>());
-      std::fill(row, row + columns, nothing);
-    });
-  }
-
-  static void add(std::byte* sums, const std::byte* more, std::int64_t columns) {
-    each_reduction([&]<int I>() {
-      using T = typename B::template Scalar<I>;
-      auto* row = reinterpret_cast<Kept<I>*>(sums + ordinal(I) * row_bytes(columns));
-      const auto* other = reinterpret_cast<const Kept<I>*>(more + ordinal(I) * row_bytes(columns));
-      for (std::int64_t j = 0; j < columns; ++j)
-        row[j] = static_cast<Kept<I>>(
-            kernel::combine<B::line(I).reduction>(static_cast<T>(row[j]), static_cast<T>(other[j])));
-    });
-  }
-
-  void sum_chunk(const At& slice, std::int64_t chunk, std::int64_t begin, std::int64_t end, std::byte* sums) const {
+  void sum_chunk(std::int64_t chunk, std::int64_t begin, std::int64_t end, std::byte* sums) const {
     const std::int64_t first = chunk * vector_detail::rows_of_chunk;
     const std::int64_t last = std::min(rows_, first + vector_detail::rows_of_chunk);
-    alignas(64) std::byte buffer[B::operands][static_cast<std::size_t>(B::lanes) * 8];
-    const std::int64_t bytes = row_bytes(end - begin);
-    if constexpr (counts_access) Loop::count((last - first) * (end - begin));
+    vector_detail::count_stage(program_, 0, (last - first) * (end - begin));
+    Cursor base;
+    vector_detail::copy_cursor(base, start_, program_.operands);
+    for (int o = 0; o < program_.operands; ++o) base.at[o] += first * down_[o];
     for (std::int64_t top = first; top < last; top += vector_detail::rows_at_once) {
-      At base = slice;
-      for (std::size_t o = 0; o < B::operands; ++o) base.at[o] += top * down_[o];
       const std::int64_t height = std::min(last - top, vector_detail::rows_at_once);
-      for (std::int64_t j = begin; j < end; j += B::lanes)
-        few_rows(base, height, j, std::min<std::int64_t>(end - j, B::lanes), top > first, sums, j - begin, bytes,
-                 buffer);
+      const std::int64_t whole = (end - begin) / program_.lanes * program_.lanes;
+      const std::int64_t bytes = row_bytes(end - begin);
+      for (std::int64_t j = 0; j < whole; j += program_.lanes)
+        program_.columns(base, down_, bound_, height, begin + j, top > first, sums, j, bytes);
+      if (begin + whole < end) last_columns(base, height, begin + whole, end, top > first, sums, whole, bytes);
+      for (int o = 0; o < program_.operands; ++o) base.at[o] += height * down_[o];
     }
   }
 
-  /// A pack of columns over a few rows, added to the sums unless they are the first.
-  void few_rows(const At& base, std::int64_t height, std::int64_t j, std::int64_t width, bool add, std::byte* sums,
-                std::int64_t column, std::int64_t bytes,
-                std::byte (*buffer)[static_cast<std::size_t>(B::lanes) * 8]) const {
-    At at = base;
-    Uniforms uniforms{};
-    typename Loop::Accumulators registers = Loop::start();
-    const bool whole = width == B::lanes;
-    for (std::int64_t row = 0; row < height; ++row) {
-      B::template uniforms_at<0>(uniforms, at, bound_, all);
-      const At here = whole ? at : Loop::tail_of(at, buffer, j, width, all);
-      Loop::template pack<0>(uniforms, here, {}, j, registers, all);
-      if (!whole) Loop::finish_tail(registers, registers, at, buffer, j, 0, width, all);
-      for (std::size_t o = 0; o < B::operands; ++o) at.at[o] += down_[o];
-    }
-    each_reduction([&]<int I>() __attribute__((always_inline)) {
-      auto* row = reinterpret_cast<Kept<I>*>(sums + ordinal(I) * bytes) + column;
-      auto& mine = Loop::template slot_of<I>(registers)[0];
-      using V = std::remove_reference_t<decltype(mine)>;
-      if constexpr (is_mask<V>) {
-        using Bytes = Pack<std::uint8_t, B::lanes>;
-        if (add) {
-          const auto before = load<std::uint8_t, B::lanes>(row) != Bytes{std::uint8_t{0}};
-          mine = combine<B::line(I).reduction>(mine, resize<V::width>(before));
+  /// Columns that do not fill a pack, by way of a buffer.
+  [[gnu::noinline]] void last_columns(const Cursor& base, std::int64_t height, std::int64_t begin, std::int64_t end,
+                                      bool add, std::byte* sums, std::int64_t column, std::int64_t bytes) const {
+    using Role = OperandInfo::Role;
+    alignas(64) std::byte buffer[max_column_buffer_bytes];
+    std::byte* next = buffer;
+    Cursor at;
+    std::int64_t down[max_operands];
+    vector_detail::copy_cursor(at, base, program_.operands);
+    const auto copy_back_or_in = [&](bool is_output) {
+      std::byte* rows = buffer;
+      for (int o = 0; o < program_.operands; ++o) {
+        const OperandInfo& info = program_.operand[o];
+        const std::int64_t stride = vector_detail::stride_of(info, base, o);
+        const std::int64_t own_row = std::int64_t{program_.lanes} * info.bytes;
+        if ((info.stages & 1U) == 0 || (info.role != Role::input && info.role != Role::output)) continue;
+        for (std::int64_t row = 0; row < height && (info.role == Role::output) == is_output; ++row) {
+          auto* there = reinterpret_cast<std::byte*>(base.at[o] + row * down_[o] + begin * stride * info.bytes);
+          if (is_output)
+            vector_detail::copy_elements(there, stride, rows + row * own_row, 1, end - begin, info.bytes);
+          else
+            vector_detail::copy_elements(rows + row * own_row, 1, there, stride, end - begin, info.bytes);
         }
-        store(row, Bytes{(typename Bytes::Vector)(resize<1>(mine).v & 1)});
-      } else {
-        if (add) mine = combine<B::line(I).reduction>(load<Kept<I>, B::lanes>(row), mine);
-        store(row, mine);
+        rows += vector_detail::rows_at_once * own_row;
       }
-    });
+    };
+    for (int o = 0; o < program_.operands; ++o) {
+      const OperandInfo& info = program_.operand[o];
+      down[o] = down_[o];
+      if ((info.stages & 1U) == 0 || (info.role != Role::input && info.role != Role::output)) continue;
+      const std::int64_t own_row = std::int64_t{program_.lanes} * info.bytes;
+      at.at[o] = reinterpret_cast<std::int64_t>(next) - begin * info.bytes;
+      at.stride[o] = 1;
+      at.mode[o] = StoreMode::plain;
+      down[o] = own_row;
+      next += vector_detail::rows_at_once * own_row;
+    }
+    std::memset(buffer, 0, static_cast<std::size_t>(next - buffer));
+    copy_back_or_in(false);
+    program_.columns(at, down, bound_, height, begin, add, sums, column, bytes);
+    copy_back_or_in(true);
   }
 
   /// Stores the sums of a block of columns.
-  void finish(const At& at, std::int64_t begin, std::int64_t end, const std::byte* sums) const {
-    Loop::each(
-        [&]<int I>() {
-          if constexpr (B::line(I).kind == LineKind::output && B::line(I).column) {
-            constexpr auto o = static_cast<std::size_t>(B::line(I).operand);
-            constexpr int from = B::line(I).arguments[0];
-            using T = typename B::template Element<I>;
-            T* to = reinterpret_cast<T*>(at.at[o]);
-            if constexpr (counts_access) access_counts().stores[o] += end - begin;
-            const auto* row = reinterpret_cast<const Kept<from>*>(sums + ordinal(from) * row_bytes(end - begin));
-            for (std::int64_t j = begin; j < end; ++j) to[j * at.stride[o]] = static_cast<T>(row[j - begin]);
-          }
-        },
-        all);
+  void finish(std::int64_t begin, std::int64_t end, const std::byte* sums) const {
+    for (int o = 0; o < program_.operands; ++o) {
+      const OperandInfo& info = program_.operand[o];
+      if (info.store_sums == nullptr) continue;
+      if (program_.count != nullptr) program_.count(o, true, end - begin);
+      int ordinal = 0;
+      while (program_.reduction[ordinal].line != info.source) ++ordinal;
+      info.store_sums(sums + ordinal * row_bytes(end - begin), start_.at[o] + begin * start_.stride[o] * info.bytes,
+                      start_.stride[o], end - begin);
+    }
   }
 
+  const ProgramTable& program_;
   const Operand* bound_;
   std::int64_t rows_;
   std::int64_t n_;
-  RowWalk<B::operands> walk_;
-  At start_{};
-  std::array<std::int64_t, B::operands> down_{};
+  RowWalk walk_;
+  Cursor start_;
+  std::int64_t down_[max_operands];
 };
+
+/// Runs a column program.
+[[gnu::noinline]] inline void run_columns(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
+                                          const Operand* bound) {
+  ColumnKernel{program, grid, bound}.run(team);
+}
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

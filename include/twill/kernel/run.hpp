@@ -5,10 +5,12 @@
 // programs (reductions over the last dimension, performed in order) share theirs, column programs (reductions over the
 // first dimension) have their own. Callers that can merge dimensions first (kernel/coalesce.hpp) get longer inner loops.
 
+#include <twill/kernel/any_team.hpp>
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/summary.hpp>
+#include <twill/kernel/tabulate.hpp>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
@@ -19,9 +21,9 @@ template <class... Lines, class Team>
 void run(Program<Lines...>, const Team& team, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;
   if constexpr (summary_of<P>.shape == KernelShape::column)
-    ColumnKernel<P>{grid, operands}.run(team);
+    run_columns(table_of<P>, AnyTeam{team}, grid, operands);
   else
-    RowKernel<P>{grid, operands}.run(team);
+    run_rows(table_of<P>, AnyTeam{team}, grid, operands);
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

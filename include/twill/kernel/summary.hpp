@@ -135,6 +135,7 @@ template <int Count> struct Summary {
   int reductions = 0;
   int steps = 0;
   KernelShape shape = KernelShape::elementwise;
+  bool mixed = false; ///< reduces rows and columns: no loop can do both
   friend constexpr bool operator==(const Summary&, const Summary&) = delete;
 };
 
@@ -148,6 +149,10 @@ template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...
     summary.reductions += line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns ? 1 : 0;
     summary.steps += line.kind == LineKind::step || line.kind == LineKind::cast ? 1 : 0;
     if (line.kind == LineKind::reduce && summary.shape == KernelShape::elementwise) summary.shape = KernelShape::row;
+    const LineKind other = line.kind == LineKind::reduce ? LineKind::reduce_columns : LineKind::reduce;
+    for (const Line& earlier : summary.lines)
+      summary.mixed = summary.mixed || ((line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns) &&
+                                        earlier.kind == other);
     if (line.kind == LineKind::reduce_columns) summary.shape = KernelShape::column;
   }
   summary.leaves = summary.operands - summary.outputs;
@@ -159,6 +164,7 @@ template <class P>
 inline constexpr auto summary_of = [] {
   constexpr auto summary = describe(P{});
   static_assert(summary.fault < 0, "twill: a program's lines name earlier values of the types their primitives take");
+  static_assert(!summary.mixed, "twill: a program reduces rows or columns, not both; split it in two");
   return summary;
 }();
 

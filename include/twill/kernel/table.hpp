@@ -1,0 +1,113 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the loops around a program need to know of it, as data: its operands, its reductions, and a few functions, one for
+// each stage. Everything that walks, shares out, copies tails and combines chunks reads this table and is compiled once for
+// all programs; only the functions behind the pointers are a program's own. Read next: kernel/stage.hpp, which fills it.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+inline constexpr int max_operands = 128;
+inline constexpr int max_lines = 192;
+inline constexpr int max_accumulator_bytes = 8192; ///< of the reductions in one stage
+
+namespace vector_detail {
+inline constexpr std::int64_t rows_at_once = 8; ///< of a column program, summed in a register
+} // namespace vector_detail
+inline constexpr int max_column_buffer_bytes = 65536; ///< of the rows of a column program that do not fill a pack
+
+/// How an output is written.
+enum class StoreMode : std::uint8_t { plain, stream, scatter };
+
+/// Where the operands of a row lie: addresses as integers, for `Iota` the number itself. Only the first entries, one for
+/// each operand, ever hold anything: clearing the rest would cost more than a small kernel.
+struct Cursor {
+  std::int64_t at[max_operands];
+  std::int64_t stride[max_operands]; ///< in elements, along the row
+  StoreMode mode[max_operands];
+};
+
+/// Where a row keeps values between stages.
+struct ScratchRows {
+  std::byte* first = nullptr;  ///< row 0: often the output itself
+  std::byte* others = nullptr; ///< rows 1, 2, ...
+  std::int64_t row_bytes = 0;  ///< whole packs
+
+  template <class T> [[nodiscard]] TWILL_INLINE T* row(int number) const {
+    return reinterpret_cast<T*>(number == 0 ? first : others + (number - 1) * row_bytes);
+  }
+};
+
+/// The values that a row shares lie in a block of bytes, each at eight times the number of its line.
+inline constexpr int shared_slot_bytes = 8;
+
+/// What one operand is.
+struct OperandInfo {
+  enum class Role : std::uint8_t { input, output, iota, immediate };
+  Role role = Role::input;
+  int bytes = 0;            ///< of an element
+  int unit = 0;             ///< what a stride of one adds to the address: an element's bytes, 1 for Iota
+  bool contiguous = false;  ///< along the row, whatever its stride says
+  std::uint32_t stages = 0; ///< bit s: stage s touches its elements one by one
+  int source = 0;           ///< of an output: the line that it stores
+  /// An output that the row shares: stores the value in a slot `count` times along the row.
+  void (*store_shared)(const std::byte* slot, std::int64_t at, std::int64_t stride, std::int64_t count) = nullptr;
+  /// An output of a column reduction: stores so many of its sums.
+  void (*store_sums)(const std::byte* sums, std::int64_t at, std::int64_t stride, std::int64_t count) = nullptr;
+};
+
+/// What one reduction is.
+struct ReductionInfo {
+  int line = 0;
+  int stage = 0;
+  int offset = 0;     ///< of its vector within a block of accumulators
+  int lane_bytes = 0; ///< of its vector
+  /// Combines the accumulators, then the lanes.
+  void (*finish)(const std::byte* accumulators, int block_bytes, std::byte* slot) = nullptr;
+  /// Combines so many results as a balanced tree, into the first.
+  void (*tree)(std::byte* first, std::int64_t stride_bytes, std::int64_t count) = nullptr;
+  /// Down the columns: sums that have seen nothing, and the sums of two chunks added.
+  void (*clear)(std::byte* sums, std::int64_t columns) = nullptr;
+  void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
+};
+
+/// Runs a stage over whole packs; leaves the accumulators in `partial`, and starts from what is there if told to resume.
+using StageFunction = void (*)(const Cursor& where, const std::byte* shared, std::byte* partial,
+                               const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool resume);
+
+/// Computes what the row shares and is known at a level.
+using SharedFunction = void (*)(std::byte* shared, const std::int64_t* at, const Operand* bound);
+
+/// Adds one pack of columns over a few rows to the sums, or makes it the sums.
+using ColumnFunction = void (*)(const Cursor& where, const std::int64_t* down, const Operand* bound,
+                                std::int64_t height, std::int64_t j, bool add, std::byte* sums, std::int64_t column,
+                                std::int64_t row_bytes);
+
+/// A program as its loops see it.
+struct ProgramTable {
+  int operands = 0;
+  int reductions = 0;
+  int lanes = 0;
+  int stages = 0;
+  int operations = 0; ///< for one element, in additions
+  int scratch_rows = 0;
+  int scratch_output = -1; ///< the output whose row can serve as the first scratch row
+  bool reduces = false;
+  int shared_bytes = 0;
+  const int* block_bytes = nullptr; ///< of one set of accumulators, for each stage
+  const OperandInfo* operand = nullptr;
+  const ReductionInfo* reduction = nullptr;
+  const StageFunction* stage = nullptr;
+  const SharedFunction* shared = nullptr; ///< for each level; null where nothing is known
+  ColumnFunction columns = nullptr;
+  /// In counting builds: notes elements loaded from or stored to an operand.
+  void (*count)(int operand, bool is_store, std::int64_t elements) = nullptr;
+};
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

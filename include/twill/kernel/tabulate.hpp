@@ -1,0 +1,251 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills the table of a program: its operands and reductions as data, and pointers to its functions. Read next:
+// kernel/rows.hpp and kernel/columns.hpp, the loops that read it.
+
+#include <twill/kernel/count.hpp>
+#include <twill/kernel/stage.hpp>
+#include <twill/kernel/table.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+namespace vector_detail {
+inline void count_access(int operand, bool is_store, std::int64_t elements) {
+  const auto o = static_cast<std::size_t>(operand);
+  (is_store ? access_counts().stores : access_counts().loads)[o] += elements;
+}
+} // namespace vector_detail
+
+/// The functions and tables of a program.
+template <class P> class Tabulate {
+  using B = Body<P>;
+  static constexpr bool is_column = B::summary.shape == KernelShape::column;
+  static constexpr int stages = B::plan.stages;
+
+  /// The lines that the row shares and that are known at a level.
+  template <int Level>
+  static constexpr auto lines_at = [] {
+    vector_detail::Chosen<B::count> chosen{};
+    for (int i = 0; i < B::count; ++i) {
+      const Line& line = B::line(i);
+      if (line.uniform && B::plan[i].level == Level && line.kind != LineKind::reduce && line.kind != LineKind::output)
+        chosen.number[static_cast<std::size_t>(chosen.size++)] = i;
+    }
+    return chosen;
+  }();
+
+  template <int I> static TWILL_INLINE const auto& value(const std::byte* shared) {
+    return vector_detail::shared_value<typename B::template Scalar<I>>(shared, I);
+  }
+
+  template <int I>
+  static TWILL_INLINE void shared_line(std::byte* shared, const std::int64_t* at, const Operand* bound) {
+    using namespace vector_detail;
+    constexpr const Line& own = B::line(I);
+    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
+    using T = typename B::template Element<I>;
+    auto& result = shared_value<typename B::template Scalar<I>>(shared, I);
+    if constexpr (own.kind == LineKind::input)
+      result = load_shared<T>(reinterpret_cast<const void*>(at[own.operand]));
+    else if constexpr (own.kind == LineKind::immediate)
+      result = load_shared<T>(&bound[own.operand].bits);
+    else if constexpr (own.kind == LineKind::cast)
+      result = static_cast<typename B::template Scalar<I>>(
+          static_cast<T>(kernel::convert<typename B::template Scalar<I>>(value<a0>(shared))));
+    else if constexpr (own.arity == 1)
+      result = kernel::apply<own.primitive>(value<a0>(shared));
+    else if constexpr (own.arity == 2)
+      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared));
+    else if constexpr (own.arity == 3)
+      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared), value<a2>(shared));
+    else
+      result = kernel::apply<own.primitive>(value<a0>(shared), value<a1>(shared), value<a2>(shared), value<a3>(shared));
+  }
+  template <int... I>
+  static TWILL_INLINE void shared_lines(std::byte* shared, const std::int64_t* at, const Operand* bound,
+                                        std::integer_sequence<int, I...>) {
+    (shared_line<I>(shared, at, bound), ...);
+  }
+  template <int Level> static void shared_at(std::byte* shared, const std::int64_t* at, const Operand* bound) {
+    shared_lines(shared, at, bound, vector_detail::Sequence<lines_at<Level>>{});
+  }
+  template <int Level> static constexpr SharedFunction shared_function() {
+    if constexpr (lines_at<Level>.size == 0)
+      return nullptr;
+    else
+      return &shared_at<Level>;
+  }
+
+  /// `ColumnFunction`.
+  template <int... O, int... U, int... R>
+  static TWILL_INLINE void few_rows(const Cursor& where, const std::int64_t* down, const Operand* bound,
+                                    std::int64_t height, std::int64_t j, bool add, std::byte* sums, std::int64_t column,
+                                    std::int64_t row_bytes, std::integer_sequence<int, O...>,
+                                    std::integer_sequence<int, U...>, std::integer_sequence<int, R...> reduced) {
+    using namespace vector_detail;
+    using Loop = StageLoop<P, 0>;
+    typename Loop::Local local{{where.at[O]...}, {where.stride[O]...}, {where.mode[O]...}};
+    const std::int64_t step[] = {down[O]...};
+    typename Loop::Registers registers;
+    typename Loop::Accumulators accumulators;
+    Loop::start(accumulators, nullptr, false, reduced);
+    for (std::int64_t row = 0; row < height; ++row) {
+      if constexpr (lines_at<0>.size > 0) {
+        alignas(8) std::byte shared[static_cast<std::size_t>(B::count) * shared_slot_bytes];
+        shared_lines(shared, local.at, bound, Sequence<lines_at<0>>{});
+        ((value_of<U>(registers) = value<U>(shared)), ...);
+      }
+      Loop::pack(registers, local, ScratchRows{}, j, accumulators, Sequence<StageLines<P, 0>::active>{});
+      ((local.at[O] += step[O]), ...);
+    }
+    (merge_sums<B::line(R).reduction>(sums + ordinal(R) * row_bytes, column, add, value_of<R>(accumulators)), ...);
+  }
+  static void columns(const Cursor& where, const std::int64_t* down, const Operand* bound, std::int64_t height,
+                      std::int64_t j, bool add, std::byte* sums, std::int64_t column, std::int64_t row_bytes) {
+    using Lines = StageLines<P, 0>;
+    few_rows(where, down, bound, height, j, add, sums, column, row_bytes,
+             std::make_integer_sequence<int, B::operands>{}, vector_detail::Sequence<Lines::shared>{},
+             vector_detail::Sequence<Lines::reduced>{});
+  }
+
+  /// Which of the reductions a line is.
+  [[nodiscard]] static constexpr int ordinal(int line) {
+    int before = 0;
+    for (int k = 0; k < line; ++k)
+      before += B::line(k).kind == LineKind::reduce_columns || B::line(k).kind == LineKind::reduce ? 1 : 0;
+    return before;
+  }
+
+  /// The output whose row can serve as the first scratch row: of the same type, with no input read after the values are
+  /// there (the input may lie where the output lies). -1 for none.
+  static constexpr int scratch_output() {
+    int kept = -1;
+    for (int i = 0; i < B::count; ++i)
+      if (B::plan[i].scratch == 0) kept = i;
+    if (kept < 0) return -1;
+    int found = -1;
+    for (int i = 0; i < B::count; ++i) {
+      const Line& line = B::line(i);
+      if (line.kind == LineKind::input && (B::plan[i].computed >> (B::plan[kept].home + 1)) != 0) return -1;
+      const bool stored = line.kind == LineKind::output && !line.uniform && line.type == B::line(kept).type;
+      if (stored && found < 0 && (line.type == DType::float32 || line.type == DType::float64)) found = line.operand;
+    }
+    return found;
+  }
+
+  using Operands = std::array<OperandInfo, static_cast<std::size_t>(B::operands) + 1>;
+  using Reductions = std::array<ReductionInfo, static_cast<std::size_t>(B::summary.reductions) + 1>;
+
+  template <int I> static constexpr void note_operand(Operands& all) {
+    constexpr const Line& line = B::line(I);
+    if constexpr (line.operand >= 0) {
+      using T = typename B::template Element<I>;
+      OperandInfo& info = all[static_cast<std::size_t>(line.operand)];
+      using enum OperandInfo::Role;
+      info.role = line.kind == LineKind::output ? output
+                  : line.kind == LineKind::iota ? iota
+                                                : (line.kind == LineKind::immediate ? immediate : input);
+      info.bytes = static_cast<int>(sizeof(T));
+      info.unit = line.kind == LineKind::iota ? 1 : line.kind == LineKind::immediate ? 0 : info.bytes;
+      info.contiguous = line.kind == LineKind::input && line.access == Access::contiguous;
+      info.stages = B::plan[I].computed;
+      info.source = line.arguments[0];
+      if constexpr (line.kind == LineKind::output && line.column)
+        info.store_sums = &vector_detail::store_sums<T>;
+      else if constexpr (line.kind == LineKind::output && line.uniform && !is_column && B::summary.reductions > 0)
+        info.store_shared = &vector_detail::store_shared<T>;
+    }
+  }
+  template <int I> static constexpr void note_reduction(Reductions& all) {
+    constexpr const Line& line = B::line(I);
+    if constexpr (line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns) {
+      constexpr int stage = line.kind == LineKind::reduce ? B::plan[I].level - 1 : 0;
+      using Loop = StageLoop<P, stage>;
+      using V = typename Loop::template Accumulator<I>;
+      using T = vector_detail::lane_t<V>;
+      ReductionInfo& info = all[static_cast<std::size_t>(ordinal(I))];
+      info.line = I;
+      info.stage = stage;
+      info.offset = StageLines<P, stage>::offsets[I];
+      info.lane_bytes = static_cast<int>(sizeof(V)) / B::lanes;
+      if constexpr (is_column) {
+        info.clear = &vector_detail::clear_sums<line.reduction, T>;
+        info.add = &vector_detail::add_sums<line.reduction, T>;
+      } else {
+        info.finish = &vector_detail::finish_reduction<line.reduction, V, Loop::accumulators>;
+        info.tree = &vector_detail::combine_tree<line.reduction, T>;
+      }
+    }
+  }
+  template <int... I> static constexpr Operands note_operands(std::integer_sequence<int, I...>) {
+    Operands all{};
+    (note_operand<I>(all), ...);
+    return all;
+  }
+  template <int... I> static constexpr Reductions note_reductions(std::integer_sequence<int, I...>) {
+    Reductions all{};
+    (note_reduction<I>(all), ...);
+    return all;
+  }
+  template <int... S> static constexpr auto stage_functions(std::integer_sequence<int, S...>) {
+    if constexpr (is_column)
+      return std::array<StageFunction, 1>{};
+    else
+      return std::array<StageFunction, sizeof...(S)>{&StageLoop<P, S>::run...};
+  }
+  template <int... S> static constexpr auto block_sizes(std::integer_sequence<int, S...>) {
+    return std::array<int, sizeof...(S)>{StageLines<P, S>::block_bytes...};
+  }
+  template <int... L> static constexpr auto shared_functions(std::integer_sequence<int, L...>) {
+    return std::array<SharedFunction, sizeof...(L)>{shared_function<L>()...};
+  }
+
+  [[nodiscard]] static constexpr int row_bytes() {
+    int bytes = 0;
+    for (int i = 0; i < B::count; ++i)
+      if (B::line(i).kind == LineKind::input || B::line(i).kind == LineKind::output)
+        bytes += static_cast<int>(size_of(B::line(i).type)) * B::lanes;
+    return bytes;
+  }
+  static_assert(!is_column || row_bytes() * vector_detail::rows_at_once <= max_column_buffer_bytes,
+                "twill: a program that reduces columns has too many operands");
+
+  static constexpr auto operands = note_operands(std::make_integer_sequence<int, B::count>{});
+  static constexpr auto reductions = note_reductions(std::make_integer_sequence<int, B::count>{});
+  static constexpr auto stage = stage_functions(std::make_integer_sequence<int, stages>{});
+  static constexpr auto blocks = block_sizes(std::make_integer_sequence<int, stages>{});
+  static constexpr auto shared = shared_functions(std::make_integer_sequence < int, is_column ? 1 : stages + 1 > {});
+
+public:
+  static constexpr ProgramTable table() {
+    ProgramTable result;
+    result.operands = B::operands;
+    result.reductions = B::summary.reductions;
+    result.lanes = B::lanes;
+    result.stages = stages;
+    result.operations = B::plan.operations + 2 * (B::operands > 0 ? B::operands : 1);
+    result.scratch_rows = B::plan.scratch_rows;
+    result.scratch_output = scratch_output();
+    result.reduces = B::summary.reductions > 0;
+    result.shared_bytes = B::count * shared_slot_bytes;
+    result.block_bytes = blocks.data();
+    result.operand = operands.data();
+    result.reduction = reductions.data();
+    result.stage = stage.data();
+    result.shared = shared.data();
+    if constexpr (is_column) result.columns = &columns;
+    if constexpr (counts_access) result.count = &vector_detail::count_access;
+    return result;
+  }
+};
+
+/// The table of a program.
+template <class P> inline constexpr ProgramTable table_of = Tabulate<P>::table();
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
