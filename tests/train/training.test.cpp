@@ -214,6 +214,16 @@ TEST_CASE("a second backward pass adds to the gradients, zero_grad starts again"
   CHECK(gradients_of(model) == once);
 }
 
+TEST_CASE("a backward pass through weights that have changed since is refused", "[train]") {
+  nn::Network<Regressor, Cpu, double> model{Cpu{0}};
+  train::Optimiser optimiser{model, optim::Sgd{}};
+  const auto loss = nn::mse(model.forward(doubles<2>(6)), doubles<1>(6, 1));
+  loss.backward();
+  loss.backward();
+  optimiser.step();
+  CHECK_THROWS_WITH(loss.backward(), Catch::Contains("call backward before step"));
+}
+
 TEST_CASE("a run-time number that the model lacks is refused with those it has", "[nn]") {
   nn::Network<DropoutClassifier> model{};
   CHECK_THROWS_WITH(model.set("dropuot", 0.1),

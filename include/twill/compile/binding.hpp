@@ -24,14 +24,30 @@ namespace twill::inline v0::compile {
   std::uint64_t bits = 0;
   const auto put = [&](auto value) { std::memcpy(&bits, &value, sizeof(value)); };
   switch (dtype) {
-    case DType::boolean: put(number != 0); break;
-    case DType::uint8: put(static_cast<std::uint8_t>(number)); break;
-    case DType::int32: put(static_cast<std::int32_t>(number)); break;
-    case DType::int64: put(static_cast<std::int64_t>(number)); break;
-    case DType::float16: put(half(number)); break;
-    case DType::bfloat16: put(bfloat16(number)); break;
-    case DType::float32: put(static_cast<float>(number)); break;
-    case DType::float64: put(number); break;
+  case DType::boolean:
+    put(number != 0);
+    break;
+  case DType::uint8:
+    put(static_cast<std::uint8_t>(number));
+    break;
+  case DType::int32:
+    put(static_cast<std::int32_t>(number));
+    break;
+  case DType::int64:
+    put(static_cast<std::int64_t>(number));
+    break;
+  case DType::float16:
+    put(half(number));
+    break;
+  case DType::bfloat16:
+    put(bfloat16(number));
+    break;
+  case DType::float32:
+    put(static_cast<float>(number));
+    break;
+  case DType::float64:
+    put(number);
+    break;
   }
   return bits;
 }
@@ -93,9 +109,9 @@ struct Binding {
   graph::SymbolValues symbols{};
   std::vector<BoundInstruction> instructions{};
   std::vector<kernel::Operand> operands{};
-  std::vector<OutsideOperand> outside{};     ///< inputs, parameters and outputs
-  std::vector<OutsideOperand> numbers{};     ///< run-time numbers
-  std::vector<OutsideOperand> inside{};      ///< `index` is the offset in the arena
+  std::vector<OutsideOperand> outside{}; ///< inputs, parameters and outputs
+  std::vector<OutsideOperand> numbers{}; ///< run-time numbers
+  std::vector<OutsideOperand> inside{};  ///< `index` is the offset in the arena
   std::vector<RandomOperand> random{};
   std::vector<std::size_t> value_bytes{};
   std::size_t arena_bytes = 0;
@@ -104,7 +120,7 @@ struct Binding {
 namespace detail {
 
 [[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
-                                           std::vector<std::size_t>& value_bytes, std::vector<int>& planned) {
+                                                   std::vector<std::size_t>& value_bytes, std::vector<int>& planned) {
   std::vector<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];
@@ -113,7 +129,7 @@ namespace detail {
     planned[v] = static_cast<int>(lifetimes.size());
     lifetimes.push_back({static_cast<std::int64_t>(value_bytes[v]), value.first_use, value.last_use});
   }
-  constexpr std::int64_t cache_line = 64;  // values do not share one
+  constexpr std::int64_t cache_line = 64; // values do not share one
   return memory::plan_offsets(lifetimes, cache_line);
 }
 
@@ -149,12 +165,14 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
       const OperandInfo& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
       if (info.kind == OperandKind::position && info.random)
-        binding.random.push_back({position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});
+        binding.random.push_back(
+            {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});
       if (info.kind != OperandKind::memory) continue;
       const auto v = static_cast<std::size_t>(info.value);
       const ValueInfo& value = table.values[v];
       if (value.storage == Storage::temporary)
-        binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])])});
+        binding.inside.push_back({position, Storage::temporary,
+                                  static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])])});
       else
         (value.storage == Storage::knob ? binding.numbers : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index)});
@@ -168,7 +186,8 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
       reduces_columns = reduces_columns || kind == LineKind::reduce_columns;
     }
     if (!kernel.is_operation && !reduces_columns)
-      kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count, reduces_rows);
+      kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count,
+                       reduces_rows);
     binding.instructions.push_back(bound);
   }
   return binding;

@@ -50,11 +50,15 @@ public:
   [[nodiscard]] D device() const { return device_; }
 
   /// The bytes of the arena for these sizes, before anything runs.
-  [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) { return bound_for(symbols).numbers.arena_bytes; }
+  [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
+    return bound_for(symbols).numbers.arena_bytes;
+  }
 
   /// Puts one run into the device's stream.
   /// throws: OutOfMemoryError when the arena does not fit
-  void run(const graph::SymbolValues& symbols, const RunArguments& arguments) { run_bound(bound_for(symbols), arguments); }
+  void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
+    run_bound(bound_for(symbols), arguments);
+  }
 
   /// The same for inputs of these shapes. throws: ShapeError when they do not fit the table or each other
   void run_on(std::span<const Dims> shapes, const RunArguments& arguments) {

@@ -27,6 +27,13 @@ public:
   virtual ~Weights() = default;
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
   virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
+
+  /// How often an update has overwritten the weights.
+  [[nodiscard]] std::int64_t updates() const { return updates_; }
+  void note_update() { ++updates_; }
+
+private:
+  std::int64_t updates_ = 0;
 };
 
 template <StageFunction F, HostDevice D, class... Arguments> class Tracked;
@@ -56,6 +63,13 @@ template <class... Arguments> constexpr unsigned tracked_set() {
 
 template <AnyTensor X> [[nodiscard]] const X& tensor_of(const X& tensor) { return tensor; }
 template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { return tracked.value(); }
+
+/// Whether a run depends on what the weights are.
+template <compile::Source S> constexpr bool reads_weights() {
+  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
+    if (value.storage == compile::Storage::parameter && value.first_use >= 0) return true;
+  return false;
+}
 
 /// Runs a source whose outputs are untyped blocks of memory.
 template <compile::Source S, HostDevice D>
@@ -110,6 +124,7 @@ public:
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
     kept_ = is_no_grad() ? forward<PlainForward<F>>(device, addresses) : forward<Forward>(device, addresses);
     kept_.erase(kept_.begin());
+    if (weights_) updates_ = weights_->updates();
     if (is_no_grad()) forget();
   }
 
@@ -139,6 +154,9 @@ public:
   void backward_from(const Value& cotangent) const {
     if (!records_) throw ValueError("backward: nothing was kept for it; the value was computed under NoGrad, or reset");
     using Pass = Backward<F, input_set>;
+    if (weights_ && detail::reads_weights<Pass>() && weights_->updates() != updates_)
+      throw ValueError(
+          "backward: the weights were updated after forward, which needs them as they were; call backward before step");
     const Value gradient = cotangent.contiguous();
     const std::tuple inputs =
         std::apply([](const auto&... x) { return std::tuple{detail::tensor_of(x).contiguous()...}; }, arguments_);
@@ -200,6 +218,7 @@ private:
   graph::SymbolValues symbols_{};
   Value value_{};
   std::vector<memory::Buffer<D>> kept_{};
+  std::int64_t updates_ = 0; ///< of the weights, before the forward pass
   bool records_ = true;
 };
 

@@ -151,6 +151,7 @@ public:
     void* output = loss_.data();
     const auto addresses = parameters();
     update_->run({}, {.parameters = addresses, .outputs = {&output, 1}, .knobs = update_knobs_.bits()});
+    network_->state()->note_update();
     ++steps_;
     batches_ = 0;
     rows_ = 0;

@@ -21,9 +21,10 @@ namespace twill::inline v0::train {
 
 /// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
 template <HostDevice D> class OptimiserState {
- public:
+public:
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
-  [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters) {
+  [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network,
+                                                 std::span<const graph::ParameterInfo> parameters) {
     const std::span<void* const> weights = network.addresses();
     if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
       return addresses_;
@@ -45,14 +46,14 @@ template <HostDevice D> class OptimiserState {
 
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
 
- private:
+private:
   std::vector<memory::Buffer<D>> states_{};
   std::vector<void*> addresses_{};
 };
 
 /// Where a rule's numbers stand among the run-time numbers of a table.
 template <optim::Rule R> class RuleNumbers {
- public:
+public:
   RuleNumbers() = default;
   explicit RuleNumbers(const compile::Knobs& knobs) {
     for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = knobs.find(R::numbers[i]);
@@ -63,7 +64,7 @@ template <optim::Rule R> class RuleNumbers {
       if (index_[i] >= 0) knobs.set_at(static_cast<std::size_t>(index_[i]), values[i]);
   }
 
- private:
+private:
   std::array<int, R::numbers.size()> index_{};
 };
 
@@ -72,7 +73,7 @@ template <class Network, optim::Rule R> class Optimiser {
   using D = typename Network::device_type;
   using Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>;
 
- public:
+public:
   Optimiser(Network& network, R given)
       : rule{std::move(given)},
         network_{network.state()},
@@ -86,13 +87,16 @@ template <class Network, optim::Rule R> class Optimiser {
     for (std::size_t i = 0; i < network_->infos.size(); ++i) {
       if (network_->infos[i].role != graph::Role::weight) continue;
       if (!network_->gradients[i])
-        throw ValueError("step: '" + std::string{network_->infos[i].name.view()} + "' has no gradient; call backward first");
+        throw ValueError("step: '" + std::string{network_->infos[i].name.view()} +
+                         "' has no gradient; call backward first");
       gradients.push_back(network_->gradients[i].data());
     }
-    if (!(executor_->device() == network_->device)) executor_ = make_executor(network_->device); // the network has moved
+    if (!(executor_->device() == network_->device))
+      executor_ = make_executor(network_->device); // the network has moved
     numbers_.write(rule, steps_ + 1, knobs_);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
     executor_->run({}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits()});
+    network_->note_update();
     ++steps_;
   }
 
@@ -103,9 +107,9 @@ template <class Network, optim::Rule R> class Optimiser {
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  R rule;  ///< its options may change between steps
+  R rule; ///< its options may change between steps
 
- private:
+private:
   static std::unique_ptr<compile::Executor<D>> make_executor(D device) {
     return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(), compile::kernels<Source>,
                                                   compile::Arena::for_each_run);

@@ -76,6 +76,7 @@ public:
                              .outputs = {&output, 1},
                              .knobs = program.knobs.bits(),
                              .first_row = 0});
+    network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
   }
