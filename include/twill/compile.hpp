@@ -4,12 +4,14 @@
 // All of compile/.
 
 #include <twill/compile/binding.hpp>
+#include <twill/compile/cost.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/compile/group.hpp>
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/lower.hpp>
+#include <twill/compile/order.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>
 #include <twill/compile/report.hpp>
