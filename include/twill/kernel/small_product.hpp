@@ -30,26 +30,48 @@ template <class T, int W> TWILL_INLINE void blend_into(T* c, const Pack<T, W>& s
   store(c, value);
 }
 
-/// R rows and W columns of C = alpha * A * B + beta * C.
-template <int R, int W, class T>
+/// R rows and C packs of W columns of C = alpha * A * B + beta * C.
+template <int R, int W, int C, class T>
 TWILL_INLINE void tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, std::int64_t ldb, T beta, T* c,
                        std::int64_t ldc) {
-  Pack<T, W> sum[R];
-  for (int r = 0; r < R; ++r) sum[r] = Pack<T, W>{T{0}};
+  Pack<T, W> sum[R][C];
+  for (int r = 0; r < R; ++r)
+    for (int q = 0; q < C; ++q) sum[r][q] = Pack<T, W>{T{0}};
   const T* left = a.data;
   for (std::int64_t p = 0; p < k; ++p, left += a.column, b += ldb) {
-    const auto right = load<T, W>(b);
-    for (int r = 0; r < R; ++r) sum[r] = kernel::fma(Pack<T, W>{left[r * a.row]}, right, sum[r]);
+    Pack<T, W> right[C];
+    for (int q = 0; q < C; ++q) right[q] = load<T, W>(b + q * W);
+    for (int r = 0; r < R; ++r)
+      for (int q = 0; q < C; ++q) sum[r][q] = kernel::fma(Pack<T, W>{left[r * a.row]}, right[q], sum[r][q]);
   }
-  for (int r = 0; r < R; ++r) blend_into(c + r * ldc, sum[r], alpha, beta);
+  for (int r = 0; r < R; ++r)
+    for (int q = 0; q < C; ++q) blend_into(c + r * ldc + q * W, sum[r][q], alpha, beta);
 }
 
-/// R rows of all columns: whole packs, then ever narrower ones.
+/// R rows of a single column, in scalars.
+template <int R, class T>
+TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, std::int64_t ldb, T beta, T* c,
+                              std::int64_t ldc) {
+  T sum[R]{};
+  const T* left = a.data;
+  for (std::int64_t p = 0; p < k; ++p, left += a.column, b += ldb)
+    for (int r = 0; r < R; ++r) sum[r] = kernel::apply<Primitive::fma>(left[r * a.row], *b, sum[r]);
+  for (int r = 0; r < R; ++r) {
+    const T value = alpha * sum[r];
+    c[r * ldc] = beta == T{0} ? value : kernel::apply<Primitive::fma>(beta, c[r * ldc], value);
+  }
+}
+
+/// R rows of all columns: pairs of packs, whole packs, then ever narrower ones.
 template <int R, int W, class T>
 TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a, const T* b,
                             std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
-  for (; j + W <= n; j += W) tile<R, W>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
-  if constexpr (W > 1) {
+  if constexpr (W == 1) {
+    for (; j < n; ++j) column_tile<R>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
+  } else {
+    if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes)
+      for (; j + 2 * W <= n; j += 2 * W) tile<R, W, 2>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
+    for (; j + W <= n; j += W) tile<R, W, 1>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
     if (j < n) row_panel<R, W / 2>(j, n, k, alpha, a, b, ldb, beta, c, ldc);
   }
 }

@@ -61,16 +61,16 @@ template <class P, int Stage> struct StageLines {
       if (wanted[static_cast<std::size_t>(i)]) chosen.number[static_cast<std::size_t>(chosen.size++)] = i;
     return chosen;
   }
-  static constexpr auto active = choose<Group::active>();
-  static constexpr auto shared = choose<Group::shared>();
-  static constexpr auto reduced = choose<Group::reduced>();
+  static constexpr auto active_lines = choose<Group::active>();
+  static constexpr auto shared_lines = choose<Group::shared>();
+  static constexpr auto reduced_lines = choose<Group::reduced>();
 
   /// Where each accumulator lies within a block of them; the last entry is the size of the block.
   static constexpr auto offsets = [] {
     std::array<int, static_cast<std::size_t>(B::count) + 1> result{};
     int at = 0;
-    for (int r = 0; r < reduced.size; ++r) {
-      const int i = reduced.number[static_cast<std::size_t>(r)];
+    for (int r = 0; r < reduced_lines.size; ++r) {
+      const int i = reduced_lines.number[static_cast<std::size_t>(r)];
       const Line& argument = B::line(B::line(i).arguments[0]);
       const int bytes = argument.type == DType::boolean ? B::widths[static_cast<std::size_t>(B::line(i).arguments[0])]
                         : argument.type == DType::float16 || argument.type == DType::bfloat16
@@ -90,7 +90,7 @@ template <class P, int Stage> struct StageLines {
     for (int i = 0; i < B::count; ++i)
       if (B::plan[i].in_stage(Stage)) cost += detail::cost_of(B::line(i));
     int number = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
-    if (reduced.size == 0 || B::summary.shape == KernelShape::column) number = 1;
+    if (reduced_lines.size == 0 || B::summary.shape == KernelShape::column) number = 1;
     while (number > 1 && number * block_bytes > max_accumulator_bytes) number /= 2;
     return number;
   }();
@@ -110,7 +110,7 @@ template <class P, int Stage> struct StageLoop {
   template <class Reduced> struct AccumulatorFile;
   template <int... R>
   struct AccumulatorFile<std::integer_sequence<int, R...>> : vector_detail::Slot<R, Accumulator<R>>... {};
-  using Accumulators = AccumulatorFile<vector_detail::Sequence<Lines::reduced>>;
+  using Accumulators = AccumulatorFile<vector_detail::Sequence<Lines::reduced_lines>>;
 
   /// One line for one pack.
   template <int I>
@@ -193,8 +193,8 @@ template <class P, int Stage> struct StageLoop {
                                 std::integer_sequence<int, O...>, std::integer_sequence<int, U...>,
                                 std::integer_sequence<int, K...>) {
     using namespace vector_detail;
-    constexpr Sequence<Lines::active> active{};
-    constexpr Sequence<Lines::reduced> reduced{};
+    constexpr Sequence<Lines::active_lines> active{};
+    constexpr Sequence<Lines::reduced_lines> reduced{};
     const Local local{{where.at[O]...}, {where.stride[O]...}, {where.mode[O]...}};
     const ScratchRows scratch = rows;
     Registers registers;
@@ -214,7 +214,7 @@ template <class P, int Stage> struct StageLoop {
   static void run(const Cursor& where, const std::byte* shared, std::byte* partial, const ScratchRows& rows,
                   std::int64_t begin, std::int64_t end, bool resume) {
     loop(where, shared, partial, rows, begin, end, resume, std::make_integer_sequence<int, B::operands>{},
-         vector_detail::Sequence<Lines::shared>{}, std::make_integer_sequence<int, accumulators>{});
+         vector_detail::Sequence<Lines::shared_lines>{}, std::make_integer_sequence<int, accumulators>{});
   }
 };
 

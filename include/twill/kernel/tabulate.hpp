@@ -101,7 +101,7 @@ template <class P> class Tabulate {
         shared_lines(shared, local.at, bound, Sequence<lines_at<0>>{});
         ((value_of<U>(registers) = value<U>(shared)), ...);
       }
-      Loop::pack(registers, local, ScratchRows{}, j, accumulators, Sequence<StageLines<P, 0>::active>{});
+      Loop::pack(registers, local, ScratchRows{}, j, accumulators, Sequence<StageLines<P, 0>::active_lines>{});
       ((local.at[O] += step[O]), ...);
     }
     (merge_sums<B::line(R).reduction>(sums + ordinal(R) * row_bytes, column, add, value_of<R>(accumulators)), ...);
@@ -110,8 +110,8 @@ template <class P> class Tabulate {
                       std::int64_t j, bool add, std::byte* sums, std::int64_t column, std::int64_t row_bytes) {
     using Lines = StageLines<P, 0>;
     few_rows(where, down, bound, height, j, add, sums, column, row_bytes,
-             std::make_integer_sequence<int, B::operands>{}, vector_detail::Sequence<Lines::shared>{},
-             vector_detail::Sequence<Lines::reduced>{});
+             std::make_integer_sequence<int, B::operands>{}, vector_detail::Sequence<Lines::shared_lines>{},
+             vector_detail::Sequence<Lines::reduced_lines>{});
   }
 
   /// Which of the reductions a line is.
@@ -216,11 +216,12 @@ template <class P> class Tabulate {
   static_assert(!is_column || row_bytes() * vector_detail::rows_at_once <= max_column_buffer_bytes,
                 "twill: a program that reduces columns has too many operands");
 
-  static constexpr auto operands = note_operands(std::make_integer_sequence<int, B::count>{});
-  static constexpr auto reductions = note_reductions(std::make_integer_sequence<int, B::count>{});
-  static constexpr auto stage = stage_functions(std::make_integer_sequence<int, stages>{});
-  static constexpr auto blocks = block_sizes(std::make_integer_sequence<int, stages>{});
-  static constexpr auto shared = shared_functions(std::make_integer_sequence < int, is_column ? 1 : stages + 1 > {});
+  static constexpr auto operands_table = note_operands(std::make_integer_sequence<int, B::count>{});
+  static constexpr auto reductions_table = note_reductions(std::make_integer_sequence<int, B::count>{});
+  static constexpr auto stage_table = stage_functions(std::make_integer_sequence<int, stages>{});
+  static constexpr auto blocks_table = block_sizes(std::make_integer_sequence<int, stages>{});
+  static constexpr auto shared_table =
+      shared_functions(std::make_integer_sequence < int, is_column ? 1 : stages + 1 > {});
 
 public:
   static constexpr ProgramTable table() {
@@ -234,11 +235,11 @@ public:
     result.scratch_output = scratch_output();
     result.reduces = B::summary.reductions > 0;
     result.shared_bytes = B::count * shared_slot_bytes;
-    result.block_bytes = blocks.data();
-    result.operand = operands.data();
-    result.reduction = reductions.data();
-    result.stage = stage.data();
-    result.shared = shared.data();
+    result.block_bytes = blocks_table.data();
+    result.operand = operands_table.data();
+    result.reduction = reductions_table.data();
+    result.stage = stage_table.data();
+    result.shared = shared_table.data();
     if constexpr (is_column) result.columns = &columns;
     if constexpr (counts_access) result.count = &vector_detail::count_access;
     return result;

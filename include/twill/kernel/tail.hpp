@@ -20,7 +20,7 @@ inline constexpr int pack_room = vector_bytes * 8; ///< bytes that hold a pack o
 
 inline void copy_elements(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
                           std::int64_t elements, std::int64_t size) {
-  if (to_stride == 1 && from_stride == 1) {
+  if (to_stride == 1 && from_stride == 1) [[likely]] {
     std::memcpy(to, from, static_cast<std::size_t>(elements * size));
     return;
   }
@@ -38,11 +38,11 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
 }
 
 /// A register of bytes: all that is copied here is a multiple of it, or fits in one.
-using Bytes = Pack<signed char, vector_bytes>;
+using RegisterBytes = Pack<signed char, vector_bytes>;
 TWILL_INLINE signed char* byte_address(std::byte* at) { return reinterpret_cast<signed char*>(at); }
 
 inline void clear_bytes(std::byte* to, std::int64_t bytes) {
-  for (std::int64_t b = 0; b < bytes; b += vector_bytes) store(byte_address(to + b), Bytes{0});
+  for (std::int64_t b = 0; b < bytes; b += vector_bytes) store(byte_address(to + b), RegisterBytes{0});
 }
 inline void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes) {
   for (std::int64_t b = 0; b < bytes; b += vector_bytes)
@@ -51,9 +51,9 @@ inline void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes) {
 /// Keeps the bytes [first, last) of a vector and restores the others.
 inline void restore_bytes(std::byte* vector, std::byte* before, std::int64_t bytes, std::int64_t first,
                           std::int64_t last) {
-  const Bytes numbers = lane_numbers<signed char, vector_bytes>();
+  const RegisterBytes numbers = lane_numbers<signed char, vector_bytes>();
   const auto clamped = [](std::int64_t x) {
-    return Bytes{static_cast<signed char>(x < 0 ? 0 : x > vector_bytes ? vector_bytes : x)};
+    return RegisterBytes{static_cast<signed char>(x < 0 ? 0 : x > vector_bytes ? vector_bytes : x)};
   };
   for (std::int64_t b = 0; b < bytes; b += vector_bytes) {
     const auto keeps = (numbers >= clamped(first - b)) & (numbers < clamped(last - b));
@@ -62,6 +62,22 @@ inline void restore_bytes(std::byte* vector, std::byte* before, std::int64_t byt
     store(byte_address(vector + b), select(keeps | beyond, load<signed char, vector_bytes>(byte_address(vector + b)),
                                            load<signed char, vector_bytes>(byte_address(before + b))));
   }
+}
+
+/// A register's first bytes, the others zero, when the instruction set can and all fits: one whole store, which the loop's
+/// load can take its value from at once. Returns whether it was done.
+TWILL_INLINE bool load_first([[maybe_unused]] std::byte* to, [[maybe_unused]] const std::byte* from,
+                             [[maybe_unused]] std::int64_t bytes, [[maybe_unused]] std::int64_t room) {
+#if defined(__AVX512BW__) && !TWILL_NVCC
+  if (room > 64) return false;
+  typedef char Vector __attribute__((vector_size(64)));
+  const unsigned long long mask = bytes >= 64 ? ~0ULL : (1ULL << bytes) - 1;
+  *reinterpret_cast<Vector*>(to) =
+      (Vector)__builtin_ia32_loaddquqi512_mask(reinterpret_cast<const char*>(from), Vector{}, mask);
+  return true;
+#else
+  return false;
+#endif
 }
 
 /// How a stage walks an input or output.
@@ -93,9 +109,10 @@ inline void restore_bytes(std::byte* vector, std::byte* before, std::int64_t byt
     at.mode[o] = StoreMode::plain;
     if (is_output) continue;
     const std::int64_t stride = stride_of(info, where, o);
+    auto* from = reinterpret_cast<std::byte*>(where.at[o] + j * stride * info.bytes);
+    if (stride == 1 && load_first(buffer[o], from, rest * info.bytes, lanes * info.bytes)) continue;
     clear_bytes(buffer[o], std::int64_t{lanes} * info.bytes);
-    copy_elements(buffer[o], 1, reinterpret_cast<const std::byte*>(where.at[o] + j * stride * info.bytes), stride, rest,
-                  info.bytes);
+    copy_elements(buffer[o], 1, from, stride, rest, info.bytes);
   }
   if (!program.reduces) {
     program.stage[stage](at, shared, partial, scratch, j, j + lanes, false);
