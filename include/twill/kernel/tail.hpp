@@ -72,8 +72,12 @@ TWILL_INLINE bool load_first([[maybe_unused]] std::byte* to, [[maybe_unused]] co
   if (room > 64) return false;
   typedef char Vector __attribute__((vector_size(64)));
   const unsigned long long mask = bytes >= 64 ? ~0ULL : (1ULL << bytes) - 1;
-  *reinterpret_cast<Vector*>(to) =
-      (Vector)__builtin_ia32_loaddquqi512_mask(reinterpret_cast<const char*>(from), Vector{}, mask);
+#if defined(__clang__)
+  const auto* address = reinterpret_cast<const Vector*>(from);
+#else
+  const auto* address = reinterpret_cast<const char*>(from);
+#endif
+  *reinterpret_cast<Vector*>(to) = (Vector)__builtin_ia32_loaddquqi512_mask(address, Vector{}, mask);
   return true;
 #else
   return false;
