@@ -12,12 +12,25 @@
 #include <cstdint>
 
 #if defined(TWILL_WITH_CBLAS)
-#include <cblas.h>
 #include <dlfcn.h>
-extern "C" __attribute__((weak)) int MKL_Set_Num_Threads_Local(int);
 #endif
 
 namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_CBLAS)
+// The few functions needed, declared here under names of their own: OpenBLAS's header defines a global `bfloat16`.
+namespace blas {
+enum : int { row_major = 101, no_transpose = 111, transpose = 112 };
+extern "C" {
+void twill_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a, int lda,
+                 const float* b, int ldb, float beta, float* c, int ldc) __asm__("cblas_sgemm");
+void twill_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a,
+                 int lda, const double* b, int ldb, double beta, double* c, int ldc) __asm__("cblas_dgemm");
+__attribute__((weak)) int twill_mkl_local_threads(int count) __asm__("MKL_Set_Num_Threads_Local");
+__attribute__((weak)) void twill_openblas_threads(int count) __asm__("openblas_set_num_threads");
+}
+} // namespace blas
+#endif
 
 namespace detail {
 
@@ -58,14 +71,14 @@ void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t
 class OneBlasThread {
 public:
   OneBlasThread() {
-    if (MKL_Set_Num_Threads_Local != nullptr) {
-      previous_ = MKL_Set_Num_Threads_Local(1);
+    if (blas::twill_mkl_local_threads != nullptr) {
+      previous_ = blas::twill_mkl_local_threads(1);
       return;
     }
-#if defined(OPENBLAS_VERSION)
-    static const bool done = (openblas_set_num_threads(1), true);
-    static_cast<void>(done);
-#endif
+    if (blas::twill_openblas_threads != nullptr) {
+      static const bool done = (blas::twill_openblas_threads(1), true);
+      static_cast<void>(done);
+    }
     if (open_mp().set == nullptr) return;
     previous_ = open_mp().get();
     if (previous_ != 1) open_mp().set(1);
@@ -73,8 +86,8 @@ public:
   OneBlasThread(const OneBlasThread&) = delete;
   OneBlasThread& operator=(const OneBlasThread&) = delete;
   ~OneBlasThread() {
-    if (MKL_Set_Num_Threads_Local != nullptr)
-      MKL_Set_Num_Threads_Local(previous_);
+    if (blas::twill_mkl_local_threads != nullptr)
+      blas::twill_mkl_local_threads(previous_);
     else if (previous_ > 1)
       open_mp().set(previous_);
   }
@@ -93,13 +106,13 @@ private:
   int previous_ = 1;
 };
 
-inline void gemm_block(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a,
-                       int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+inline void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
+                       int ldb, float beta, float* c, int ldc) {
+  blas::twill_sgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
-inline void gemm_block(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a,
-                       int lda, const double* b, int ldb, double beta, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+inline void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
+                       int ldb, double beta, double* c, int ldc) {
+  blas::twill_dgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 #endif
 
@@ -111,9 +124,9 @@ void gemm_serial(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_
   constexpr std::int64_t limit = 0x7fffffff; // CBLAS speaks int
   if (k > 0 && std::max({m, n, k, lda, ldb, ldc}) <= limit) {
     const OneBlasThread scope{};
-    gemm_block(transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(m),
-               static_cast<int>(n), static_cast<int>(k), alpha, a, static_cast<int>(lda), b, static_cast<int>(ldb),
-               beta, c, static_cast<int>(ldc));
+    gemm_block(transpose_a ? blas::transpose : blas::no_transpose, transpose_b ? blas::transpose : blas::no_transpose,
+               static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, a, static_cast<int>(lda), b,
+               static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
     return;
   }
 #endif
