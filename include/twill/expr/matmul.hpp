@@ -3,14 +3,15 @@
 //
 // The matrix product of tensors, NumPy's `matmul`: vectors, matrices, and stacks of matrices whose leading axes broadcast.
 // Unlike everything else in expr/ it computes at once and returns a tensor; operands that are expressions are evaluated
-// first. Transposed views go to the product as they are. Read next: device/cpu/blas.hpp.
+// first. Transposed views go to the product as they are. Read next: kernel/product.hpp.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
-#include <twill/device/cpu/blas.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/kernel/product.hpp>
 #include <twill/tensor/layout.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -108,33 +109,6 @@ template <class T, class D, class S>
   return result;
 }
 
-template <class Team, class T>
-void multiply(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, const Matrices<T>& a, const T* left,
-              const Matrices<T>& b, const T* right, T* to) {
-  const bool a_transposed = a.is_transposed(k);
-  const bool b_transposed = b.is_transposed(n);
-  const std::int64_t a_leading = a.leading(m, k);
-  const std::int64_t b_leading = b.leading(k, n);
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    cpu::gemm(team, a_transposed, b_transposed, m, n, k, T{1}, left, a_leading, right, b_leading, T{0}, to,
-              std::max<std::int64_t>(n, 1));
-  } else {
-    // the 16-bit types add up in float32, integers wrap in their own type
-    using Sum = std::conditional_t<FloatingScalar<T>, float,
-                                   std::make_unsigned_t<std::conditional_t<FloatingScalar<T>, int, T>>>;
-    for (std::int64_t i = 0; i < m; ++i) {
-      for (std::int64_t j = 0; j < n; ++j) {
-        Sum sum{};
-        for (std::int64_t l = 0; l < k; ++l)
-          sum =
-              static_cast<Sum>(sum + static_cast<Sum>(left[a_transposed ? l * a_leading + i : i * a_leading + l]) *
-                                         static_cast<Sum>(right[b_transposed ? j * b_leading + l : l * b_leading + j]));
-        to[i * n + j] = static_cast<T>(sum);
-      }
-    }
-  }
-}
-
 template <class X> [[nodiscard]] auto as_tensor(X&& x) {
   if constexpr (AnyTensor<X>)
     return std::remove_cvref_t<X>(std::forward<X>(x));
@@ -192,7 +166,9 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
         y_offset += rest % batch[axis] * (y.batch_strides.rank > 0 ? y.batch_strides[axis] : 0);
         rest /= batch[axis];
       }
-      expr::multiply(team, m, n, k, x, x.data + x_offset, y, y.data + y_offset, to + i * m * n);
+      kernel::product(team, x.is_transposed(k), y.is_transposed(n), m, n, k, compute_t<T>{1}, x.data + x_offset,
+                      x.leading(m, k), y.data + y_offset, y.leading(k, n), compute_t<T>{0}, to + i * m * n,
+                      std::max<std::int64_t>(n, 1));
     }
   });
   return result;
