@@ -102,6 +102,12 @@ public:
   /// What each replica returned, on its own device.
   [[nodiscard]] const std::vector<Replica>& outputs() const { return outputs_; }
 
+  /// Gives up the value and everything the replicas kept.
+  void reset() noexcept {
+    outputs_.clear();
+    value_.reset();
+  }
+
   /// Sends each replica its rows of the gradient, runs all backward passes at once and sums into the module's gradients.
   void backward_from(const Value& gradient) const {
     std::vector<typename Replica::Value> shares{};

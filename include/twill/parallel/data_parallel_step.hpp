@@ -77,7 +77,7 @@ public:
           const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
           own.template run<Source>(context, piece.begin, weight, scattered<0>(tensors, piece, devices[rank])...);
         } else {
-          own.template run_nothing<Source>();
+          own.clear(); // a replica without rows adds nothing
         }
         // Replicas without memory run one after the other and have nothing to add up.
         if constexpr (D::has_memory) all_reduce(own.communicator, own.sums(), own.count);
@@ -143,15 +143,13 @@ private:
                                      .first_row = first_row});
     }
 
-    /// A replica without rows adds nothing.
-    template <compile::Source S> void run_nothing() { clear(); }
-
     void update(const R& rule, std::int64_t step) {
       numbers.write(rule, step, update_knobs);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
       update_executor.run(
           graph::SymbolValues{},
           {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
+      state->note_update();
     }
 
     struct Program {
