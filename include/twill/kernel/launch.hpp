@@ -8,19 +8,35 @@
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/summary.hpp>
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstring>
 
 namespace twill::inline v0::kernel {
+
+namespace detail {
+/// A copy of a program's operands. Bytes, because an array of operands would be cleared before it is filled.
+template <int Count> class BoundOperands {
+public:
+  explicit BoundOperands(const Operand* operands) { std::memcpy(bytes_, operands, Count * sizeof(Operand)); }
+  [[nodiscard]] const Operand* data() const { return reinterpret_cast<const Operand*>(bytes_); }
+
+private:
+  alignas(Operand) std::byte bytes_[Count * sizeof(Operand)];
+};
+template <> class BoundOperands<0> {
+public:
+  explicit BoundOperands(const Operand*) {}
+  [[nodiscard]] const Operand* data() const { return nullptr; }
+};
+} // namespace detail
 
 /// Runs the program on the device, in the order of its stream. Deduces the lines, so closures and local types are welcome
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
-  constexpr int count = summary_of<Program<Lines...>>.operands;
-  std::array<Operand, static_cast<std::size_t>(count > 0 ? count : 1)> bound{};
-  std::copy(operands, operands + count, bound.begin());
-  launch(device, [program, grid, bound](const auto& team) { run(program, team, grid, bound.data()); });
+  using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
+  launch(device,
+         [program, grid, bound = Bound(operands)](const auto& team) { run(program, team, grid, bound.data()); });
 }
 
 } // namespace twill::inline v0::kernel

@@ -35,17 +35,20 @@ public:
         walk_{program, grid, bound, 0, grid.rank == 0 ? 0 : grid.rank - 1} {
     const std::size_t last = grid.rank == 0 ? 0 : static_cast<std::size_t>(grid.rank - 1);
     const bool is_single = n_ == 1 || grid.rank == 0;
+    const std::int64_t elements = n_ * walk_.count();
+    const bool may_stream = elements * shared_slot_bytes >= vector_detail::worth_streaming;
+    // without branches in the common case: for a small kernel, this is what takes time
     for (int o = 0; o < program.operands; ++o) {
       const OperandInfo& info = program.operand[o];
       const bool in_memory = info.role == OperandInfo::Role::input || info.role == OperandInfo::Role::output;
-      start_.at[o] =
-          in_memory ? reinterpret_cast<std::int64_t>(bound[o].data) : static_cast<std::int64_t>(bound[o].bits);
-      start_.stride[o] = is_single ? 1 : bound[o].strides[last];
-      start_.mode[o] = StoreMode::plain;
-      if (info.role != OperandInfo::Role::output) continue;
-      if (start_.stride[o] != 1) {
-        start_.mode[o] = StoreMode::scatter;
-      } else if (n_ * walk_.count() * info.bytes >= vector_detail::worth_streaming) {
+      const auto address = reinterpret_cast<std::int64_t>(bound[o].data);
+      const auto number = static_cast<std::int64_t>(bound[o].bits);
+      const std::int64_t stride = is_single ? 1 : bound[o].strides[last];
+      const bool is_output = info.role == OperandInfo::Role::output;
+      start_.at[o] = in_memory ? address : number;
+      start_.stride[o] = stride;
+      start_.mode[o] = is_output && stride != 1 ? StoreMode::scatter : StoreMode::plain;
+      if (may_stream && is_output && stride == 1 && elements * info.bytes >= vector_detail::worth_streaming) {
         start_.mode[o] = StoreMode::stream;
         streams_ = true;
       }

@@ -21,9 +21,10 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> log(const Pack<float,
   const F infinity{std::numeric_limits<float>::infinity()};
   const auto tiny = a < F{0x1p-126F};
   const F x = select(tiny, a * F{0x1p23F}, a);
-  const I bits = bits_as<I>(x);
-  const I exponent{(bits.v - 0x3f3504f3) >> 23};
-  const F f = bits_as<F>(I{bits.v - (exponent.v << 23)}) - F{1.0F};
+  using U = Pack<std::uint32_t, N>; // differences of bit patterns wrap
+  const auto bits = bits_as<U>(x).v;
+  const I exponent{bits_as<I>(U{bits - 0x3f3504f3U}).v >> 23};
+  const F f = bits_as<F>(U{bits - (bits_as<U>(exponent).v << 23)}) - F{1.0F};
   const F e = convert_lanes<float>(exponent) - select(tiny, F{23.0F}, F{0.0F});
   const F square = f * f;
   const F r = polynomial(f, 0x1.555554p-2F, -0x1.0000ccp-2F, 0x1.999fe6p-3F, -0x1.54d1d0p-3F, 0x1.23050ap-3F,
