@@ -27,6 +27,44 @@ namespace twill::inline v0::expr {
     operand.strides[static_cast<std::size_t>(grid_rank - extents.rank + axis)] = extents[axis] == 1 ? 0 : strides[axis];
 }
 
+/// Visits the leaves and finds the extents of the result in the usual case, in which all tensors have the same.
+template <int Rank> class CommonExtents {
+public:
+  template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
+    if constexpr (S::rank == Rank) {
+      const Dims own = tensor.shape();
+      if (seen_) {
+        for (int axis = 0; axis < Rank; ++axis) agree_ = agree_ && own[axis] == extents_[axis];
+      } else {
+        extents_ = own;
+        seen_ = true;
+      }
+    } else {
+      agree_ = agree_ && S::rank == 0;
+    }
+  }
+  template <Scalar T> void operator()(const T&) {}
+
+  [[nodiscard]] bool found() const { return seen_ && agree_; }
+  [[nodiscard]] const Dims& extents() const { return extents_; }
+
+private:
+  Dims extents_{};
+  bool seen_ = false;
+  bool agree_ = true;
+};
+
+/// The extents of an expression's result. throws: ShapeError
+template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
+  if constexpr (!E::shape_is_proven && !E::has_reductions) {
+    CommonExtents<E::shape_type::rank> common;
+    expression.each_leaf(common);
+    if (common.found()) [[likely]]
+      return common.extents();
+  }
+  return expression.shape();
+}
+
 /// Visits the leaves in order and fills their operands.
 class Binder {
 public:

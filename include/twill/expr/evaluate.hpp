@@ -68,7 +68,7 @@ void run(const E& expression, const D& device, void* to, const Dims& to_strides,
 
 /// A new tensor with the values of an expression.
 template <AnyShape S, class E> [[nodiscard]] auto evaluate_as(const E& expression) {
-  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), expression.shape());
+  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), extents_of(expression));
   run<E::dtype>(expression, result.device(), result.data(), result.strides(), result.shape());
   return result;
 }
@@ -92,7 +92,7 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     static_cast<void>(
         sizeof(refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>));
   if constexpr (!FitsShape<From, S>) detail::refuse_shapes<S, From>();
-  const Dims extents = expression.shape();
+  const Dims extents = extents_of(expression);
   const auto device = expression.device();
   const Dims own_extents = target.shape();
   const Dims own_strides = target.strides();
@@ -121,7 +121,7 @@ template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, 
   require_same_device("assign", target.device(), expression.device());
   const Dims extents = target.shape();
   const Dims strides = target.strides();
-  const Dims from = expression.shape();
+  const Dims from = extents_of(expression);
   if (detail::broadcast_conflict(from, extents) >= 0 || detail::broadcast_dims(from, extents) != extents)
     throw ShapeError("assign: shape " + to_string(from) + " does not broadcast to " + to_string(extents));
   OverlapFinder finder{target.data(), sizeof(T), extents, strides};

@@ -70,6 +70,7 @@ template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
 
 /// Broadcasts the extents of one more operand. Out of line: every node of every expression calls it.
 [[gnu::noinline]] inline void join_extents(std::string_view operation, Dims& result, const Dims& other) {
+  if (other.rank == 0 || result == other) return;
   if (detail::broadcast_conflict(result, other) >= 0)
     throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(other) +
                      " do not broadcast");
