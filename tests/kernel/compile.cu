@@ -22,7 +22,8 @@ using Elementwise = Program<X, In<float, Access::strided>, Immediate<float>, Ste
                             Step<Primitive::tanh, 3>, Step<Primitive::add, 4, 2>, Out<float, 5>>;
 using Softmax = Program<X, Reduce<Reduction::max, 0>, Step<Primitive::subtract, 0, 1>, Step<Primitive::exp, 2>,
                         Reduce<Reduction::sum, 3>, Step<Primitive::divide, 3, 4>, Out<float, 5>>;
-using ColumnSums = Program<In<half, Access::contiguous>, Cast<float, 0>, ReduceColumns<Reduction::sum, 1>, Out<float, 2>>;
+using ColumnSums =
+    Program<In<half, Access::contiguous>, Cast<float, 0>, ReduceColumns<Reduction::sum, 1>, Out<float, 2>>;
 
 } // namespace
 

@@ -5,7 +5,6 @@
 
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
-#include <twill/tensor.hpp>
 
 using namespace twill;
 
