@@ -20,7 +20,8 @@ namespace twill::inline v0::detail {
 template <AnyShape S> class Extents {
   static constexpr std::size_t dynamic_count = [] {
     std::size_t count = 0;
-    for (int axis = 0; axis < S::rank; ++axis) count += S::extent(axis) == dyn ? 1 : 0;
+    for (int axis = 0; axis < S::rank; ++axis)
+      if (S::extent(axis) == dyn) ++count;
     return count;
   }();
 
