@@ -108,11 +108,11 @@ TEST_CASE("small tensors can be left out of a report", "[compile][plan]") {
 TEST_CASE("the steps of the gradient of residual connections grow as their number", "[compile][plan]") {
   const auto launches = [](auto residual) {
     graph::Graph graph = decltype(residual)::trace();
-    const Value loss = graph::sum(Value{graph, graph.outputs[0]});
+    const Value total = graph::sum(Value{graph, graph.outputs[0]});
     std::vector<int> weights{};
     for (const auto& input : graph.inputs) weights.push_back(input.node);
     const Value one = graph::constant(graph, DType::float32, 1);
-    for (int gradient : graph::gradients(graph, {{loss.id(), one.id()}}, weights)) graph.outputs.push_back(gradient);
+    for (int gradient : graph::gradients(graph, {{total.id(), one.id()}}, weights)) graph.outputs.push_back(gradient);
     const compile::Lowered lowered = compile::lower(graph);
     return compile::report_of(compile::view_of(lowered)).launches;
   };
