@@ -143,8 +143,8 @@ private:
                                      .first_row = first_row});
     }
 
-    void update(const R& rule, std::int64_t step) {
-      numbers.write(rule, step, update_knobs);
+    void update(const R& given, std::int64_t step) {
+      numbers.write(given, step, update_knobs);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
       update_executor.run(
           graph::SymbolValues{},
