@@ -71,6 +71,7 @@ template <Sampler Inner> struct LimitedSampler {
     return indices;
   }
 };
+template <Sampler Inner, class... Rest> LimitedSampler(Inner, Rest...) -> LimitedSampler<Inner>; // clang 16 has none
 
 /// What becomes of the samples left over when the size is no multiple of the number of ranks.
 enum class Leftover {
