@@ -5,6 +5,10 @@
 A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
 spread (largest minus smallest, over the median) beside them. Where a workload has a contender `reference`, the others
 are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context.
+
+Bars come from a file `{"workload/size": {"times": 1.05, "cause": "..."}}`: what twill may take as a multiple of the
+reference, or {"nanoseconds": 20} for itself; the cause is shown while the bar is missed. --out also leaves results.json,
+every time that was measured, from which the same tables can be made again.
 """
 
 import argparse
@@ -24,6 +28,13 @@ def read(paths):
     contexts = []
     for path in paths:
         content = json.loads(Path(path).read_text())
+        if "samples" in content:  # results.json
+            contexts += content["contexts"]
+            for workload, contenders in content["samples"].items():
+                for contender, by_size in contenders.items():
+                    for size, times in by_size.items():
+                        samples[workload][contender][size] += times
+            continue
         contexts.append(content["context"])
         for run in content["benchmarks"]:
             if run.get("run_type") == "aggregate" or run.get("error_occurred"):
@@ -52,10 +63,35 @@ def order(size: str):
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in size.split("/")]
 
 
-def table(workload, contenders) -> str:
+def ratio(contenders, name: str, size: str):
+    """How many times as long as the reference a contender takes; None without a reference."""
+    reference = contenders.get("reference", {}).get(size)
+    times = contenders.get(name, {}).get(size)
+    return statistics.median(times) / statistics.median(reference) if reference and times else None
+
+
+def verdict(contenders, size: str, bar: dict) -> str:
+    """Whether twill keeps its bar, and the cause where it does not."""
+    times = contenders.get("twill", {}).get(size)
+    if not times:
+        return ""
+    if "nanoseconds" in bar:
+        text, kept = f"{bar['nanoseconds']} ns", statistics.median(times) <= bar["nanoseconds"]
+    else:
+        reached = ratio(contenders, "twill", size)
+        if reached is None:
+            return f"{bar['times']:.2f}x: not compared"
+        text, kept = f"{bar['times']:.2f}x", reached <= bar["times"]
+    cause = f" ({bar['cause']})" if "cause" in bar and not kept else ""
+    return f"{text}: {'kept' if kept else 'missed'}{cause}"
+
+
+def table(workload, contenders, bars=None) -> str:
     sizes = sorted({size for by_size in contenders.values() for size in by_size}, key=order)
     names = sorted(contenders, key=lambda name: (name == "reference", name != "twill", name))
-    lines = [f"### {workload}", "", "| size | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+    own = {size: (bars or {}).get(f"{workload}/{size}" if size else workload) for size in sizes}
+    heads = names + (["bar"] if any(own.values()) else [])
+    lines = [f"### {workload}", "", "| size | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     for size in sizes:
         reference = contenders.get("reference", {}).get(size)
         cells = []
@@ -68,8 +104,10 @@ def table(workload, contenders) -> str:
             if len(times) > 1:
                 cell += f" ±{spread(times)}"
             if reference and name != "reference":
-                cell += f", **{statistics.median(times) / statistics.median(reference):.2f}x**"
+                cell += f", **{ratio(contenders, name, size):.2f}x**"
             cells.append(cell)
+        if any(own.values()):
+            cells.append(verdict(contenders, size, own[size]) if own[size] else "")
         lines.append(f"| {size or '–'} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -142,16 +180,25 @@ def bars(title, contenders) -> str:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="folder for results.md and one SVG for each workload; without: print the tables")
+    parser.add_argument("--bars", type=Path, help="JSON file of bars")
+    parser.add_argument("--append", type=Path, help="Markdown that follows the tables")
     parser.add_argument("results", nargs="+")
     options = parser.parse_args()
     samples, contexts = read(options.results)
-    text = machine(contexts) + "\n\n" + "\n".join(table(workload, contenders) for workload, contenders in samples.items())
+    bars = json.loads(options.bars.read_text()) if options.bars else {}
+    text = (machine(contexts) + "\n\n" +
+            "\n".join(table(workload, contenders, bars) for workload, contenders in samples.items()))
+    if options.append:
+        text += "\n" + options.append.read_text()
     if options.out is None:
         print(text)
         return
     options.out.mkdir(parents=True, exist_ok=True)
     for workload, contenders in samples.items():
         (options.out / f"{workload}.svg").write_text(plot(workload, contenders))
+    known = [{key: context[key] for key in ("machine", "compiler", "flags", "commit", "date") if key in context}
+             for context in contexts]
+    (options.out / "results.json").write_text(json.dumps({"contexts": known, "samples": samples}, indent=1) + "\n")
     links = "\n".join(f"![{workload}]({workload}.svg)" for workload in samples)
     (options.out / "results.md").write_text(f"# Benchmarks\n\n{text}\n{links}\n")
 

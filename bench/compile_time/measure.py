@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what including and using twill costs: wall seconds and peak memory of one compiler run, the median of several.
 
-    measure.py [--compiler g++]... [--repeat 5] [--json file] [--check]
+    measure.py [--compiler g++]... [--repeat 5] [--short] [--json file] [--check]
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
-at -O2 and with -g. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
+at -O2 and with -g, and the peers that are installed. --short leaves out what has no bar, except empty file, standard
+headers and peers. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
 """
 
 import argparse
@@ -27,6 +28,19 @@ STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "me
 BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>": (1.0, None), "fused_chain.cpp": (1.7, None),
         "mlp.cpp": (3.0, None)}
 
+# Name, header, where it is looked for, and one fused chain.
+PEERS = [
+    ("Eigen", "Eigen/Core", ["/usr/include/eigen3", "/usr/local/include/eigen3"],
+     "void chain(const Eigen::ArrayXf& a, const Eigen::ArrayXf& b, const Eigen::ArrayXf& c, const Eigen::ArrayXf& d, "
+     "Eigen::ArrayXf& y) { y = (a * b + c).tanh() * d - 0.5F * a; }\n"),
+    ("xtensor", "xtensor/xtensor.hpp", ["/usr/include", "/usr/local/include"],
+     "#include <xtensor/xmath.hpp>\nusing X = xt::xtensor<float, 1>;\n"
+     "void chain(const X& a, const X& b, const X& c, const X& d, X& y) { y = xt::tanh(a * b + c) * d - 0.5F * a; }\n"),
+    ("libtorch", "torch/torch.h", ["/usr/include/torch/csrc/api/include", "/usr/local/include/torch/csrc/api/include"],
+     None),
+]
+LONG_SECONDS = 5  # rows that take longer are measured three times only
+
 
 def compile_once(command, source: Path) -> tuple[float, float]:
     """Wall seconds and peak resident megabytes of the compiler proper and its children."""
@@ -40,29 +54,44 @@ def compile_once(command, source: Path) -> tuple[float, float]:
     return seconds, usage.ru_maxrss / 1024
 
 
-def rows(folder: Path):
-    """Name and file of everything that is measured."""
+def rows(folder: Path, short: bool):
+    """Name, file and further options of everything that is measured."""
 
     def written(name: str, text: str):
         path = folder / name
         path.write_text(text)
         return path
 
-    yield "empty file", written("empty.cpp", "int main() {}\n")
-    yield "fifteen std headers", written("standard.cpp", "".join(f"#include <{h}>\n" for h in STANDARD) + "int main() {}\n")
+    yield "empty file", written("empty.cpp", "int main() {}\n"), []
+    yield "fifteen std headers", written("standard.cpp", "".join(f"#include <{h}>\n" for h in STANDARD) + "int main() {}\n"), []
     for umbrella in sorted((ROOT / "include" / "twill").glob("*.hpp")):
-        yield (f"#include <twill/{umbrella.name}>",
-               written(f"include_{umbrella.stem}.cpp", f"#include <twill/{umbrella.name}>\nint main() {{}}\n"))
-    for path in sorted((ROOT / "bench" / "compile_time").glob("*.cpp")) + sorted((ROOT / "examples").glob("*.cpp")):
-        yield path.name, path
+        name = f"#include <twill/{umbrella.name}>"
+        if name in BARS or not short:
+            yield name, written(f"include_{umbrella.stem}.cpp", f"#include <twill/{umbrella.name}>\nint main() {{}}\n"), []
+    examples = [] if short else sorted((ROOT / "examples").glob("*.cpp"))
+    for path in sorted((ROOT / "bench" / "compile_time").glob("*.cpp")) + examples:
+        yield path.name, path, []
+    for name, header, places, chain in PEERS:
+        place = next((p for p in places if (Path(p) / header).exists()), None)
+        if place is None:
+            continue
+        include = f"#include <{header}>\n"
+        yield f"#include <{header}>", written(f"include_{name}.cpp", include + "int main() {}\n"), [f"-isystem{place}"]
+        if chain:
+            yield f"fused chain with {name}", written(f"chain_{name}.cpp", include + chain), [f"-isystem{place}"]
 
 
-def measure(compiler: str, repeat: int):
-    flags = ["-std=c++20", f"-I{ROOT / 'include'}", "-c", "-o", "/dev/null"]
+def measure(compiler: str, repeat: int, short: bool):
+    flags = ["-std=c++20", f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
     with tempfile.TemporaryDirectory() as folder:
-        for name, path in rows(Path(folder)):
+        for name, path, places in rows(Path(folder), short):
             for options in (["-O2"], ["-O2", "-g"]):
-                samples = [compile_once([compiler, *flags, *options], path) for _ in range(repeat)]
+                if "-g" in options and (places or (short and name not in BARS)):
+                    continue
+                command = [compiler, *flags, *places, *options]
+                samples = [compile_once(command, path)]
+                times = min(repeat, 3) if samples[0][0] > LONG_SECONDS else repeat
+                samples += [compile_once(command, path) for _ in range(times - 1)]
                 seconds = [s for s, _ in samples]
                 yield {"what": name, "compiler": compiler, "options": " ".join(options),
                        "seconds": statistics.median(seconds), "seconds_all": seconds,
@@ -84,6 +113,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", action="append", help="may be repeated; g++ unless given")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
@@ -93,7 +123,7 @@ def main() -> int:
     print("| what | compiler | options | seconds (min to max) | peak MB | bar |\n|---|---|---|---|---|---|")
     results, missed = [], 0
     for compiler in compilers:
-        for row in measure(compiler, options.repeat):
+        for row in measure(compiler, options.repeat, options.short):
             results.append(row)
             seconds, memory = BARS.get(row["what"], (None, None))
             is_missed = bool((seconds and row["seconds"] > seconds) or (memory and row["peak_mb"] > memory))
