@@ -4,7 +4,9 @@
 // All of nn/.
 
 #include <twill/nn/activations.hpp>
+#include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
+#include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>

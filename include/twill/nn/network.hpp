@@ -3,9 +3,9 @@
 //
 // A model with weights on a device. The model is a type whose static `forward` is traced by the compiler; the network owns
 // one buffer for each weight, their gradients once there are some, and the model's run-time numbers. `forward` keeps what
-// a backward pass needs, `infer` keeps nothing. Read next: train/train_step.hpp.
+// a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
-#include <twill/graph/input.hpp>
+#include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/tracked.hpp>
 
@@ -19,22 +19,6 @@
 #include <vector>
 
 namespace twill::inline v0::nn {
-
-namespace detail {
-template <class F> struct InputsOf;
-template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
-  using type = std::tuple<std::remove_cvref_t<Inputs>...>;
-};
-} // namespace detail
-
-/// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
-template <class M>
-concept Model = requires {
-  &M::forward;
-};
-
-/// The inputs that a model's `forward` declares.
-template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forward)>::type;
 
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
@@ -141,6 +125,9 @@ private:
 
 /// A model M with weights of type T on a device of kind D.
 template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
+  using Output = compile::output_t<PlainForward<ModelStage<M, T, true>>, 0, D>;
+  using Hooks = hooks_t<M, T, D, Output>;
+
 public:
   using Stage = ModelStage<M, T, true>;
   using Evaluation = PlainForward<ModelStage<M, T, false>>;
@@ -169,12 +156,23 @@ public:
 
   [[nodiscard]] D device() const { return state_->device; }
 
-  /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both
+  /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both; what a hook throws
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    static_assert(sizeof...(Inputs) == std::tuple_size_v<inputs_t<M>>,
-                  "twill: forward: the model takes another number of inputs");
+    check_inputs<M, T, D, false, Inputs...>();
     require_device(inputs...);
-    return Tracked<Stage, D, Inputs...>(state_, context_of_next_run(), inputs...);
+    return forward_on(state_, context_of_next_run(), inputs...);
+  }
+
+  /// The same on the weights of `state`: the network's own, or a replica's, whose device the inputs share.
+  template <AnyTensor... Inputs>
+  [[nodiscard]] auto forward_on(const std::shared_ptr<NetworkState<D>>& state, RunContext context,
+                                const Inputs&... inputs) const {
+    call_begin_hooks(inputs...);
+    Tracked<Stage, D, Inputs...> result(state, std::move(context), inputs...);
+    if (!hooks_->forward.is_empty())
+      call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, result.value());
+    result.call_on_backward({hooks_, &hooks_->backward});
+    return result;
   }
 
   /// The run-time numbers of the next `forward`: what `set` said, the mode, and a draw from the device's generator.
@@ -192,7 +190,9 @@ public:
 
   /// Runs the model as in evaluation, without dropout; keeps nothing.
   template <AnyTensor... Inputs> [[nodiscard]] auto infer(const Inputs&... inputs) const {
+    check_inputs<M, T, D, false, Inputs...>();
     require_device(inputs...);
+    call_begin_hooks(inputs...);
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
     const graph::SymbolValues symbols = compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes);
     using Result = compile::output_t<Evaluation, 0, D>;
@@ -202,8 +202,24 @@ public:
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
     detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), RunContext{knobs_, 0},
                                        result.data());
+    if (!hooks_->forward.is_empty())
+      call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
     return result;
   }
+
+  // Hooks: called in each staged run, in each replica of a `DataParallel` at once, in the order of their making. Planned
+  // steps make no such tensors and call none.
+
+  /// `hook(inputs...)` before each `forward` and `infer`.
+  template <class F> HookHandle on_forward_begin(F&& hook) {
+    return hang(hooks_->forward_begin, std::forward<F>(hook));
+  }
+
+  /// `hook(inputs..., output)` after each `forward` and `infer`.
+  template <class F> HookHandle on_forward(F&& hook) { return hang(hooks_->forward, std::forward<F>(hook)); }
+
+  /// `hook(gradient of the output)` after each backward pass through the model, when the gradients of the weights are there.
+  template <class F> HookHandle on_backward(F&& hook) { return hang(hooks_->backward, std::forward<F>(hook)); }
 
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
   template <FixedString Name> [[nodiscard]] auto parameter() const {
@@ -284,6 +300,31 @@ private:
     return Tensor<T, D, S>(buffer, static_cast<T*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
   }
 
+  template <class List, class F> HookHandle hang(List& list, F&& hook) {
+    const std::uint64_t number = list.add(std::forward<F>(hook));
+    return {std::shared_ptr<detail::AnyHookList>{hooks_, &list}, number};
+  }
+
+  /// Hooks see the inputs as the model declares them, whatever their types know.
+  template <class List, class... Inputs, class... Results>
+  void call_hooks(const List& list, const std::tuple<const Inputs&...>& inputs, const Results&... results) const {
+    [&]<class... Declared>(std::type_identity<std::tuple<Declared...>>) {
+      std::apply(
+          [&](const auto&... input) {
+            list(typename DeclaredInput<Declared, T>::template tensor<D>(input)..., results...);
+          },
+          inputs);
+    }(std::type_identity<inputs_t<M>>{});
+  }
+
+  template <class... Inputs> void call_begin_hooks(const Inputs&... inputs) const {
+    if (hooks_->forward_begin.is_empty()) return;
+    // Shapes that do not fit are refused in the words of a run.
+    const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
+    static_cast<void>(compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes));
+    call_hooks(hooks_->forward_begin, std::tuple<const Inputs&...>{inputs...});
+  }
+
   template <class... Inputs> void require_device(const Inputs&... inputs) const {
     const auto check = [&](const auto& input) {
       if (!(input.device() == device()))
@@ -295,6 +336,7 @@ private:
 
   std::shared_ptr<NetworkState<D>> state_;
   compile::Knobs knobs_;
+  std::shared_ptr<Hooks> hooks_ = std::make_shared<Hooks>();
   bool training_ = true;
 };
 

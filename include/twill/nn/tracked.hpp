@@ -6,6 +6,7 @@
 // arithmetic on a `Tracked` are further stages. Read next: nn/network.hpp.
 
 #include <twill/compile/function.hpp>
+#include <twill/nn/hooks.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/no_grad.hpp>
 #include <twill/nn/stage.hpp>
@@ -134,6 +135,9 @@ public:
   [[nodiscard]] Dims shape() const { return value_.shape(); }
   [[nodiscard]] D device() const { return value_.device(); }
 
+  /// Calls these hooks with the gradient of the value after each backward pass through this stage.
+  void call_on_backward(std::shared_ptr<const HookList<Value>> hooks) { on_backward_ = std::move(hooks); }
+
   /// Gives up the value and everything kept for a backward pass now instead of at the end of the scope.
   void reset() noexcept {
     forget();
@@ -169,6 +173,7 @@ public:
     addresses.resize(wanted);
     auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), context_);
     pass_on(std::move(gradients), std::index_sequence_for<Arguments...>{});
+    if (on_backward_ && !on_backward_->is_empty()) (*on_backward_)(cotangent);
   }
 
 private:
@@ -218,6 +223,7 @@ private:
   graph::SymbolValues symbols_{};
   Value value_{};
   std::vector<memory::Buffer<D>> kept_{};
+  std::shared_ptr<const HookList<Value>> on_backward_{};
   std::int64_t updates_ = 0; ///< of the weights, before the forward pass
   bool records_ = true;
 };

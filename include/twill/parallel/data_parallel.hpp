@@ -75,6 +75,12 @@ public:
     }
   }
 
+  /// Gives up the gradients of all replicas but the module's own.
+  void drop_gradients() const {
+    for (std::size_t rank = 1; rank < states_.size(); ++rank)
+      for (memory::Buffer<D>& gradient : states_[rank]->gradients) gradient.reset();
+  }
+
 private:
   std::vector<D> devices_;
   std::vector<std::shared_ptr<nn::NetworkState<D>>> states_{};
@@ -122,8 +128,13 @@ public:
         begin += rows.count;
       }
     }
-    run_on_replicas(replicas_->devices(), outputs_.size(),
-                    [&](std::size_t rank) { outputs_[rank].backward_from(shares[rank]); });
+    try {
+      run_on_replicas(replicas_->devices(), outputs_.size(),
+                      [&](std::size_t rank) { outputs_[rank].backward_from(shares[rank]); });
+    } catch (...) {
+      replicas_->drop_gradients(); // they would be added to those of the next pass
+      throw;
+    }
     replicas_->sum_gradients(outputs_.size());
   }
 
@@ -147,8 +158,11 @@ public:
         output_device_{options.output_device.value_or(replicas_->devices().front())} {}
 
   /// Scatters the inputs along their first axis, runs all replicas at once and gathers. Batches with fewer rows than
-  /// devices use fewer devices. The inputs may lie on any device. throws: what a replica threw, naming it
+  /// devices use fewer devices. The inputs may lie on any device. The network's hooks are called in each replica, at once.
+  /// throws: what a replica threw, naming it
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
+    nn::check_inputs<typename Network::model_type, typename Network::Element, D, false,
+                     decltype(share(inputs, {}, std::declval<const D&>()))...>();
     const auto& devices = replicas_->devices();
     const auto pieces =
         parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
@@ -162,8 +176,11 @@ public:
     parallel::run_on_replicas(devices, pieces.size(), [&](std::size_t rank) {
       nn::RunContext own = context;
       own.first_row = pieces[rank].begin;
-      std::apply([&](const auto&... x) { outputs[rank].emplace(replicas_->state(rank), std::move(own), x...); },
-                 shares[rank]);
+      std::apply(
+          [&](const auto&... x) {
+            outputs[rank].emplace(network_->forward_on(replicas_->state(rank), std::move(own), x...));
+          },
+          shares[rank]);
     });
     std::vector<Output> finished{};
     for (auto& output : outputs) finished.push_back(std::move(*output));

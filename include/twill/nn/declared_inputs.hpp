@@ -1,0 +1,171 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model's `forward` declares of its inputs, compared with the tensors it is given: what their types already
+// contradict does not compile, and the first line of the error names both values. Extents that only the run time knows are
+// checked when a run begins. Read next: nn/network.hpp.
+
+#include <twill/device/device.hpp>
+#include <twill/graph/input.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::nn {
+
+namespace detail {
+template <class F> struct InputsOf;
+template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
+  using type = std::tuple<std::remove_cvref_t<Inputs>...>;
+};
+} // namespace detail
+
+/// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
+template <class M>
+concept Model = requires {
+  &M::forward;
+};
+
+/// The inputs that a model's `forward` declares.
+template <Model M> using inputs_t = typename detail::InputsOf<decltype(&M::forward)>::type;
+
+/// What is wrong with an argument: each enumerator is the sentence.
+enum class InputProblem : std::uint8_t {
+  number_of_arguments_differs_from_the_models_inputs,
+  input_has_another_rank_than_the_model_declares,
+  input_has_another_extent_than_the_model_declares,
+  input_has_another_element_type_than_the_model_declares,
+  input_lies_on_another_kind_of_device_than_the_model,
+  inputs_differ_in_a_dimension_of_the_same_name,
+};
+
+/// The values that a refusal names. Inputs and axes count from 0.
+namespace with {
+template <std::int64_t Value> struct declared;
+template <std::int64_t Value> struct given;
+template <DType Value> struct declared_type;
+template <DType Value> struct given_type;
+template <class D> struct models_device;
+template <class D> struct given_device;
+template <std::size_t Value> struct input;
+template <std::size_t Value> struct other_input;
+template <int Value> struct axis;
+} // namespace with
+
+/// Never defined: asking for its size is the error.
+template <InputProblem P, class... Values> struct refused_input;
+
+/// One declared input of a model of element type T.
+template <class Input, class T> struct DeclaredInput;
+template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInput<Element, Extents...>, T> {
+  using value_type = std::conditional_t<std::is_void_v<Element>, T, Element>;
+  using shape_type = Shape<graph::InputExtent{Extents}.number...>;
+  template <class D> using tensor = Tensor<value_type, D, shape_type>;
+
+  static constexpr std::array<std::string_view, sizeof...(Extents)> names{graph::InputExtent{Extents}.name...};
+};
+
+namespace detail {
+
+template <class Declared, class X, std::size_t I, std::size_t Axis> consteval void check_extent() {
+  constexpr std::int64_t declared = Declared::shape_type::extent(static_cast<int>(Axis));
+  constexpr std::int64_t given = X::shape_type::extent(static_cast<int>(Axis));
+  if constexpr (declared != dyn && given != dyn && declared != given)
+    static_cast<void>(
+        sizeof(refused_input<InputProblem::input_has_another_extent_than_the_model_declares, with::declared<declared>,
+                             with::given<given>, with::input<I>, with::axis<static_cast<int>(Axis)>>));
+}
+
+/// One tensor against what the model of element type T on devices of kind D declares.
+template <class Input, class T, class D, class X, std::size_t I> consteval void check_input() {
+  using Declared = DeclaredInput<Input, T>;
+  if constexpr (Declared::shape_type::rank != X::rank)
+    static_cast<void>(
+        sizeof(refused_input<InputProblem::input_has_another_rank_than_the_model_declares,
+                             with::declared<Declared::shape_type::rank>, with::given<X::rank>, with::input<I>>));
+  else if constexpr (!std::same_as<typename Declared::value_type, typename X::value_type>)
+    static_cast<void>(sizeof(refused_input<InputProblem::input_has_another_element_type_than_the_model_declares,
+                                           with::declared_type<dtype_of<typename Declared::value_type>>,
+                                           with::given_type<dtype_of<typename X::value_type>>, with::input<I>>));
+  else
+    []<std::size_t... Axis>(std::index_sequence<Axis...>) { (check_extent<Declared, X, I, Axis>(), ...); }
+  (std::make_index_sequence<static_cast<std::size_t>(X::rank)>{});
+}
+
+/// Two axes of the arguments that the model gives one name.
+struct NamedPair {
+  bool differ = false;
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+  std::size_t left_input = 0;
+  std::size_t right_input = 0;
+};
+
+/// The first pair of static extents that differ although the model names them alike.
+template <class T, class... Input, class... X>
+consteval NamedPair differing_pair(std::type_identity<std::tuple<Input...>>, std::type_identity<std::tuple<X...>>) {
+  struct Axis {
+    std::string_view name{};
+    std::int64_t extent = dyn;
+    std::size_t input = 0;
+  };
+  std::array<Axis, (std::size_t{0} + ... + static_cast<std::size_t>(X::rank))> axes{};
+  std::size_t count = 0;
+  std::size_t input = 0;
+  const auto collect = [&]<class Declared, class Given>() {
+    for (int axis = 0; axis < Given::rank; ++axis)
+      axes[count++] = {Declared::names[static_cast<std::size_t>(axis)], Given::shape_type::extent(axis), input};
+    ++input;
+  };
+  (collect.template operator()<DeclaredInput<Input, T>, X>(), ...);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (!axes[i].name.empty() && axes[i].name == axes[k].name && axes[i].extent != dyn && axes[k].extent != dyn &&
+          axes[i].extent != axes[k].extent)
+        return {true, axes[k].extent, axes[i].extent, axes[k].input, axes[i].input};
+  return {};
+}
+
+template <class D, class X, std::size_t I> consteval void check_device() {
+  if constexpr (!std::same_as<D, typename X::device_type>)
+    static_cast<void>(
+        sizeof(refused_input<InputProblem::input_lies_on_another_kind_of_device_than_the_model, with::models_device<D>,
+                             with::given_device<typename X::device_type>, with::input<I>>));
+}
+
+} // namespace detail
+
+/// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D. Arguments
+/// after the inputs are the targets of a loss, if there may be any; of them only the kind of device is known.
+template <Model M, FloatingScalar T, HostDevice D, bool MayHaveTargets, AnyTensor... X> consteval void check_inputs() {
+  using Inputs = inputs_t<M>;
+  using Given = std::tuple<X...>;
+  constexpr std::size_t count = std::tuple_size_v<Inputs>;
+  if constexpr (sizeof...(X) < count || (sizeof...(X) > count && !MayHaveTargets))
+    static_cast<void>(sizeof(refused_input<InputProblem::number_of_arguments_differs_from_the_models_inputs,
+                                           with::declared<count>, with::given<sizeof...(X)>>));
+  else
+    []<std::size_t... I, std::size_t... All>(std::index_sequence<I...>, std::index_sequence<All...>) {
+      (detail::check_device<D, X, All>(), ...);
+      (detail::check_input<std::tuple_element_t<I, Inputs>, T, D, std::tuple_element_t<I, Given>, I>(), ...);
+      if constexpr ((... && (DeclaredInput<std::tuple_element_t<I, Inputs>, T>::shape_type::rank ==
+                             std::tuple_element_t<I, Given>::rank))) {
+        constexpr auto pair = detail::differing_pair<T>(
+            std::type_identity<Inputs>{}, std::type_identity<std::tuple<std::tuple_element_t<I, Given>...>>{});
+        if constexpr (pair.differ)
+          static_cast<void>(sizeof(refused_input<InputProblem::inputs_differ_in_a_dimension_of_the_same_name,
+                                                 with::given<pair.left>, with::given<pair.right>,
+                                                 with::input<pair.left_input>, with::other_input<pair.right_input>>));
+      }
+    }
+  (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
+}
+
+} // namespace twill::inline v0::nn

@@ -1,0 +1,126 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks: functions that a network calls in its staged runs, with the tensors that pass by. They look on: a hook changes no
+// result unless it writes through its arguments. A network shares its lists of hooks with its replicas, which call them at
+// once, each in its own task and with its own tensors. Read next: nn/network.hpp.
+
+#include <twill/nn/declared_inputs.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+namespace detail {
+
+/// A list of hooks of any signature, as far as a handle needs to know it.
+class AnyHookList {
+public:
+  virtual ~AnyHookList() = default;
+  virtual void remove(std::uint64_t number) = 0;
+};
+
+} // namespace detail
+
+/// The place of one hook. The hook stays when the handle goes; only `remove` takes it away.
+class HookHandle {
+public:
+  HookHandle() = default;
+  HookHandle(std::weak_ptr<detail::AnyHookList> list, std::uint64_t number) : list_{std::move(list)}, number_{number} {}
+
+  /// The hook is not called again; runs in progress may still be in it. A second call, or one after the network's end,
+  /// does nothing.
+  void remove() {
+    if (const auto list = list_.lock()) list->remove(number_);
+    list_.reset();
+  }
+
+private:
+  std::weak_ptr<detail::AnyHookList> list_{};
+  std::uint64_t number_ = 0;
+};
+
+/// Functions of the same arguments, called in the order in which they were added. Lists may be called and changed by several
+/// threads at once: a call works on the hooks there were when it began.
+template <class... Arguments> class HookList final : public detail::AnyHookList {
+public:
+  /// Returns the number by which the hook is removed.
+  template <class F>
+  requires std::is_invocable_v < std::decay_t<F>
+  &, const Arguments&... > std::uint64_t add(F&& function) {
+    const std::lock_guard lock{mutex_};
+    auto changed = std::make_shared<Hooks>(*hooks_);
+    changed->push_back({++last_number_, std::make_shared<std::decay_t<F>>(std::forward<F>(function)),
+                        [](void* callable, const Arguments&... arguments) {
+                          static_cast<void>((*static_cast<std::decay_t<F>*>(callable))(arguments...));
+                        }});
+    replace(std::move(changed));
+    return last_number_;
+  }
+
+  void remove(std::uint64_t number) override {
+    const std::lock_guard lock{mutex_};
+    auto changed = std::make_shared<Hooks>();
+    for (const Hook& hook : *hooks_)
+      if (hook.number != number) changed->push_back(hook);
+    replace(std::move(changed));
+  }
+
+  [[nodiscard]] bool is_empty() const { return count_.load(std::memory_order_acquire) == 0; }
+
+  /// throws: what a hook throws; the hooks after it are not called
+  void operator()(const Arguments&... arguments) const {
+    std::shared_ptr<const Hooks> hooks{};
+    {
+      const std::lock_guard lock{mutex_};
+      hooks = hooks_;
+    }
+    for (const Hook& hook : *hooks) hook.call(hook.callable.get(), arguments...);
+  }
+
+private:
+  struct Hook {
+    std::uint64_t number = 0;
+    std::shared_ptr<void> callable{};
+    void (*call)(void*, const Arguments&...) = nullptr;
+  };
+  using Hooks = std::vector<Hook>;
+
+  void replace(std::shared_ptr<const Hooks> changed) {
+    hooks_ = std::move(changed);
+    count_.store(hooks_->size(), std::memory_order_release);
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Hooks> hooks_ = std::make_shared<const Hooks>();
+  std::atomic<std::size_t> count_{0}; ///< so that a run without hooks takes no lock
+  std::uint64_t last_number_ = 0;
+};
+
+/// The hooks of a network: of its declared inputs, then of its output.
+template <class Output, class... Inputs> struct NetworkHooks {
+  HookList<Inputs...> forward_begin{};
+  HookList<Inputs..., Output> forward{};
+  HookList<Output> backward{};
+};
+
+namespace detail {
+template <class T, class D, class Output, class Inputs> struct HooksOf;
+template <class T, class D, class Output, class... Inputs> struct HooksOf<T, D, Output, std::tuple<Inputs...>> {
+  using type = NetworkHooks<Output, typename DeclaredInput<Inputs, T>::template tensor<D>...>;
+};
+} // namespace detail
+
+/// The hooks of a network of model M with elements of type T on devices of kind D.
+template <Model M, class T, class D, class Output>
+using hooks_t = typename detail::HooksOf<T, D, Output, inputs_t<M>>::type;
+
+} // namespace twill::inline v0::nn
