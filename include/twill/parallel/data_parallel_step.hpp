@@ -61,8 +61,7 @@ public:
   /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
   /// throws: what a replica threw, naming it
   template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
-    static_assert(sizeof...(Tensors) >= model_inputs,
-                  "twill: train_step: pass the model's inputs, then the targets of the loss");
+    nn::check_inputs<M, T, D, true, decltype(scattered<0>(tensors, Rows{}, std::declval<const D&>()))...>();
     using Source = source<Tensors...>;
     const auto& devices = model_->devices();
     const std::int64_t rows = common_rows(tensors...).value_or(1);

@@ -119,6 +119,7 @@ public:
   /// Adds a micro-batch. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts rows.
   /// throws: ShapeError, DeviceError, OutOfMemoryError
   template <AnyTensor First, AnyTensor... Rest> void add(const First& first, const Rest&... rest) {
+    nn::check_inputs<M, T, D, true, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     using Source = source<First, Rest...>;
     detail::require_on("add", network_->device(), first, rest...);

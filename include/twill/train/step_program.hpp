@@ -23,7 +23,6 @@ namespace twill::inline v0::train::detail {
 /// `Step<Targets...>` for the arguments that follow the inputs of model M.
 template <template <class...> class Step, class M, class... Tensors> struct SourceFor {
   static constexpr std::size_t inputs = std::tuple_size_v<nn::inputs_t<M>>;
-  static_assert(sizeof...(Tensors) >= inputs, "twill: step: pass the model's inputs, then the targets of the loss");
 
   template <std::size_t... I>
   static auto step(std::index_sequence<I...>)

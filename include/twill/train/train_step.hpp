@@ -57,6 +57,7 @@ public:
 
   /// One step. Arguments: the model's inputs, then the loss's targets. throws: ShapeError, DeviceError, OutOfMemoryError
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, Tensors...>();
     detail::require_on("train_step", network_->device(), tensors...);
     follow_network();
     Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
@@ -83,6 +84,7 @@ public:
 
   /// The bytes of the arena that a step with tensors of these types and shapes uses, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
     Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
