@@ -102,3 +102,9 @@ TEST_CASE("a fused table runs on batches of one and of none", "[compile][fuse]")
 }
 
 TEST_CASE("long graphs fuse into programs of bounded length", "[compile][fuse]") { check_many(20, {.steps = 120}); }
+
+TEST_CASE("units that would have to run before and after each other do not merge", "[compile][fuse]") {
+  // Graphs in which a unit reads an old value of another that grows by newer ones.
+  for (std::uint64_t seed = 1020; seed < 1040; ++seed) REQUIRE(fault_of(seed, {.steps = 120}).empty());
+  for (std::uint64_t seed = 102800; seed < 102820; ++seed) REQUIRE(fault_of(seed, {.steps = 120}).empty());
+}

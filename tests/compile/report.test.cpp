@@ -109,7 +109,7 @@ TEST_CASE("the steps of the gradient of residual connections grow as their numbe
   const auto launches = [](auto residual) {
     graph::Graph graph = decltype(residual)::trace();
     const Value total = graph::sum(Value{graph, graph.outputs[0]});
-    std::vector<int> weights{};
+    List<int> weights{};
     for (const auto& input : graph.inputs) weights.push_back(input.node);
     const Value one = graph::constant(graph, DType::float32, 1);
     for (int gradient : graph::gradients(graph, {{total.id(), one.id()}}, weights)) graph.outputs.push_back(gradient);

@@ -62,7 +62,7 @@ template <class S, std::size_t First, std::size_t... I> auto program_at(std::ind
 /// Names the CUDA kernel of every fused program of a source, and tells how many there are.
 template <class S, std::size_t K> int kernel_at() {
   constexpr auto info = S::table.kernels[K];
-  if constexpr (info.is_operation) {
+  if constexpr (info.kind == compile::KernelKind::operation) {
     return 0;
   } else {
     using Launch = decltype(program_at<S, static_cast<std::size_t>(info.first_line)>(

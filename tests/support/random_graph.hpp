@@ -250,7 +250,7 @@ private:
 
   void add_gradients() {
     const Value loss = graph::sum(graph::cast(graph::tanh(any()), DType::float64));
-    std::vector<int> variables{};
+    List<int> variables{};
     for (const auto& input : graph_.inputs) variables.push_back(input.node);
     for (const auto& parameter : graph_.parameters) variables.push_back(parameter.node);
     const Value one = graph::constant(graph_, DType::float64, 1);

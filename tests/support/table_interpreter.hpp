@@ -156,7 +156,7 @@ private:
         require(along == 0, "a uniform leaf moves along the row");
         value.spread = Spread::row;
       } else if (line.access == kernel::Access::contiguous) {
-        require(along == 1, "a contiguous leaf has stride " + std::to_string(along));
+        require(along == 1 || grid_[last] == 1, "a contiguous leaf has stride " + std::to_string(along));
       }
       fill(value, line.dtype, [&](const Dims& index) {
         return load(line.dtype, static_cast<const std::byte*>(operand.data) +
@@ -323,8 +323,8 @@ inline Results interpret(const compile::Lowered& lowered, const Environment& env
     const compile::Instruction& instruction = lowered.instructions[i];
     const compile::KernelInfo& info = lowered.kernels[static_cast<std::size_t>(instruction.kernel)];
     const kernel::Operand* operands = binding.operands.data() + bound.first_operand;
-    if (info.is_operation) {
-      require(info.operation == &graph::matmul_operation, "the interpreter knows no other operation");
+    if (info.kind == compile::KernelKind::operation) {
+      require(info.operation == graph::matmul_operation.name, "the interpreter knows no other operation");
       using Product = KernelOf<&graph::matmul_operation>;
       if (info.dtype == DType::float64)
         Product::run<double>(team, bound.grid, operands);

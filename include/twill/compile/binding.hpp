@@ -15,7 +15,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace twill::inline v0::compile {
 
@@ -90,6 +89,8 @@ struct BoundInstruction {
   KernelFunction run = nullptr;
   kernel::Grid grid{};
   std::size_t first_operand = 0;
+  std::size_t operand_count = 0;
+  std::size_t members = 1; ///< instructions of the launch that begins here
 };
 
 /// An operand whose address is given anew in each run.
@@ -107,21 +108,22 @@ struct RandomOperand {
 
 struct Binding {
   graph::SymbolValues symbols{};
-  std::vector<BoundInstruction> instructions{};
-  std::vector<kernel::Operand> operands{};
-  std::vector<OutsideOperand> outside{}; ///< inputs, parameters and outputs
-  std::vector<OutsideOperand> numbers{}; ///< run-time numbers
-  std::vector<OutsideOperand> inside{};  ///< `index` is the offset in the arena
-  std::vector<RandomOperand> random{};
-  std::vector<std::size_t> value_bytes{};
+  List<BoundInstruction> instructions{};
+  List<kernel::Operand> operands{};
+  List<std::uint8_t> element_bytes{}; ///< of each operand
+  List<OutsideOperand> outside{};     ///< inputs, parameters and outputs
+  List<OutsideOperand> numbers{};     ///< run-time numbers
+  List<OutsideOperand> inside{};      ///< `index` is the offset in the arena
+  List<RandomOperand> random{};
+  List<std::size_t> value_bytes{};
   std::size_t arena_bytes = 0;
 };
 
 namespace detail {
 
 [[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
-                                                   std::vector<std::size_t>& value_bytes, std::vector<int>& planned) {
-  std::vector<memory::Lifetime> lifetimes{};
+                                                   List<std::size_t>& value_bytes, List<int>& planned) {
+  List<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];
     value_bytes[v] = static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype);
@@ -152,18 +154,22 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
   binding.symbols = symbols;
   binding.value_bytes.resize(table.values.size());
   binding.operands.resize(table.operands.size());
-  std::vector<int> planned(table.values.size(), -1);
+  binding.element_bytes.resize(table.operands.size());
+  List<int> planned(table.values.size(), -1);
   const memory::OffsetPlan plan = detail::plan_arena(table, symbols, binding.value_bytes, planned);
   binding.arena_bytes = static_cast<std::size_t>(plan.total_bytes);
+  std::size_t launch = 0;
   for (const Instruction& instruction : table.instructions) {
     BoundInstruction bound{};
     bound.run = kernels[static_cast<std::size_t>(instruction.kernel)];
     bound.grid = instruction.grid.evaluate(symbols);
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
+    bound.operand_count = static_cast<std::size_t>(instruction.operand_count);
     for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
       const std::size_t position = bound.first_operand + k;
       const OperandInfo& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
+      binding.element_bytes[position] = static_cast<std::uint8_t>(size_of(info.dtype));
       if (info.kind == OperandKind::position && info.random)
         binding.random.push_back(
             {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});
@@ -177,18 +183,16 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
         (value.storage == Storage::knob ? binding.numbers : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index)});
     }
-    const KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
-    bool reduces_rows = false;
-    bool reduces_columns = false;
-    for (int line = 0; line < kernel.line_count; ++line) {
-      const LineKind kind = table.lines[static_cast<std::size_t>(kernel.first_line + line)].kind;
-      reduces_rows = reduces_rows || kind == LineKind::reduce;
-      reduces_columns = reduces_columns || kind == LineKind::reduce_columns;
-    }
-    if (!kernel.is_operation && !reduces_columns)
+    const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
+    if (kind == KernelKind::elementwise || kind == KernelKind::rows)
       kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count,
-                       reduces_rows);
+                       kind == KernelKind::rows);
     binding.instructions.push_back(bound);
+    if (instruction.continues) {
+      ++binding.instructions[launch].members;
+    } else {
+      launch = binding.instructions.size() - 1;
+    }
   }
   return binding;
 }

@@ -45,8 +45,10 @@ public:
   [[nodiscard]] std::string text() const {
     std::string result = "graph: " + std::to_string(graph_.size()) + " nodes\n";
     for (int id = 0; id < graph_.size(); ++id) result += "  " + node_text(id) + "\n";
-    result += "launches: " + std::to_string(lowered_.instructions.size()) + ", of " +
-              std::to_string(lowered_.kernels.size()) + " kernels\n";
+    int launches = 0;
+    for (const Instruction& instruction : lowered_.instructions) launches += instruction.continues ? 0 : 1;
+    result +=
+        "launches: " + std::to_string(launches) + ", of " + std::to_string(lowered_.kernels.size()) + " kernels\n";
     for (std::size_t i = 0; i < lowered_.instructions.size(); ++i) {
       result += "  " + heading(i) + "\n";
       for (const std::string& line : program(i)) result += "    " + line + "\n";
@@ -195,15 +197,13 @@ private:
   [[nodiscard]] std::string heading(std::size_t i) const {
     const Instruction& instruction = lowered_.instructions[i];
     const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
-    std::string sort = "elementwise program";
-    for (int line = 0; line < info.line_count; ++line) {
-      const LineKind kind = lowered_.lines[static_cast<std::size_t>(info.first_line + line)].kind;
-      if (kind == LineKind::reduce) sort = "row program";
-      if (kind == LineKind::reduce_columns) sort = "column program";
-    }
-    if (info.is_operation) sort = std::string{info.operation->name};
+    const std::string sort = info.kind == KernelKind::operation ? std::string{info.operation}
+                             : info.kind == KernelKind::rows    ? "row program"
+                             : info.kind == KernelKind::columns ? "column program"
+                                                                : "elementwise program";
     std::string grid{};
     for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
+    if (instruction.continues) grid += ") (in the same launch";
     return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid +
            ")";
   }
@@ -213,9 +213,9 @@ private:
     const Instruction& instruction = lowered_.instructions[i];
     const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
     std::vector<std::string> result{};
-    if (info.is_operation) {
+    if (info.kind == KernelKind::operation) {
       std::string text =
-          operand_text(operand(instruction, instruction.operand_count - 1)) + " = " + std::string{info.operation->name};
+          operand_text(operand(instruction, instruction.operand_count - 1)) + " = " + std::string{info.operation};
       for (int k = 0; k + 1 < instruction.operand_count; ++k) text += " " + operand_text(operand(instruction, k));
       return {text};
     }
@@ -274,8 +274,8 @@ private:
 
   [[nodiscard]] std::string memory_text() const {
     const TableView table = view_of(lowered_);
-    std::vector<std::size_t> bytes(table.values.size());
-    std::vector<int> planned(table.values.size(), -1);
+    List<std::size_t> bytes(table.values.size(), 0);
+    List<int> planned(table.values.size(), -1);
     const memory::OffsetPlan plan = plan_arena(table, symbols_, bytes, planned);
     std::string result = "memory: ";
     if (sizes_known_)

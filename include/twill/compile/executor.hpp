@@ -6,7 +6,7 @@
 // taken from the pool for each run. A task may run late, so an executor outlives its tasks. Read next:
 // compile/function.hpp.
 
-#include <twill/compile/binding.hpp>
+#include <twill/compile/run_joined.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/buffer.hpp>
 
@@ -108,8 +108,7 @@ private:
       fill_in(bound, arguments);
       running_.store(true, std::memory_order_relaxed);
       launch(device_, [this, &binding](const Team& team) {
-        for (const BoundInstruction& instruction : binding.instructions)
-          instruction.run(team, instruction.grid, binding.operands.data() + instruction.first_operand);
+        run_instructions(team, binding);
         running_.store(false, std::memory_order_release);
       });
     }
@@ -121,7 +120,7 @@ private:
   }
 
   void fill_in(Bound& bound, const RunArguments& arguments) {
-    std::vector<kernel::Operand>& operands = bound.numbers.operands;
+    kernel::Operand* const operands = bound.numbers.operands.data();
     std::copy(arguments.knobs.begin(), arguments.knobs.end(), knobs_.begin());
     auto* arena = static_cast<std::byte*>(arena_->data());
     if (bound.arena != arena) {

@@ -8,10 +8,9 @@
 // compile/lower.hpp.
 
 #include <twill/compile/reading.hpp>
+#include <twill/compile/unit_order.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <vector>
 
 namespace twill::inline v0::compile {
 
@@ -22,12 +21,12 @@ inline constexpr int max_steps = 32;
 
 struct Unit {
   UnitKind kind = UnitKind::elementwise;
-  Extents grid{};                  ///< without extents of one; a row unit reduces along its last dimension
-  int column_axis = -1;            ///< the grid dimension that a column unit reduces
-  bool assigns = false;            ///< overwrites parameters
-  bool counts = false;             ///< reads the positions of its elements
-  std::vector<int> members{};      ///< nodes, in order
-  std::vector<int> dependencies{}; ///< units that have to run before
+  Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
+  int column_axis = -1;     ///< the grid dimension that a column unit reduces
+  bool assigns = false;     ///< overwrites parameters
+  bool counts = false;      ///< reads the positions of its elements
+  List<int> members{};      ///< nodes, in order
+  List<int> dependencies{}; ///< units that have to run before
 };
 
 /// The units of a graph, while it is being fused and afterwards.
@@ -36,7 +35,7 @@ public:
   constexpr explicit Grouping(const Graph& graph) : graph_{&graph}, unit_of_(graph.nodes.size(), -1) {
     units_.reserve(graph.nodes.size());
     merged_into_.reserve(graph.nodes.size());
-    std::vector<std::vector<int>> readers(graph.parameters.size());
+    List<List<int>> readers(graph.parameters.size(), List<int>{});
     for (int id = 0; id < graph.size(); ++id) {
       const Node& node = graph.node(id);
       if (node.kind == Kind::operation)
@@ -79,6 +78,7 @@ private:
   constexpr int add_unit() {
     units_.push_back({});
     merged_into_.push_back(-1);
+    run_order_.append();
     return size() - 1;
   }
 
@@ -88,7 +88,7 @@ private:
     int count = 0;
   };
 
-  constexpr void note_parameter(int root, int unit, std::vector<std::vector<int>>& readers) const {
+  constexpr void note_parameter(int root, int unit, List<List<int>>& readers) const {
     const Node& node = graph_->node(root);
     if (node.kind == Kind::parameter) readers[static_cast<std::size_t>(node.index)].push_back(unit);
   }
@@ -99,7 +99,7 @@ private:
     unit.dependencies.push_back(on);
   }
 
-  constexpr void add_operation(int id, std::vector<std::vector<int>>& readers) {
+  constexpr void add_operation(int id, List<List<int>>& readers) {
     const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
     at(unit).members.push_back(id);
@@ -112,7 +112,7 @@ private:
     }
   }
 
-  constexpr void add_fusable(int id, std::vector<std::vector<int>>& readers) {
+  constexpr void add_fusable(int id, List<List<int>>& readers) {
     const Node& node = graph_->node(id);
     const int unit = add_unit();
     start(at(unit), id);
@@ -136,10 +136,7 @@ private:
         if (find(reader) != unit) depend(at(unit), find(reader));
     for (int i = producers.count; i-- > 0;) {
       const int producer = find(producers.units.items[i]);
-      if (producer == unit) continue;
-      if (!can_merge(unit, producer, id, producers)) continue;
-      merge(unit, producer);
-      producers.units.items[i] = unit;
+      if (producer != unit && try_merge(unit, producer, id, producers)) producers.units.items[i] = unit;
     }
     for (int i = 0; i < producers.count; ++i)
       if (const int producer = find(producers.units.items[i]); producer != unit) depend(at(unit), producer);
@@ -222,44 +219,32 @@ private:
     return true;
   }
 
-  [[nodiscard]] constexpr bool can_merge(int consumer, int producer, int id, const Producers& producers) const {
+  /// Merges two units for node `id` of the consumer where that is possible. Last, because it changes the order of units.
+  constexpr bool try_merge(int consumer, int producer, int id, const Producers& producers) {
     const Unit& a = unit(consumer);
     const Unit& b = unit(producer);
     if (!compatible(a, b)) return false;
-    for (int dependency : a.dependencies)
-      if (find(dependency) == producer && graph_->node(id).kind != Kind::assign) return false;
+    // An older dependency between the two is a reading that could not be fused. Readers of what is assigned are no such.
+    if (graph_->node(id).kind != Kind::assign && depends_directly(a, producer)) return false;
+    if (depends_directly(b, consumer)) return false;
     if (!reads_in_place(a, b) || !reads_in_place(b, a)) return false;
     if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
-    // No third unit may have to run between the two.
-    for (int dependency : a.dependencies)
-      if (find(dependency) != producer && depends_on(find(dependency), producer)) return false;
-    for (int i = 0; i < producers.count; ++i) {
-      const int other = find(producers.units.items[i]);
-      if (other != producer && other != consumer && depends_on(other, producer)) return false;
-    }
-    for (int dependency : b.dependencies)
-      if (find(dependency) != consumer && depends_on(find(dependency), consumer)) return false;
+    const auto dependencies = [&](int of, const auto& visit) {
+      for (int on : unit(of).dependencies) visit(find(on));
+      if (of != consumer) return;
+      for (int i = 0; i < producers.count; ++i)
+        if (const int on = find(producers.units.items[i]); on != consumer) visit(on);
+    };
+    const bool in_order = run_order_.is_before(producer, consumer);
+    if (!run_order_.join(in_order ? producer : consumer, in_order ? consumer : producer, dependencies)) return false;
+    run_order_.take_place(consumer, producer);
+    merge(consumer, producer);
     return true;
   }
 
-  [[nodiscard]] constexpr bool depends_on(int unit_id, int target) const {
-    if (unit_id == target) return true;
-    const int first = unit(target).members.front();
-    if (unit(unit_id).members.back() < first) return false;
-    std::vector<int> pending{unit_id};
-    std::vector<int> seen{};
-    while (!pending.empty()) {
-      const int current = pending.back();
-      pending.pop_back();
-      if (current == target) return true;
-      // All of its nodes are older than the target's, so it cannot need them.
-      if (unit(current).members.back() < first) continue;
-      bool known = false;
-      for (int other : seen) known = known || other == current;
-      if (known) continue;
-      seen.push_back(current);
-      for (int dependency : unit(current).dependencies) pending.push_back(find(dependency));
-    }
+  [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {
+    for (int dependency : unit.dependencies)
+      if (find(dependency) == on) return true;
     return false;
   }
 
@@ -274,14 +259,15 @@ private:
     if (from.grid.rank > into.grid.rank) into.grid = from.grid;
     into.assigns = into.assigns || from.assigns;
     into.counts = into.counts || from.counts;
-    if (from.members.back() < into.members.front()) {
-      from.members.insert(from.members.end(), into.members.begin(), into.members.end());
-      into.members.swap(from.members);
-    } else {
-      std::vector<int> members(into.members.size() + from.members.size(), 0);
-      std::merge(into.members.begin(), into.members.end(), from.members.begin(), from.members.end(), members.begin());
-      into.members.swap(members);
+    List<int> members{};
+    members.reserve(into.members.size() + from.members.size());
+    std::size_t taken = 0;
+    for (int member : into.members) {
+      while (taken < from.members.size() && from.members[taken] < member) members.push_back(from.members[taken++]);
+      members.push_back(member);
     }
+    members.append(from.members.begin() + taken, from.members.end());
+    into.members.swap(members);
     into.dependencies.swap(from.dependencies);
     std::size_t kept = 0;
     for (int dependency : into.dependencies)
@@ -293,9 +279,10 @@ private:
   }
 
   const Graph* graph_;
-  std::vector<Unit> units_{};
-  std::vector<int> merged_into_{}; ///< for each unit the one that took it over, or -1
-  std::vector<int> unit_of_{};
+  List<Unit> units_{};
+  List<int> merged_into_{}; ///< for each unit the one that took it over, or -1
+  List<int> unit_of_{};
+  UnitOrder run_order_{};
 };
 
 } // namespace twill::inline v0::compile

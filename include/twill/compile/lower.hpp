@@ -1,32 +1,29 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From units to instructions: which values stand in memory and which are computed again where they are needed, and the
-// lines of each distinct program. A value that another unit needs is recomputed there when that is cheap and reads at most
-// one large tensor, else stored. Read next: compile/program_type.hpp.
+// From units to instructions: each unit becomes a launch, whose program computes what the unit stores and, again, what it
+// needs of others and nobody stores. Equal programs become one kernel. Read next: compile/program_type.hpp.
 
-#include <twill/compile/cost.hpp>
-#include <twill/compile/order.hpp>
-#include <twill/compile/table.hpp>
+#include <twill/compile/join.hpp>
+#include <twill/compile/storage.hpp>
 
 #include <cstddef>
-#include <vector>
 
 namespace twill::inline v0::compile {
 
 class Lowering {
 public:
-  constexpr explicit Lowering(const Graph& graph) : graph_{&graph}, units_{graph}, value_of_(graph.nodes.size(), -1) {
+  constexpr explicit Lowering(const Graph& graph)
+      : graph_{&graph}, units_{graph}, order_{execution_order(graph, units_)}, value_of_(graph.nodes.size(), -1) {
     out_.inputs = graph.inputs;
     out_.parameters = graph.parameters;
     out_.knobs = graph.knobs;
     out_.symbols = graph.symbols;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();
-    order_ = execution_order(graph, units_);
-    decide_storage();
     for (int unit : order_) emit(unit);
-    find_uses();
+    join_launches(out_);
+    find_uses(out_);
   }
 
   [[nodiscard]] constexpr const Lowered& result() const { return out_; }
@@ -34,17 +31,16 @@ public:
 private:
   // ---- values -----------------------------------------------------------------------------------------------------
   constexpr void declare_values() {
+    const Stored stored{*graph_, units_, order_};
     for (int id = 0; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
       if (node.kind == Kind::input) declare(id, Storage::input, node.index);
       if (node.kind == Kind::parameter) declare(id, Storage::parameter, node.index);
       if (node.kind == Kind::knob) declare(id, Storage::knob, node.index);
-      if (node.kind == Kind::operation) declare(id, Storage::temporary, 0);
+      if (stored.holds(id)) declare(id, Storage::temporary, 0);
     }
-    for (std::size_t k = 0; k < graph_->outputs.size(); ++k) {
-      const int id = graph_->outputs[k];
-      declare(id, Storage::output, static_cast<int>(k));
-    }
+    for (std::size_t k = 0; k < graph_->outputs.size(); ++k)
+      declare(graph_->outputs[k], Storage::output, static_cast<int>(k));
   }
 
   constexpr void declare(int id, Storage storage, int index) {
@@ -63,94 +59,18 @@ private:
 
   [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_.data()[id] >= 0; }
 
-  constexpr void store(int id) {
-    if (!is_stored(id)) declare(id, Storage::temporary, 0);
-  }
-
-  // ---- what is stored ---------------------------------------------------------------------------------------------
-  constexpr void decide_storage() {
-    overwritten_at_.resize(graph_->parameters.size(), units_.size());
-    for (std::size_t position = 0; position < order_.size(); ++position) {
-      position_ = static_cast<int>(position);
-      const Unit& unit = units_.unit(order_[position]);
-      if (!unit.assigns) continue;
-      for (int member : unit.members)
-        if (const Node& node = graph_->node(member); node.kind == Kind::assign)
-          overwritten_at_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)] = position_;
-    }
-    for (int unit : order_) {
-      if (units_.unit(unit).kind != UnitKind::operation) continue;
-      const Node& node = graph_->node(units_.unit(unit).members.front());
-      for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));
-    }
-    // General reshapes look at memory.
-    for (const Node& node : graph_->nodes)
-      if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
-        store_root(node.inputs[0]);
-    for (std::size_t position = 0; position < order_.size(); ++position) {
-      position_ = static_cast<int>(position);
-      const int unit = order_[position];
-      const Unit& u = units_.unit(unit);
-      if (u.kind == UnitKind::operation) continue;
-      for (int member : u.members) {
-        const Node& node = graph_->node(member);
-        for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) need(node.input(i), unit);
-      }
-    }
-  }
-
-  constexpr void store_root(int root) {
-    if (units_.unit_of(root) >= 0) store(root);
-  }
-
-  constexpr void need(int id, int unit) {
-    const int root = root_of(*graph_, id);
-    const int producer = units_.unit_of(root);
-    if (producer < 0 || producer == unit || is_stored(root)) return;
-    int cost = 0;
-    int large_reads = 0;
-    if (!can_recompute(root, units_.unit(unit), cost, large_reads) || large_reads > 1) store(root);
-  }
-
-  /// True when a node follows cheaply from what is stored.
-  constexpr bool can_recompute(int id, const Unit& where, int& cost, int& large_reads) const {
-    const Node& node = graph_->node(id);
-    if (!is_elementwise(node.kind)) return false;
-    cost += cost_of(node);
-    if (cost > recomputation_limit) return false;
-    for (int i = 0; i < node.arity; ++i) {
-      const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
-      const Node& root = graph_->node(reading.root);
-      if (root.kind == Kind::iota && units_.is_uniform(id, where)) return false;
-      if (is_leaf(root.kind)) continue;
-      // What depends on a parameter cannot be computed again once the parameter is overwritten.
-      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
-        return false;
-      if (is_stored(reading.root)) {
-        if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
-        continue;
-      }
-      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, cost, large_reads))
-        return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] static constexpr bool is_leaf(Kind kind) {
-    return kind == Kind::constant || kind == Kind::knob || kind == Kind::iota;
-  }
-
   // ---- instructions -----------------------------------------------------------------------------------------------
   /// The program under construction.
   struct Draft {
-    std::vector<Line> lines{};
-    std::vector<OperandInfo> operands{};
-    std::vector<int> line_of_operand{};
-    std::vector<int> computed{}; ///< nodes that have a line ...
-    std::vector<AxisMap> computed_axes{};
-    std::vector<int> computed_line{}; ///< ... and which
-    AxisMap dimensions = no_axes;     ///< the order of the grid's dimensions
+    List<Line> lines{};
+    List<OperandInfo> operands{};
+    List<int> line_of_operand{};
+    List<int> computed{}; ///< nodes that have a line ...
+    List<AxisMap> computed_axes{};
+    List<int> computed_line{};    ///< ... and which
+    AxisMap dimensions = no_axes; ///< the order of the grid's dimensions
     int rank = 0;
+    bool is_scalar = false; ///< one element in all: its row has length one
   };
 
   constexpr void emit(int unit_id) {
@@ -183,10 +103,13 @@ private:
 
   constexpr int kernel_of_operation(const Node& node) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
-      if (out_.kernels[k].is_operation && out_.kernels[k].operation == node.operation &&
-          out_.kernels[k].dtype == node.dtype)
-        return static_cast<int>(k);
-    out_.kernels.push_back({0, 0, true, node.operation, node.dtype});
+      if (out_.operations[k] == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
+    KernelInfo fresh{};
+    fresh.kind = KernelKind::operation;
+    fresh.dtype = node.dtype;
+    fresh.operation = node.operation->name;
+    out_.kernels.push_back(fresh);
+    out_.operations.push_back(node.operation);
     return static_cast<int>(out_.kernels.size()) - 1;
   }
 
@@ -202,6 +125,7 @@ private:
   constexpr void emit_program(const Unit& unit) {
     Draft draft{};
     draft.rank = unit.grid.rank == 0 ? 1 : unit.grid.rank;
+    draft.is_scalar = unit.grid.rank == 0;
     Instruction instruction{};
     instruction.grid = unit.grid;
     if (unit.grid.rank == 0) instruction.grid.append({});
@@ -215,8 +139,8 @@ private:
       for (int d = 0; d < unit.grid.rank; ++d)
         instruction.grid[d] = unit.grid[draft.dimensions[static_cast<std::size_t>(d)]];
     }
-    std::vector<OperandInfo> outs{};
-    std::vector<Line> out_lines{};
+    List<OperandInfo> outs{};
+    List<Line> out_lines{};
     for (int member : unit.members) {
       const Node& node = graph_->node(member);
       if (node.kind == Kind::assign) {
@@ -230,18 +154,18 @@ private:
       add_output(draft, unit, member, member, line, outs, out_lines);
     }
     if (outs.empty()) return; // others compute all of it again
-    draft.lines.insert(draft.lines.end(), out_lines.begin(), out_lines.end());
-    draft.operands.insert(draft.operands.end(), outs.begin(), outs.end());
+    draft.lines.append(out_lines);
+    draft.operands.append(outs);
     instruction.first_operand = static_cast<int>(out_.operands.size());
     instruction.operand_count = static_cast<int>(draft.operands.size());
     instruction.first_node = unit.members.front();
     instruction.kernel = kernel_of_program(draft.lines);
-    out_.operands.insert(out_.operands.end(), draft.operands.begin(), draft.operands.end());
+    out_.operands.append(draft.operands);
     out_.instructions.push_back(instruction);
   }
 
-  constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line,
-                            std::vector<OperandInfo>& outs, std::vector<Line>& lines) const {
+  constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line, List<OperandInfo>& outs,
+                            List<Line>& lines) const {
     const Node& node = graph_->node(member);
     const Extents& shape = graph_->node(target).shape;
     AxisMap axes = proper_axes(shape);
@@ -327,7 +251,9 @@ private:
     line.kind = LineKind::in;
     line.dtype = operand.dtype;
     const int along_row = operand.axis_of[static_cast<std::size_t>(draft.rank - 1)];
-    if (along_row < 0)
+    if (draft.is_scalar) // the kernel of longer rows, so that small weights share a launch with large ones
+      line.access = kernel::Access::contiguous;
+    else if (along_row < 0)
       line.access = kernel::Access::uniform;
     else
       line.access = along_row == proper_axes(reading.view)[static_cast<std::size_t>(proper_rank - 1)]
@@ -369,10 +295,10 @@ private:
     return static_cast<int>(draft.lines.size()) - 1;
   }
 
-  constexpr int kernel_of_program(const std::vector<Line>& lines) {
+  constexpr int kernel_of_program(const List<Line>& lines) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k) {
       const KernelInfo& known = out_.kernels[k];
-      if (known.is_operation || known.line_count != static_cast<int>(lines.size())) continue;
+      if (known.kind == KernelKind::operation || known.line_count != static_cast<int>(lines.size())) continue;
       bool same = true;
       for (std::size_t i = 0; i < lines.size() && same; ++i)
         same = out_.lines[static_cast<std::size_t>(known.first_line) + i] == lines[i];
@@ -381,30 +307,20 @@ private:
     KernelInfo fresh{};
     fresh.first_line = static_cast<int>(out_.lines.size());
     fresh.line_count = static_cast<int>(lines.size());
-    out_.kernels.push_back(fresh);
-    out_.lines.insert(out_.lines.end(), lines.begin(), lines.end());
-    return static_cast<int>(out_.kernels.size()) - 1;
-  }
-
-  constexpr void find_uses() {
-    for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
-      const Instruction& instruction = out_.instructions[i];
-      for (int k = 0; k < instruction.operand_count; ++k) {
-        const OperandInfo& operand = out_.operands[static_cast<std::size_t>(instruction.first_operand + k)];
-        if (operand.kind != OperandKind::memory) continue;
-        ValueInfo& value = out_.values[static_cast<std::size_t>(operand.value)];
-        if (value.first_use < 0) value.first_use = static_cast<int>(i);
-        value.last_use = static_cast<int>(i);
-      }
+    for (const Line& line : lines) {
+      if (line.kind == LineKind::reduce) fresh.kind = KernelKind::rows;
+      if (line.kind == LineKind::reduce_columns) fresh.kind = KernelKind::columns;
     }
+    out_.kernels.push_back(fresh);
+    out_.operations.push_back(nullptr);
+    out_.lines.append(lines);
+    return static_cast<int>(out_.kernels.size()) - 1;
   }
 
   const Graph* graph_;
   Grouping units_;
-  std::vector<int> value_of_{};
-  std::vector<int> order_{};
-  std::vector<int> overwritten_at_{}; ///< for each parameter the position in the order
-  int position_ = 0;                  ///< of the unit whose needs are being decided
+  List<int> order_;
+  List<int> value_of_;
   Lowered out_{};
 };
 

@@ -1,14 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order in which units run: depth first by age, and what only updates parameters as soon as it can, because that frees
-// its gradient. Read next: compile/lower.hpp.
+// The order in which units run: depth first by age. The update of a large parameter runs as soon as it can, because that
+// frees its gradient; those of small ones wait for the end, where they share a launch. Read next: compile/storage.hpp.
 
 #include <twill/compile/group.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <vector>
 
 namespace twill::inline v0::compile {
 
@@ -20,8 +18,8 @@ struct UpdatesAfter {
     int update = -1;
     int next = -1;
   };
-  std::vector<int> first{};
-  std::vector<Link> links{};
+  List<int> first{};
+  List<Link> links{};
 
   constexpr void add(int on, int update) {
     int& head = first[static_cast<std::size_t>(on)];
@@ -36,22 +34,35 @@ public:
       : units_{&units},
         waiting_(static_cast<std::size_t>(units.size()), 0),
         done_(static_cast<std::size_t>(units.size()), 0),
-        updates_{std::vector<int>(static_cast<std::size_t>(units.size()), -1), {}} {
+        updates_{List<int>(static_cast<std::size_t>(units.size()), -1), {}} {
     find_updates();
+    for (int node = 0; node < graph.size(); ++node)
+      if (const int start = units.unit_of(node); start >= 0 && !waits(start)) run(start);
     for (int node = 0; node < graph.size(); ++node)
       if (const int start = units.unit_of(node); start >= 0) run(start);
   }
 
-  [[nodiscard]] constexpr const std::vector<int>& order() const { return order_; }
+  [[nodiscard]] constexpr const List<int>& order() const { return order_; }
 
 private:
+  /// True for the update of parameters whose gradients are worth less memory than a launch.
+  [[nodiscard]] constexpr bool waits(int id) const {
+    constexpr std::int64_t small = 4096;
+    const Unit& unit = units_->unit(id);
+    if (!unit.assigns || unit.kind != UnitKind::elementwise) return false;
+    const graph::Extent elements = unit.grid.elements();
+    return elements.is_static() && elements.factor <= small;
+  }
+
   constexpr void find_updates() {
     for (int id = 0; id < units_->size(); ++id) {
-      if (!units_->alive(id) || !units_->unit(id).assigns) continue;
-      std::vector<int> distinct{};
+      if (!units_->alive(id) || !units_->unit(id).assigns || waits(id)) continue;
+      List<int> distinct{};
       for (int dependency : units_->unit(id).dependencies) {
         const int on = units_->find(dependency);
-        if (std::find(distinct.begin(), distinct.end(), on) == distinct.end()) distinct.push_back(on);
+        bool known = false;
+        for (int other : distinct) known = known || other == on;
+        if (!known) distinct.push_back(on);
       }
       waiting_[static_cast<std::size_t>(id)] = static_cast<int>(distinct.size());
       for (int on : distinct) updates_.add(on, id);
@@ -60,7 +71,7 @@ private:
 
   /// Runs a unit after everything it depends on.
   constexpr void run(int start) {
-    std::vector<int> stack{start};
+    List<int> stack{start};
     while (!stack.empty()) {
       const int current = stack.back();
       if (is_done(current)) {
@@ -93,16 +104,16 @@ private:
   [[nodiscard]] constexpr bool is_done(int unit) const { return done_[static_cast<std::size_t>(unit)] != 0; }
 
   const Grouping* units_;
-  std::vector<int> waiting_;
-  std::vector<char> done_;
+  List<int> waiting_;
+  List<char> done_;
   UpdatesAfter updates_;
-  std::vector<int> order_{};
+  List<int> order_{};
 };
 
 } // namespace detail
 
 /// The units in the order of execution.
-[[nodiscard]] constexpr std::vector<int> execution_order(const Graph& graph, const Grouping& units) {
+[[nodiscard]] constexpr List<int> execution_order(const Graph& graph, const Grouping& units) {
   return detail::Ordering{graph, units}.order();
 }
 

@@ -92,8 +92,8 @@ constexpr KernelFunction program_function(std::index_sequence<I...>) {
 
 template <class S, std::size_t K> constexpr KernelFunction kernel_function() {
   constexpr KernelInfo info = S::table.kernels[K];
-  if constexpr (info.is_operation)
-    return &KernelOf<info.operation>::template run<scalar_t<info.dtype>>;
+  if constexpr (info.kind == KernelKind::operation)
+    return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
   else
     return program_function<S, static_cast<std::size_t>(info.first_line)>(
         std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
@@ -108,9 +108,24 @@ constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_s
 
 /// The tables of a source. Naming it compiles the trace; a faulty one is refused here.
 template <Source S> struct Compiled {
-  static constexpr TableSizes sizes = sizes_of(lower(S::trace()));
+private:
+  static constexpr Attempt attempt{lower(S::trace())};
+
+  static constexpr Frozen<attempt.sizes> freeze_all() {
+    if constexpr (fits(attempt.sizes, usual_room)) {
+      return {attempt.frozen.table, attempt.frozen.operations, attempt.sizes};
+    } else {
+      const Lowered lowered = lower(S::trace());
+      return {lowered, lowered.operations, attempt.sizes};
+    }
+  }
+  static constexpr Frozen<attempt.sizes> frozen = freeze_all();
+
+public:
+  static constexpr TableSizes sizes = attempt.sizes;
   static_assert(detail::check_fault<sizes.fault>());
-  static constexpr FrozenTable<sizes> table = freeze<sizes>(lower(S::trace()));
+  static constexpr FrozenTable<sizes> table = frozen.table;
+  static constexpr const graph::Operation* operation(std::size_t kernel) { return frozen.operations[kernel]; }
   static constexpr TableView view() { return view_of(table); }
 };
 

@@ -100,7 +100,7 @@ struct Reading {
 namespace detail {
 
 /// Adds a copy of a node, as a conversion to its own type.
-constexpr int add_copy(std::vector<Node>& nodes, int source) {
+constexpr int add_copy(List<Node>& nodes, int source) {
   Node copy{};
   copy.kind = Kind::cast;
   copy.dtype = nodes[static_cast<std::size_t>(source)].dtype;
@@ -112,7 +112,7 @@ constexpr int add_copy(std::vector<Node>& nodes, int source) {
 }
 
 /// The node under a chain of views.
-[[nodiscard]] constexpr int view_root(const std::vector<Node>& nodes, int id) {
+[[nodiscard]] constexpr int view_root(const List<Node>& nodes, int id) {
   while (is_view(nodes[static_cast<std::size_t>(id)].kind)) id = nodes[static_cast<std::size_t>(id)].inputs[0];
   return id;
 }
@@ -122,9 +122,9 @@ constexpr int add_copy(std::vector<Node>& nodes, int source) {
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
 /// no reshape that mixes axes stands over another view. Moves assignments to the end.
 constexpr void legalise(Graph& graph) {
-  std::vector<Node> nodes{};
+  List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
-  std::vector<int> renumbered(graph.nodes.size(), -1);
+  List<int> renumbered(graph.nodes.size(), -1);
   const auto kind_of = [&](int id) { return nodes[static_cast<std::size_t>(id)].kind; };
   const auto add = [&](std::size_t i) {
     Node node = graph.nodes[i];
@@ -157,7 +157,7 @@ constexpr void legalise(Graph& graph) {
     if (graph.nodes[i].kind == Kind::assign) add(i);
   for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
   for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
-  graph.nodes = static_cast<std::vector<Node>&&>(nodes);
+  graph.nodes = static_cast<List<Node>&&>(nodes);
 }
 
 } // namespace twill::inline v0::compile

@@ -13,18 +13,10 @@ namespace twill::inline v0::compile {
 
 /// A table that is still growing, as the run time would see it. It has to stay where it is.
 [[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
-  TableView view{};
-  view.values = lowered.values;
-  view.operands = lowered.operands;
-  view.instructions = lowered.instructions;
-  view.kernels = lowered.kernels;
-  view.lines = lowered.lines;
-  view.inputs = lowered.inputs;
-  view.parameters = lowered.parameters;
-  view.knobs = lowered.knobs;
-  view.symbols = lowered.symbols;
-  view.outputs = lowered.outputs;
-  return view;
+  const auto all = [](const auto& list) { return std::span{list.data(), list.size()}; };
+  return {all(lowered.values),  all(lowered.operands), all(lowered.instructions), all(lowered.kernels),
+          all(lowered.lines),   all(lowered.inputs),   all(lowered.parameters),   all(lowered.knobs),
+          all(lowered.symbols), lowered.outputs};
 }
 
 /// Counts of one compiled function.
@@ -45,25 +37,22 @@ struct Report {
 
 namespace detail {
 
-/// Adds one launch, whose lines say what sort of program it is.
-constexpr void count_launch(const TableView& table, const Instruction& instruction, Report& report) {
-  const KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
-  bool reduces_rows = false;
-  bool reduces_columns = false;
-  for (int line = 0; line < kernel.line_count; ++line) {
-    const LineKind kind = table.lines[static_cast<std::size_t>(kernel.first_line + line)].kind;
-    reduces_rows = reduces_rows || kind == LineKind::reduce;
-    reduces_columns = reduces_columns || kind == LineKind::reduce_columns;
-  }
+constexpr void count_launch(const KernelInfo& kernel, Report& report) {
   ++report.launches;
-  if (kernel.is_operation)
-    ++report.operation_launches;
-  else if (reduces_columns)
-    ++report.column_launches;
-  else if (reduces_rows)
-    ++report.row_launches;
-  else
+  switch (kernel.kind) {
+  case KernelKind::elementwise:
     ++report.elementwise_launches;
+    break;
+  case KernelKind::rows:
+    ++report.row_launches;
+    break;
+  case KernelKind::columns:
+    ++report.column_launches;
+    break;
+  case KernelKind::operation:
+    ++report.operation_launches;
+    break;
+  }
   if (kernel.line_count > report.longest_program) report.longest_program = kernel.line_count;
 }
 
@@ -83,7 +72,8 @@ constexpr void count_launch(const TableView& table, const Instruction& instructi
   Report report{};
   report.distinct_kernels = static_cast<int>(table.kernels.size());
   for (const Instruction& instruction : table.instructions) {
-    detail::count_launch(table, instruction, report);
+    if (!instruction.continues)
+      detail::count_launch(table.kernels[static_cast<std::size_t>(instruction.kernel)], report);
     for (int k = 0; k < instruction.operand_count; ++k) {
       const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (is_tensor_of(table, operand, large_elements))
@@ -99,7 +89,7 @@ constexpr void count_launch(const TableView& table, const Instruction& instructi
 [[nodiscard]] constexpr int most_reads_of_one_tensor(const TableView& table) {
   int most = 0;
   for (const Instruction& instruction : table.instructions) {
-    if (table.kernels[static_cast<std::size_t>(instruction.kernel)].is_operation) continue;
+    if (table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::operation) continue;
     for (int k = 0; k < instruction.operand_count; ++k) {
       const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (!is_tensor_of(table, operand, 1) || operand.writes) continue;

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace twill::inline v0::compile {
 
@@ -23,8 +22,8 @@ using graph::Reduction;
 namespace detail {
 
 /// Which nodes an output or an assignment needs.
-constexpr std::vector<char> needed_nodes(const Graph& graph) {
-  std::vector<char> needed(graph.nodes.size(), 0);
+constexpr List<char> needed_nodes(const Graph& graph) {
+  List<char> needed(graph.nodes.size(), 0);
   for (int output : graph.outputs) needed[static_cast<std::size_t>(output)] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
@@ -59,7 +58,7 @@ public:
     slots_.resize(capacity, -1);
   }
   /// The number of an equal node among `nodes`, or `fresh`, which is then remembered.
-  constexpr int find_or_insert(const std::vector<Node>& nodes, const Node& node, int fresh) {
+  constexpr int find_or_insert(const List<Node>& nodes, const Node& node, int fresh) {
     std::size_t slot = hash(node) & (slots_.size() - 1);
     while (slots_[slot] >= 0) {
       if (equal(nodes[static_cast<std::size_t>(slots_[slot])], node)) return slots_[slot];
@@ -70,11 +69,11 @@ public:
   }
 
 private:
-  std::vector<int> slots_{};
+  List<int> slots_{};
 };
 
 /// The plain number behind a node, if it is one that does not depend on an extent.
-[[nodiscard]] constexpr const Node* number_behind(const std::vector<Node>& nodes, int id) {
+[[nodiscard]] constexpr const Node* number_behind(const List<Node>& nodes, int id) {
   const Node* node = &nodes[static_cast<std::size_t>(id)];
   while (node->kind == Kind::broadcast || node->kind == Kind::reshape)
     node = &nodes[static_cast<std::size_t>(node->inputs[0])];
@@ -82,7 +81,7 @@ private:
 }
 
 /// The operand that an arithmetic node merely repeats (x * 1, x + 0, x / 1, x - 0), or -1.
-[[nodiscard]] constexpr int neutral_operand(const std::vector<Node>& nodes, const Node& node) {
+[[nodiscard]] constexpr int neutral_operand(const List<Node>& nodes, const Node& node) {
   if (node.kind != Kind::primitive || node.arity != 2) return -1;
   const bool multiplicative = node.primitive == Primitive::multiply || node.primitive == Primitive::divide;
   const bool additive = node.primitive == Primitive::add || node.primitive == Primitive::subtract;
@@ -96,7 +95,7 @@ private:
 }
 
 /// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
-[[nodiscard]] constexpr int replacement(const std::vector<Node>& nodes, Node& node) {
+[[nodiscard]] constexpr int replacement(const List<Node>& nodes, Node& node) {
   if (node.kind == Kind::stop_gradient) return node.inputs[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
   if (node.kind == Kind::reshape) {
@@ -124,10 +123,10 @@ private:
 
 /// Rewrites the graph without dead, repeated and neutral nodes.
 constexpr void simplify(Graph& graph) {
-  const std::vector<char> needed = detail::needed_nodes(graph);
-  std::vector<Node> kept{};
+  const List<char> needed = detail::needed_nodes(graph);
+  List<Node> kept{};
   kept.reserve(graph.nodes.size());
-  std::vector<int> renumbered(graph.nodes.size(), -1);
+  List<int> renumbered(graph.nodes.size(), -1);
   detail::NodeTable table{graph.nodes.size()};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (needed[i] == 0) continue;
@@ -144,7 +143,7 @@ constexpr void simplify(Graph& graph) {
     }
     renumbered[i] = id;
   }
-  graph.nodes = static_cast<std::vector<Node>&&>(kept);
+  graph.nodes = static_cast<List<Node>&&>(kept);
   for (int& output : graph.outputs) output = renumbered[static_cast<std::size_t>(output)];
   for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
   for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <string_view>
 
 namespace twill::inline v0::compile {
 
@@ -52,6 +52,7 @@ struct Instruction {
   int first_operand = 0;
   int operand_count = 0;
   int first_node = -1;
+  bool continues = false; ///< shares the launch of the instruction before it
   Extents grid{};
 };
 
@@ -70,26 +71,35 @@ struct Line {
   [[nodiscard]] friend constexpr bool operator==(const Line&, const Line&) = default;
 };
 
+/// What sort of loop a kernel is.
+enum class KernelKind : std::uint8_t {
+  elementwise,
+  rows,      ///< a program that reduces over the last axis
+  columns,   ///< a program that reduces down the columns
+  operation, ///< a matrix product, or another operation with a kernel of its own
+};
+
 /// A distinct kernel: a fused program, or an operation for one element type.
 struct KernelInfo {
+  KernelKind kind = KernelKind::elementwise;
   int first_line = 0;
   int line_count = 0;
-  bool is_operation = false;
-  const graph::Operation* operation = nullptr;
   DType dtype = DType::float32;
+  std::string_view operation{}; ///< its name
 };
 
 /// Everything, growing.
 struct Lowered {
-  std::vector<ValueInfo> values{};
-  std::vector<OperandInfo> operands{};
-  std::vector<Instruction> instructions{};
-  std::vector<KernelInfo> kernels{};
-  std::vector<Line> lines{};
-  std::vector<graph::InputInfo> inputs{};
-  std::vector<graph::ParameterInfo> parameters{};
-  std::vector<graph::KnobInfo> knobs{};
-  std::vector<graph::Symbol> symbols{};
+  List<ValueInfo> values{};
+  List<OperandInfo> operands{};
+  List<Instruction> instructions{};
+  List<KernelInfo> kernels{};
+  List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
+  List<Line> lines{};
+  List<graph::InputInfo> inputs{};
+  List<graph::ParameterInfo> parameters{};
+  List<graph::KnobInfo> knobs{};
+  List<graph::Symbol> symbols{};
   graph::Fault fault{};
   int outputs = 0;
 };
@@ -118,36 +128,71 @@ struct TableSizes {
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
 template <TableSizes S> struct FrozenTable {
-  template <class T, std::size_t N> using List = std::array<T, N == 0 ? 1 : N>;
+  template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
 
   static constexpr TableSizes sizes = S;
-  List<ValueInfo, S.values> values{};
-  List<OperandInfo, S.operands> operands{};
-  List<Instruction, S.instructions> instructions{};
-  List<KernelInfo, S.kernels> kernels{};
-  List<Line, S.lines> lines{};
-  List<graph::InputInfo, S.inputs> inputs{};
-  List<graph::ParameterInfo, S.parameters> parameters{};
-  List<graph::KnobInfo, S.knobs> knobs{};
-  List<graph::Symbol, S.symbols> symbols{};
+  Array<ValueInfo, S.values> values{};
+  Array<OperandInfo, S.operands> operands{};
+  Array<Instruction, S.instructions> instructions{};
+  Array<KernelInfo, S.kernels> kernels{};
+  Array<Line, S.lines> lines{};
+  Array<graph::InputInfo, S.inputs> inputs{};
+  Array<graph::ParameterInfo, S.parameters> parameters{};
+  Array<graph::KnobInfo, S.knobs> knobs{};
+  Array<graph::Symbol, S.symbols> symbols{};
 };
 
-template <TableSizes S> [[nodiscard]] constexpr FrozenTable<S> freeze(const Lowered& lowered) {
+/// A table with room for S from lists, or from another table, that hold `count` records.
+template <TableSizes S, class From>
+[[nodiscard]] constexpr FrozenTable<S> freeze(const From& from, const TableSizes& count) {
   FrozenTable<S> table{};
-  const auto copy = [](const auto& from, auto& to) {
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+  const auto copy = [](const auto& records, std::size_t size, auto& to) {
+    const auto* source = records.data();
+    auto* target = to.data();
+    for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
   };
-  copy(lowered.values, table.values);
-  copy(lowered.operands, table.operands);
-  copy(lowered.instructions, table.instructions);
-  copy(lowered.kernels, table.kernels);
-  copy(lowered.lines, table.lines);
-  copy(lowered.inputs, table.inputs);
-  copy(lowered.parameters, table.parameters);
-  copy(lowered.knobs, table.knobs);
-  copy(lowered.symbols, table.symbols);
+  copy(from.values, count.values, table.values);
+  copy(from.operands, count.operands, table.operands);
+  copy(from.instructions, count.instructions, table.instructions);
+  copy(from.kernels, count.kernels, table.kernels);
+  copy(from.lines, count.lines, table.lines);
+  copy(from.inputs, count.inputs, table.inputs);
+  copy(from.parameters, count.parameters, table.parameters);
+  copy(from.knobs, count.knobs, table.knobs);
+  copy(from.symbols, count.symbols, table.symbols);
   return table;
 }
+
+/// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
+/// only larger functions a second time.
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 6, 16, 8, 4, 0, {}};
+
+[[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
+  return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
+         sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.inputs <= room.inputs &&
+         sizes.parameters <= room.parameters && sizes.knobs <= room.knobs && sizes.symbols <= room.symbols;
+}
+
+/// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
+/// tracing functions into the program.
+template <TableSizes S> struct Frozen {
+  FrozenTable<S> table{};
+  std::array<const graph::Operation*, S.kernels == 0 ? 1 : S.kernels> operations{};
+
+  template <class From, class Operations>
+  constexpr Frozen(const From& from, const Operations& known, const TableSizes& count) : table{freeze<S>(from, count)} {
+    for (std::size_t i = 0; i < count.kernels; ++i) operations.data()[i] = known.data()[i];
+  }
+};
+
+/// The result of the first compilation: the sizes, and the rest where it fits.
+struct Attempt {
+  TableSizes sizes{};
+  Frozen<usual_room> frozen;
+
+  constexpr explicit Attempt(const Lowered& lowered)
+      : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, usual_room) ? sizes : TableSizes{}} {}
+};
 
 /// A frozen table as the run time sees it.
 struct TableView {

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 namespace twill::inline v0::graph {
 
@@ -22,8 +21,8 @@ struct Seed {
 namespace detail {
 
 /// For each node up to `last` whether it depends on a variable through differentiable nodes.
-constexpr std::vector<char> reaches(const Graph& graph, const std::vector<int>& variables, int last) {
-  std::vector<char> active(static_cast<std::size_t>(last) + 1, 0);
+constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int last) {
+  List<char> active(static_cast<std::size_t>(last) + 1, 0);
   for (int variable : variables)
     if (variable <= last) active[static_cast<std::size_t>(variable)] = 1;
   for (int id = 0; id <= last; ++id) {
@@ -39,11 +38,11 @@ constexpr std::vector<char> reaches(const Graph& graph, const std::vector<int>& 
 } // namespace detail
 
 /// The gradients of the seeded values with respect to the variables, -1 where a variable is not reached.
-constexpr std::vector<int> gradients(Graph& graph, const std::vector<Seed>& seeds, const std::vector<int>& variables) {
+constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables) {
   int last = -1;
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
-  const std::vector<char> active = detail::reaches(graph, variables, last);
-  std::vector<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
+  const List<char> active = detail::reaches(graph, variables, last);
+  List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
   const auto accumulate = [&](int id, int gradient) {
     int& slot = cotangents[static_cast<std::size_t>(id)];
     slot = slot < 0 ? gradient : (Value{graph, slot} + Value{graph, gradient}).id();
@@ -63,7 +62,7 @@ constexpr std::vector<int> gradients(Graph& graph, const std::vector<Seed>& seed
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
       if (wanted[i] && result.ids[i] >= 0) accumulate(inputs[i], result.ids[i]);
   }
-  std::vector<int> found{};
+  List<int> found{};
   for (int variable : variables)
     found.push_back(variable <= last ? cotangents[static_cast<std::size_t>(variable)] : -1);
   return found;

@@ -5,24 +5,24 @@
 // constant evaluation only; compile/ freezes what is left of it into tables. Every check of a traced function ends in
 // `refuse`, which keeps the first fault. Read next: graph/value.hpp.
 
+#include <twill/core/list.hpp>
 #include <twill/graph/fault.hpp>
 #include <twill/graph/node.hpp>
 #include <twill/graph/parameter.hpp>
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace twill::inline v0::graph {
 
 class Graph {
 public:
-  std::vector<Node> nodes{};
-  std::vector<InputInfo> inputs{};
-  std::vector<ParameterInfo> parameters{};
-  std::vector<KnobInfo> knobs{};
-  std::vector<Symbol> symbols{};
-  std::vector<int> outputs{};
+  List<Node> nodes{};
+  List<InputInfo> inputs{};
+  List<ParameterInfo> parameters{};
+  List<KnobInfo> knobs{};
+  List<Symbol> symbols{};
+  List<int> outputs{};
   Fault fault{};
   DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
   int draws = 0;                  ///< how many random tensors have been traced
@@ -159,7 +159,7 @@ private:
   };
 
   Name path_{};
-  std::vector<Merged> merged_{};
+  List<Merged> merged_{};
   bool merges_symbols_ = false;
 };
 

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace twill::inline v0::nn {
 
@@ -39,8 +38,8 @@ constexpr void require_reached(graph::Graph& graph, int weight, int gradient) {
   if (gradient < 0) graph.refuse(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index, 0, 0);
 }
 
-[[nodiscard]] constexpr std::vector<int> trainable_weights(const graph::Graph& graph) {
-  std::vector<int> weights{};
+[[nodiscard]] constexpr List<int> trainable_weights(const graph::Graph& graph) {
+  List<int> weights{};
   for (const graph::ParameterInfo& info : graph.parameters)
     if (info.role == graph::Role::weight) weights.push_back(info.node);
   return weights;
@@ -53,12 +52,12 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   graph = F::make_graph();
   const graph::Value output = F::build(graph);
   if (graph.fault.any()) return result;
-  std::vector<int> variables = trainable_weights(graph);
+  List<int> variables = trainable_weights(graph);
   const std::size_t weights = variables.size();
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
     if ((input_set >> i & 1u) != 0) variables.push_back(graph.inputs[i].node);
   const int cotangent = graph.add_input(output.dtype(), output.shape());
-  const std::vector<int> found = gradients(graph, {{output.id(), cotangent}}, variables);
+  const List<int> found = gradients(graph, {{output.id(), cotangent}}, variables);
   graph.outputs.push_back(output.id());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (i < weights) require_reached(graph, variables[i], found[i]);
@@ -71,9 +70,8 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 }
 
 /// Marks what the gradients need, down to the nodes in `stop`.
-[[nodiscard]] constexpr std::vector<char> needed_by_gradients(const graph::Graph& graph,
-                                                              const std::vector<char>& stop) {
-  std::vector<char> needed(graph.nodes.size(), 0);
+[[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop) {
+  List<char> needed(graph.nodes.size(), 0);
   for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed[static_cast<std::size_t>(graph.outputs[i])] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     if (needed[i] == 0 || stop[i] != 0) continue;
@@ -84,7 +82,7 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 }
 
 /// The cost of computing a node from what is kept, or more than the limit when that is impossible or too dear.
-constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::vector<char>& kept) {
+constexpr int recomputation_cost(const graph::Graph& graph, int id, const List<char>& kept) {
   constexpr int too_dear = compile::recomputation_limit + 1;
   const graph::Node& node = graph.node(id);
   if (kept[static_cast<std::size_t>(id)] != 0 || node.arity == 0) return 0;
@@ -95,11 +93,11 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::v
 }
 
 /// The forward nodes whose values are kept for the backward pass.
-[[nodiscard]] constexpr std::vector<int> kept_nodes(const Joint& joint) {
+[[nodiscard]] constexpr List<int> kept_nodes(const Joint& joint) {
   const graph::Graph& graph = joint.graph;
   const std::size_t count = graph.nodes.size();
-  const std::vector<char> needed = needed_by_gradients(graph, std::vector<char>(count, 0));
-  std::vector<char> kept(count, 0);
+  const List<char> needed = needed_by_gradients(graph, List<char>(count, 0));
+  List<char> kept(count, 0);
   const auto is_forward = [&](int id) { return id < joint.cotangent; };
   // What an operation of the backward pass reads has to be in memory.
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i) {
@@ -110,7 +108,7 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::v
     }
   }
   // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
-  std::vector<char> read(count, 0);
+  List<char> read(count, 0);
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
     for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k)
       read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
@@ -121,7 +119,7 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const std::v
     const int root = compile::detail::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
   }
-  std::vector<int> result{};
+  List<int> result{};
   for (int id = 0; id < joint.cotangent; ++id)
     if (kept[static_cast<std::size_t>(id)] != 0 && id != graph.outputs[0]) result.push_back(id);
   // The result itself is the caller's anyway: it comes last and is not stored twice.
@@ -137,7 +135,7 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
   static constexpr graph::Graph trace() {
     detail::Joint joint = detail::joint<F>(InputSet);
     if (joint.graph.fault.any()) return joint.graph;
-    const std::vector<int> kept = detail::kept_nodes(joint);
+    const List<int> kept = detail::kept_nodes(joint);
     const int result = joint.graph.outputs[0];
     joint.graph.outputs.clear();
     joint.graph.outputs.push_back(result);
@@ -164,7 +162,7 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       joint.graph.inputs.push_back({node.dtype, node.shape, id});
       node = input;
     }
-    joint.graph.outputs.erase(joint.graph.outputs.begin());
+    joint.graph.outputs.pop_front();
     return joint.graph;
   }
 };

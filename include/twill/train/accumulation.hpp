@@ -15,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace twill::inline v0::train {
 
@@ -37,8 +36,8 @@ inline constexpr std::string_view continues_knob = "train.continues";
 inline constexpr std::string_view sum_scale_knob = "train.sum_scale";
 
 /// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
-constexpr std::vector<int> declare_sums(graph::Graph& graph, const std::vector<int>& weights) {
-  std::vector<int> sums{};
+constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) {
+  List<int> sums{};
   const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape) {
     const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
     sums.push_back(graph.add_parameter(name, wide, shape, {}, graph::Role::optimiser_state, 0));
@@ -61,9 +60,9 @@ template <class M, class T, class L, class... Targets> struct AccumulateGradient
     detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return graph;
-    const std::vector<int> sums = detail::declare_sums(graph, trace.weights);
+    const List<int> sums = detail::declare_sums(graph, trace.weights);
     const graph::Value continues = graph::knob(graph, detail::continues_knob, 0, DType::boolean);
-    std::vector<int> terms = trace.gradients;
+    List<int> terms = trace.gradients;
     terms.push_back(graph::reshape(graph::Value{graph, trace.loss}, graph::Extents{}).id());
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const graph::Value sum{graph, sums[i]};
@@ -81,13 +80,13 @@ template <class M, class T, class R> struct UpdateFromSums {
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
-    const std::vector<int> weights = nn::detail::trainable_weights(graph);
-    const std::vector<int> sums = detail::declare_sums(graph, weights);
+    const List<int> weights = nn::detail::trainable_weights(graph);
+    const List<int> sums = detail::declare_sums(graph, weights);
     const auto scaled = [&](int id) {
       const graph::Value sum{graph, id};
       return sum * graph::knob(graph, detail::sum_scale_knob, 1, sum.dtype());
     };
-    std::vector<int> gradients{};
+    List<int> gradients{};
     for (std::size_t i = 0; i < weights.size(); ++i) gradients.push_back(scaled(sums[i]).id());
     optim::update_all<R>(graph, weights, gradients);
     graph.outputs.push_back(graph::cast(scaled(sums.back()), graph.element).id());

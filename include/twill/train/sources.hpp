@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace twill::inline v0::train {
 
@@ -24,8 +23,8 @@ namespace detail {
 struct LossTrace {
   graph::Graph graph{};
   int loss = -1;
-  std::vector<int> weights{};
-  std::vector<int> gradients{};
+  List<int> weights{};
+  List<int> gradients{};
 };
 
 template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
@@ -80,8 +79,8 @@ template <class M, class T, class R> struct UpdateWeights {
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
-    const std::vector<int> weights = nn::detail::trainable_weights(graph);
-    std::vector<int> gradients{};
+    const List<int> weights = nn::detail::trainable_weights(graph);
+    List<int> gradients{};
     for (int weight : weights) {
       const graph::Node node = graph.node(weight);
       gradients.push_back(graph.add_input(node.dtype, node.shape));

@@ -1,0 +1,77 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop over bound instructions on a host device. Instructions that share a launch are one pass of the team: each thread
+// takes an equal share of all their elements, wherever it begins and ends. Elementwise results do not depend on where a
+// range is cut. Read next: compile/executor.hpp.
+
+#include <twill/compile/binding.hpp>
+#include <twill/device/cpu/team.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace twill::inline v0::compile {
+
+namespace detail {
+
+/// Elements [begin, end) of one instruction over a row, in the calling thread.
+inline void run_range(const Binding& binding, const BoundInstruction& instruction, std::int64_t begin,
+                      std::int64_t end) {
+  std::array<kernel::Operand, most_joined_operands> operands;
+  for (std::size_t k = 0; k < instruction.operand_count; ++k) {
+    const std::size_t position = instruction.first_operand + k;
+    operands[k] = binding.operands[position];
+    const std::int64_t bytes = begin * operands[k].strides[0] * binding.element_bytes[position];
+    operands[k].data = static_cast<std::byte*>(operands[k].data) + bytes;
+  }
+  instruction.run(Team::serial(), Dims(end - begin), operands.data());
+}
+
+/// Instructions of one launch, their elements counted through.
+inline void run_joined(const Team& team, const Binding& binding, std::span<const BoundInstruction> members) {
+  std::int64_t total = 0;
+  bool are_rows = true;
+  for (const BoundInstruction& member : members) {
+    total += member.grid.elements();
+    are_rows = are_rows && member.grid.rank == 1;
+  }
+  // Below, waking the team costs more than it gains.
+  constexpr std::int64_t worth_a_team = 32768;
+  if (team.size() == 1 || !are_rows || total < worth_a_team) {
+    for (const BoundInstruction& member : members)
+      member.run(team, member.grid, binding.operands.data() + member.first_operand);
+    return;
+  }
+  team.parallel([&](int rank, int size) {
+    constexpr std::int64_t line = 64; // elements: threads do not share a cache line of what they write
+    const std::int64_t share = ((total + size - 1) / size + line - 1) / line * line;
+    const std::int64_t from = std::min(total, rank * share);
+    const std::int64_t to = std::min(total, from + share);
+    std::int64_t position = 0;
+    for (const BoundInstruction& member : members) {
+      const std::int64_t elements = member.grid.elements();
+      const std::int64_t begin = std::clamp(from - position, std::int64_t{0}, elements);
+      const std::int64_t end = std::clamp(to - position, std::int64_t{0}, elements);
+      if (begin < end) run_range(binding, member, begin, end);
+      position += elements;
+    }
+  });
+}
+
+} // namespace detail
+
+/// Runs everything once.
+inline void run_instructions(const Team& team, const Binding& binding) {
+  const BoundInstruction* const end = binding.instructions.end();
+  for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members)
+    if (launch->members == 1)
+      launch->run(team, launch->grid, binding.operands.data() + launch->first_operand);
+    else
+      detail::run_joined(team, binding, {launch, launch->members});
+}
+
+} // namespace twill::inline v0::compile

@@ -1,0 +1,114 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which values stand in memory. A value that another unit needs is computed again there when that is cheap and reads at
+// most one large tensor; else it is stored. What operations and general reshapes read is always stored. Read next:
+// compile/lower.hpp.
+
+#include <twill/compile/cost.hpp>
+#include <twill/compile/order.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::compile {
+
+/// A leaf that every program can have for nothing.
+[[nodiscard]] constexpr bool is_leaf(Kind kind) {
+  return kind == Kind::constant || kind == Kind::knob || kind == Kind::iota;
+}
+
+class Stored {
+public:
+  constexpr Stored(const Graph& graph, const Grouping& units, const List<int>& order)
+      : graph_{&graph},
+        units_{&units},
+        order_{&order},
+        stored_(graph.nodes.size(), 0),
+        overwritten_at_(graph.parameters.size(), units.size()) {
+    find_overwritten();
+    store_what_must_be();
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      position_ = static_cast<int>(position);
+      const int unit = order[position];
+      const Unit& u = units.unit(unit);
+      if (u.kind == UnitKind::operation) continue;
+      for (int member : u.members) {
+        const Node& node = graph.node(member);
+        for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) need(node.input(i), unit);
+      }
+    }
+  }
+
+  /// True for what a unit computes and puts into memory.
+  [[nodiscard]] constexpr bool holds(int id) const { return stored_.data()[id] != 0; }
+
+private:
+  constexpr void find_overwritten() {
+    for (std::size_t position = 0; position < order_->size(); ++position) {
+      const Unit& unit = units_->unit((*order_)[position]);
+      if (!unit.assigns) continue;
+      for (int member : unit.members)
+        if (const Node& node = graph_->node(member); node.kind == Kind::assign)
+          overwritten_at_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)] = static_cast<int>(position);
+    }
+  }
+
+  constexpr void store_what_must_be() {
+    for (int output : graph_->outputs) store_root(output);
+    for (int id = 0; id < graph_->size(); ++id) {
+      const Node& node = graph_->node(id);
+      if (node.kind == Kind::operation) {
+        store_root(id);
+        for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));
+      }
+      if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
+        store_root(node.inputs[0]);
+    }
+  }
+
+  constexpr void store_root(int root) {
+    if (units_->unit_of(root) >= 0) stored_[static_cast<std::size_t>(root)] = 1;
+  }
+
+  constexpr void need(int id, int unit) {
+    const int root = root_of(*graph_, id);
+    const int producer = units_->unit_of(root);
+    if (producer < 0 || producer == unit || holds(root)) return;
+    int cost = 0;
+    int large_reads = 0;
+    if (!can_recompute(root, units_->unit(unit), cost, large_reads) || large_reads > 1) store_root(root);
+  }
+
+  /// True when a node follows cheaply from what is in memory.
+  constexpr bool can_recompute(int id, const Unit& where, int& cost, int& large_reads) const {
+    const Node& node = graph_->node(id);
+    if (!is_elementwise(node.kind)) return false;
+    cost += cost_of(node);
+    if (cost > recomputation_limit) return false;
+    for (int i = 0; i < node.arity; ++i) {
+      const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
+      const Node& root = graph_->node(reading.root);
+      if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
+      if (is_leaf(root.kind)) continue;
+      // What depends on a parameter cannot be computed again once the parameter is overwritten.
+      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
+        return false;
+      if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
+        if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
+        continue;
+      }
+      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, cost, large_reads))
+        return false;
+    }
+    return true;
+  }
+
+  const Graph* graph_;
+  const Grouping* units_;
+  const List<int>* order_;
+  List<char> stored_;
+  List<int> overwritten_at_; ///< for each parameter the position in the order
+  int position_ = 0;         ///< of the unit whose needs are being decided
+};
+
+} // namespace twill::inline v0::compile

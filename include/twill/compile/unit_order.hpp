@@ -1,0 +1,120 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A topological order of units that stays one while units merge: whatever a unit depends on stands before it. Two units may
+// become one when no third has to run between them; the search for such a third looks only at what stands between the two,
+// and gives up (no merge) after a bounded number of units, so that fusing stays linear in the size of the graph. Read next:
+// compile/group.hpp.
+
+#include <twill/core/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::compile {
+
+/// A list of units, linked both ways, with labels that grow along it.
+class UnitOrder {
+public:
+  /// Appends the next unit, number `size()`.
+  constexpr void append() {
+    const int unit = static_cast<int>(label_.size());
+    label_.push_back(last_ < 0 ? 0 : label_[index(last_)] + gap);
+    previous_.push_back(last_);
+    next_.push_back(-1);
+    mark_.push_back(0);
+    if (last_ >= 0) next_[index(last_)] = unit;
+    last_ = unit;
+  }
+
+  [[nodiscard]] constexpr bool is_before(int a, int b) const { return label_.data()[a] < label_.data()[b]; }
+
+  /// True when `lower` and the later `upper` can become one unit at the place of `lower`. What has to run before `upper` and
+  /// stands after `lower` is moved before it. `dependencies(unit, visit)` calls `visit(other)` for what a unit depends on.
+  template <class Dependencies> constexpr bool join(int lower, int upper, const Dependencies& dependencies) {
+    ++stamp_;
+    List<int> between{};
+    bool possible = true;
+    const auto visit = [&](int on) {
+      if (on == upper || !possible || is_before(on, lower) || mark_[index(on)] == stamp_) return;
+      if (on == lower || between.size() == search_limit) {
+        possible = false;
+        return;
+      }
+      mark_[index(on)] = stamp_;
+      between.push_back(on);
+    };
+    // What `upper` reads from `lower` itself is no obstacle: that is why they are joined.
+    dependencies(upper, [&](int on) {
+      if (on != lower) visit(on);
+    });
+    for (std::size_t i = 0; i < between.size() && possible; ++i) dependencies(between[i], visit);
+    if (!possible) return false;
+    move_before(lower, between);
+    return true;
+  }
+
+  /// Takes a unit out that has become part of another.
+  constexpr void remove(int unit) {
+    const int before = previous_[index(unit)];
+    const int after = next_[index(unit)];
+    if (before >= 0) next_[index(before)] = after;
+    (after >= 0 ? previous_[index(after)] : last_) = before;
+  }
+
+  /// Gives `unit` the place of `other`, which leaves the order.
+  constexpr void take_place(int unit, int other) {
+    if (is_before(other, unit)) {
+      remove(unit);
+      insert_before(other, unit);
+      label_[index(unit)] = label_[index(other)];
+    }
+    remove(other);
+  }
+
+private:
+  static constexpr std::size_t search_limit = 64;
+  static constexpr std::int64_t gap = std::int64_t{1} << 32;
+
+  [[nodiscard]] static constexpr std::size_t index(int unit) { return static_cast<std::size_t>(unit); }
+
+  constexpr void insert_before(int place, int unit) {
+    const int before = previous_[index(place)];
+    previous_[index(unit)] = before;
+    next_[index(unit)] = place;
+    previous_[index(place)] = unit;
+    if (before >= 0) next_[index(before)] = unit;
+  }
+
+  /// Moves units before `place`, in the order in which they stand.
+  constexpr void move_before(int place, List<int>& units) {
+    for (std::size_t i = 1; i < units.size(); ++i)
+      for (std::size_t k = i; k > 0 && is_before(units[k], units[k - 1]); --k) {
+        const int later = units[k - 1];
+        units[k - 1] = units[k];
+        units[k] = later;
+      }
+    for (int unit : units) {
+      remove(unit);
+      insert_before(place, unit);
+      const int before = previous_[index(unit)];
+      const std::int64_t low = before < 0 ? label_[index(place)] - 2 * gap : label_[index(before)];
+      label_[index(unit)] = low + (label_[index(place)] - low) / 2;
+      if (label_[index(unit)] == low) relabel();
+    }
+  }
+
+  constexpr void relabel() {
+    std::int64_t label = 0;
+    for (int unit = last_; unit >= 0; unit = previous_[index(unit)]) label_[index(unit)] = label -= gap;
+  }
+
+  List<std::int64_t> label_{};
+  List<int> previous_{};
+  List<int> next_{};
+  List<int> mark_{};
+  int stamp_ = 0;
+  int last_ = -1;
+};
+
+} // namespace twill::inline v0::compile

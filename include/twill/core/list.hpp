@@ -1,0 +1,169 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
+// function is a step of a limited number: std::vector takes about ten calls to append one element, this takes three. It
+// also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector; there
+// is no exception safety, because copying what it holds does not fail. Read next: graph/graph.hpp.
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+template <class T> class List {
+public:
+  using value_type = T;
+
+  constexpr List() = default;
+  constexpr List(std::size_t count, const T& value) { resize(count, value); }
+  constexpr List(std::initializer_list<T> values) { append(values.begin(), values.end()); }
+  constexpr List(const List& other) { append(other.begin(), other.end()); }
+  constexpr List(List&& other) noexcept : data_{other.data_}, size_{other.size_}, capacity_{other.capacity_} {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  constexpr List& operator=(const List& other) {
+    if (this == &other) return *this;
+    clear();
+    append(other.begin(), other.end());
+    return *this;
+  }
+  constexpr List& operator=(List&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  constexpr ~List() {
+    clear();
+    release(data_, capacity_);
+  }
+
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr const T* data() const { return data_; }
+  [[nodiscard]] constexpr T* data() { return data_; }
+  [[nodiscard]] constexpr const T* begin() const { return data_; }
+  [[nodiscard]] constexpr const T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T* begin() { return data_; }
+  [[nodiscard]] constexpr T* end() { return data_ + size_; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return data_[i]; }
+  [[nodiscard]] constexpr const T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr const T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr T& back() { return data_[size_ - 1]; }
+
+  /// The value may be an element of the list.
+  constexpr void push_back(const T& value) {
+    if (size_ == capacity_) {
+      const T copy = value;
+      grow(size_ + 1);
+      put(copy);
+    } else {
+      put(value);
+    }
+  }
+  constexpr void push_back(T&& value) {
+    if (size_ == capacity_) {
+      T moved = static_cast<T&&>(value);
+      grow(size_ + 1);
+      put(static_cast<T&&>(moved));
+    } else {
+      put(static_cast<T&&>(value));
+    }
+  }
+  constexpr void pop_back() { drop(--size_); }
+  constexpr void clear() {
+    while (size_ > 0) drop(--size_);
+  }
+  constexpr void reserve(std::size_t count) {
+    if (count > capacity_) move_to(count);
+  }
+  constexpr void resize(std::size_t count, const T& value = T{}) {
+    reserve(count);
+    while (size_ > count) drop(--size_);
+    while (size_ < count) put(value);
+  }
+  /// requires: the range is not of this list
+  constexpr void append(const T* first, const T* last) {
+    if (first == last) return;
+    if (const std::size_t count = size_ + static_cast<std::size_t>(last - first); count > capacity_) grow(count);
+    for (; first != last; ++first) put(*first);
+  }
+  constexpr void append(const List& other) { append(other.begin(), other.end()); }
+  /// Takes the first element out.
+  constexpr void pop_front() {
+    for (std::size_t i = 1; i < size_; ++i) data_[i - 1] = static_cast<T&&>(data_[i]);
+    pop_back();
+  }
+  constexpr void swap(List& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    const std::size_t capacity = capacity_;
+    data_ = other.data_;
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    other.data_ = data;
+    other.size_ = size;
+    other.capacity_ = capacity;
+  }
+
+  [[nodiscard]] friend constexpr bool operator==(const List& left, const List& right) {
+    if (left.size_ != right.size_) return false;
+    for (std::size_t i = 0; i < left.size_; ++i)
+      if (!(left.data_[i] == right.data_[i])) return false;
+    return true;
+  }
+
+private:
+  // Numbers need no construction: a plain store is the cheapest step there is.
+  static constexpr bool is_plain = std::is_arithmetic_v<T>;
+
+  template <class U> constexpr void put(U&& value) {
+    if constexpr (is_plain)
+      data_[size_] = value;
+    else
+      std::construct_at(data_ + size_, std::forward<U>(value));
+    ++size_;
+  }
+  constexpr void drop(std::size_t i) {
+    if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(data_ + i);
+    static_cast<void>(i);
+  }
+  constexpr void grow(std::size_t count) {
+    std::size_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
+    if (capacity < count) capacity = count;
+    move_to(capacity);
+  }
+  constexpr void move_to(std::size_t capacity) {
+    T* const old = data_;
+    const std::size_t size = size_;
+    const std::size_t old_capacity = capacity_;
+    if constexpr (is_plain)
+      data_ = new T[capacity];
+    else
+      data_ = std::allocator<T>{}.allocate(capacity);
+    capacity_ = capacity;
+    size_ = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      put(static_cast<T&&>(old[i]));
+      if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(old + i);
+    }
+    release(old, old_capacity);
+  }
+  static constexpr void release(T* data, std::size_t capacity) {
+    if (capacity == 0) return;
+    if constexpr (is_plain)
+      delete[] data;
+    else
+      std::allocator<T>{}.deallocate(data, capacity);
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+} // namespace twill::inline v0
