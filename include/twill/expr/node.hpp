@@ -96,7 +96,7 @@ template <class D> struct OperandDevice {
   }
 };
 
-/// What every expression can do: become a tensor, which is when it is evaluated.
+/// What every expression can do: become a tensor, or a number if it has one element; that is when it is evaluated.
 template <class Derived> struct Evaluates {
   static constexpr bool is_expression = true;
 
@@ -116,6 +116,28 @@ template <class Derived> struct Evaluates {
         "twill: a stored expression refers to tensors that may be gone; evaluate it (Tensor c = a * b) or keep "
         "it with lazy(a * b)");
     return evaluate_as<S>(static_cast<const Derived&>(*this));
+  }
+
+  /// The only element, read back to the caller: `sum(a * b).item()`. throws: ShapeError, DeviceError on a device without
+  /// memory
+  template <class Self = Derived> [[nodiscard]] typename Self::value_type item() && {
+    return evaluate_as<typename Self::shape_type>(static_cast<const Self&>(*this)).item();
+  }
+  template <class Self = Derived> [[nodiscard]] typename Self::value_type item() const& {
+    static_assert(Self::owns,
+                  "twill: a stored expression refers to tensors that may be gone; read it in its own statement "
+                  "(sum(a * b).item()) or keep it with lazy(a * b)");
+    return evaluate_as<typename Self::shape_type>(static_cast<const Self&>(*this)).item();
+  }
+
+  /// `static_cast<float>(sum(a * b))`, `if (any(a > 3))`: an expression without axes as the number it is.
+  template <Scalar T, class Self = Derived>
+  requires(std::same_as<T, typename Self::value_type>&& Self::shape_type::rank == 0) explicit operator T() && {
+    return static_cast<Derived&&>(*this).item();
+  }
+  template <Scalar T, class Self = Derived>
+  requires(std::same_as<T, typename Self::value_type>&& Self::shape_type::rank == 0) explicit operator T() const& {
+    return static_cast<const Derived&>(*this).item();
   }
 };
 
