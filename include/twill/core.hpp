@@ -12,3 +12,4 @@
 #include <twill/core/promotion.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/core/text.hpp>

@@ -6,6 +6,7 @@
 #include <twill/device/copy.hpp>
 #include <twill/device/cpu/affinity.hpp>
 #include <twill/device/cpu/blas.hpp>
+#include <twill/device/cpu/core_set.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/partition.hpp>

@@ -39,3 +39,7 @@
 
 /// Inlined even where the compiler's cost model hesitates: the bodies of vector kernels.
 #define TWILL_INLINE inline __attribute__((always_inline))
+
+/// Start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its time on
+/// what runs often, in each of the many files that include such a path.
+#define TWILL_COLD __attribute__((cold, noinline))

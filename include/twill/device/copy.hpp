@@ -7,12 +7,12 @@
 // `copy_bytes`, found by the types of both devices. Read next: device/device.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/device/meta/meta.hpp>
 
 #include <cstddef>
 #include <cstring>
-#include <string>
 
 namespace twill::inline v0 {
 
@@ -69,8 +69,8 @@ requires D::has_memory void copy_bytes(Meta, void*, const D&, const void*, std::
 template <DeviceName D>
 requires D::has_memory void copy_bytes(const D& to_device, void*, Meta from_device, const void*, std::size_t bytes,
                                        CopyOptions = {}) {
-  throw DeviceError("copy_bytes: " + std::to_string(bytes) + " bytes from " + to_string(from_device) + " to " +
-                    to_string(to_device) + ", but a meta device has no memory; run on a device that has");
+  throw DeviceError(join_text({"copy_bytes: ", bytes, " bytes from ", to_string(from_device), " to ",
+                               to_string(to_device), ", but a meta device has no memory; run on a device that has"}));
 }
 
 } // namespace twill::inline v0

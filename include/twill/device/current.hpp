@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
 #include <concepts>
 #include <string>
@@ -25,7 +26,7 @@ concept DeviceName = std::regular<D> && requires(D device) {
 
 /// "cpu:1".
 template <DeviceName D> [[nodiscard]] std::string to_string(const D& device) {
-  return std::string{D::kind} + ":" + std::to_string(device.index);
+  return join_text({std::string_view{D::kind}, ":", device.index});
 }
 
 /// The number of devices of a kind.
@@ -39,25 +40,34 @@ template <DeviceName D> [[nodiscard]] bool is_available(const D& device) {
   return device.index >= 0 && device.index < D::count();
 }
 
+namespace detail {
+
+[[noreturn]] TWILL_COLD inline void refuse_missing_device(std::string_view where, std::string_view kind, int index,
+                                                          int count) {
+  const std::string range = count == 0   ? join_text({"no ", kind, " devices"})
+                            : count == 1 ? join_text({kind, ":0 only"})
+                                         : join_text({kind, ":0 to ", kind, ":", count - 1});
+  const bool more_can_be_made = count > 0 && kind == "cpu";
+  throw DeviceError(join_text({where, ": there is no ", kind, ":", index, "; this process has ", range,
+                               more_can_be_made ? "; configure_host before the first use makes more" : ""}));
+}
+
+[[noreturn]] TWILL_COLD inline void refuse_two_devices(std::string_view operation, std::string_view kind, int left,
+                                                       int right) {
+  throw DeviceError(join_text({operation, ": the operands lie on ", kind, ":", left, " and ", kind, ":", right,
+                               "; move one of them with to(device)"}));
+}
+
+} // namespace detail
+
 /// throws: DeviceError unless the device exists, naming it and what there is instead
 template <DeviceName D> void require_exists(const D& device, std::string_view where) {
-  if (is_available(device)) return;
-  const std::string kind{D::kind};
-  std::string message = std::string{where} + ": there is no " + to_string(device) + "; this process has ";
-  if (D::count() == 0) {
-    message += "no " + kind + " devices";
-  } else {
-    message += D::count() == 1 ? kind + ":0 only" : kind + ":0 to " + kind + ":" + std::to_string(D::count() - 1);
-    if (kind == "cpu") message += "; configure_host before the first use makes more";
-  }
-  throw DeviceError(message);
+  if (!is_available(device)) detail::refuse_missing_device(where, D::kind, device.index, D::count());
 }
 
 /// throws: DeviceError naming both devices unless the operands of an operation lie on the same one
 template <DeviceName D> void require_same_device(std::string_view operation, const D& left, const D& right) {
-  if (left == right) return;
-  throw DeviceError(std::string{operation} + ": the operands lie on " + to_string(left) + " and " + to_string(right) +
-                    "; move one of them with to(device)");
+  if (!(left == right)) detail::refuse_two_devices(operation, D::kind, left.index, right.index);
 }
 
 namespace detail {

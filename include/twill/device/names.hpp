@@ -7,19 +7,19 @@
 // device/device.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/current.hpp>
 #include <twill/device/meta/meta.hpp>
 
 #include <charconv>
 #include <concepts>
-#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <tuple>
-#include <utility>
+#include <type_traits>
 
 namespace twill::inline v0 {
 
@@ -38,37 +38,43 @@ template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_
     const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), device.index);
     const bool plain = !rest.empty() && rest.front() != '-' && end == rest.data() + rest.size();
     if (!plain || (status != std::errc{} && status != std::errc::result_out_of_range))
-      throw ValueError("with_device: \"" + std::string{name} + "\" is no device; write \"" + std::string{kind} +
-                       "\" or \"" + std::string{kind} + ":0\"");
+      throw ValueError(
+          join_text({"with_device: \"", name, "\" is no device; write \"", kind, "\" or \"", kind, ":0\""}));
     if (status == std::errc::result_out_of_range)
-      throw DeviceError("with_device: there is no " + std::string{name} + "; this process has " +
-                        std::to_string(D::count()) + " " + std::string{kind} + " devices");
+      throw DeviceError(
+          join_text({"with_device: there is no ", name, "; this process has ", D::count(), " ", kind, " devices"}));
   }
   require_exists(device, "with_device");
   return device;
 }
 
 /// How an unknown name is refused.
-template <class... Kinds> [[noreturn]] void refuse_device_name(std::string_view name, std::tuple<Kinds...>) {
+[[noreturn]] TWILL_COLD inline void refuse_device_name(std::string_view name,
+                                                       std::initializer_list<std::string_view> kinds) {
   std::string known;
-  ((known += (known.empty() ? "\"" : ", \"") + std::string{Kinds::kind} + "\""), ...);
+  for (const std::string_view kind : kinds) known = join_text({known, known.empty() ? "\"" : ", \"", kind, "\""});
   if (name == "cuda" || name.substr(0, 5) == "cuda:")
-    throw DeviceError("with_device: \"" + std::string{name} + "\" needs CUDA, which this program was built without; " +
-                      "include <twill/cuda.cuh> and compile the file with nvcc, or use " + known);
-  throw DeviceError("with_device: \"" + std::string{name} + "\" is no device; the kinds are " + known +
-                    ", each with an ordinal if you like, as in \"cpu:1\"");
+    throw DeviceError(join_text({"with_device: \"", name,
+                                 "\" needs CUDA, which this program was built without; include <twill/cuda.cuh> and "
+                                 "compile the file with nvcc, or use ",
+                                 known}));
+  throw DeviceError(join_text({"with_device: \"", name, "\" is no device; the kinds are ", known,
+                               ", each with an ordinal if you like, as in \"cpu:1\""}));
 }
 
 /// Tries one kind after the other.
-template <class Result, class All, DeviceName Kind, DeviceName... Rest, class F>
-Result visit_first(std::string_view name, F& function) {
-  if (const auto device = device_named<Kind>(name)) return static_cast<Result>(std::invoke(function, *device));
+template <class Result, DeviceName Kind, DeviceName... Rest, class F>
+Result visit_first(std::string_view name, F& function, std::initializer_list<std::string_view> kinds) {
+  if (const auto device = device_named<Kind>(name)) return static_cast<Result>(function(*device));
   if constexpr (sizeof...(Rest) > 0) {
-    return visit_first<Result, All, Rest...>(name, function);
+    return visit_first<Result, Rest...>(name, function, kinds);
   } else {
-    refuse_device_name(name, All{});
+    refuse_device_name(name, kinds);
   }
 }
+
+/// The first of several kinds.
+template <class Kind, class...> struct FirstKind { using type = Kind; };
 
 } // namespace detail
 
@@ -77,9 +83,9 @@ Result visit_first(std::string_view name, F& function) {
 /// throws: DeviceError for names of no such device, ValueError for an ordinal that is none
 template <DeviceName... Kinds, class F>
 requires(sizeof...(Kinds) > 0) auto visit_device(std::string_view name, F&& function)
-    -> std::invoke_result_t<F&, std::tuple_element_t<0, std::tuple<Kinds...>>> {
-  using All = std::tuple<Kinds...>;
-  return detail::visit_first<std::invoke_result_t<F&, std::tuple_element_t<0, All>>, All, Kinds...>(name, function);
+    -> std::invoke_result_t<F&, typename detail::FirstKind<Kinds...>::type> {
+  using Result = std::invoke_result_t<F&, typename detail::FirstKind<Kinds...>::type>;
+  return detail::visit_first<Result, Kinds...>(name, function, {std::string_view{Kinds::kind}...});
 }
 
 /// Calls `function` with the device that `name` means: "cpu", "cpu:1", "meta".

@@ -5,11 +5,12 @@
 // address order. A block is in use, or free and listed in the free index of the arena (the stream) it belongs to. Records
 // live apart from the memory they describe, which may be on a device, or nowhere. Read next: memory/pool.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <utility>
 
 namespace twill::inline v0::memory {
 
@@ -49,38 +50,55 @@ struct Segment {
   Segment* next = nullptr;
 };
 
-/// Hands out records of one type and takes them back; chunks are kept until the store dies.
+/// Hands out records of one type and takes them back; chunks are kept until the store dies. Spare records are linked by
+/// their own `next`, which is null in a record that is handed out.
 template <class Record> class RecordStore {
 public:
-  /// Makes sure that the next `count` calls of `take` succeed. throws: std::bad_alloc, nothing changed
-  void prepare(std::size_t count) {
-    while (free_.size() < count) grow();
+  RecordStore() = default;
+  RecordStore(const RecordStore&) = delete;
+  RecordStore& operator=(const RecordStore&) = delete;
+  ~RecordStore() {
+    while (chunks_ != nullptr) delete std::exchange(chunks_, chunks_->older);
   }
 
-  [[nodiscard]] bool empty() const { return free_.empty(); }
+  /// Makes sure that the next `count` calls of `take` succeed. throws: std::bad_alloc, nothing changed
+  void prepare(std::size_t count) {
+    while (spare_ < count) grow();
+  }
+
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
 
   /// A fresh record. throws: std::bad_alloc when none was prepared
   [[nodiscard]] Record* take() {
-    if (free_.empty()) grow();
-    Record* record = free_.back();
-    free_.pop_back();
+    if (first_ == nullptr) grow();
+    Record* record = std::exchange(first_, first_->next);
+    record->next = nullptr;
+    --spare_;
     return record;
   }
 
-  void give_back(Record* record) noexcept { free_.push_back(record); } // capacity for all records is reserved in `grow`
+  void give_back(Record* record) noexcept {
+    record->next = std::exchange(first_, record);
+    ++spare_;
+  }
 
 private:
   static constexpr std::size_t chunk_records = 64;
 
-  void grow() {
-    free_.reserve((chunks_.size() + 1) * chunk_records);
-    chunks_.reserve(chunks_.size() + 1);
-    chunks_.push_back(std::make_unique<Record[]>(chunk_records));
-    for (std::size_t i = chunk_records; i-- > 0;) free_.push_back(&chunks_.back()[i]);
+  struct Chunk {
+    Chunk* older = nullptr;
+    Record records[chunk_records]{};
+  };
+
+  TWILL_COLD void grow() {
+    auto* const chunk = new Chunk{chunks_};
+    chunks_ = chunk;
+    for (std::size_t i = chunk_records; i-- > 0;) give_back(&chunk->records[i]);
   }
 
-  std::vector<std::unique_ptr<Record[]>> chunks_;
-  std::vector<Record*> free_;
+  Record* first_ = nullptr;
+  std::size_t spare_ = 0;
+  Chunk* chunks_ = nullptr;
 };
 
 } // namespace twill::inline v0::memory

@@ -5,6 +5,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace twill::inline v0 {
 namespace memory {
 
 /// "1.50 GiB", "2.00 MiB", "512 B".
-[[nodiscard]] inline std::string format_bytes(std::int64_t bytes) {
+[[nodiscard]] TWILL_COLD inline std::string format_bytes(std::int64_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);
   int unit = 0;
@@ -51,14 +52,15 @@ public:
   [[nodiscard]] const memory::OutOfMemoryFigures& figures() const noexcept { return figures_; }
 
 private:
-  [[nodiscard]] static std::string text(const std::string& device, const memory::OutOfMemoryFigures& figures) {
+  [[nodiscard]] TWILL_COLD static std::string text(const std::string& device,
+                                                   const memory::OutOfMemoryFigures& figures) {
     const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };
-    std::string message = "memory: " + device + " has no room for " + bytes(figures.asked) + " (" +
-                          std::to_string(figures.asked) + " bytes): " + bytes(figures.allocated) + " allocated, " +
-                          bytes(figures.reserved) + " reserved, " + bytes(figures.cached) + " cached, " +
-                          bytes(figures.free) + " free of " + bytes(figures.total) + " in total";
-    if (figures.limit != static_cast<std::size_t>(-1)) message += ", limit " + bytes(figures.limit);
-    return message + "; release tensors, use a smaller batch, or raise the limit with set_memory_limit";
+    const bool limited = figures.limit != static_cast<std::size_t>(-1);
+    return join_text({"memory: ", device, " has no room for ", bytes(figures.asked), " (", figures.asked,
+                      " bytes): ", bytes(figures.allocated), " allocated, ", bytes(figures.reserved), " reserved, ",
+                      bytes(figures.cached), " cached, ", bytes(figures.free), " free of ", bytes(figures.total),
+                      " in total", limited ? ", limit " + bytes(figures.limit) : std::string{},
+                      "; release tensors, use a smaller batch, or raise the limit with set_memory_limit"});
   }
 
   memory::OutOfMemoryFigures figures_;

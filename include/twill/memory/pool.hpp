@@ -36,12 +36,7 @@ public:
   using Limit = pick_policy<LimitPolicyKind, AdjustableLimit, Policies...>;
   static_assert(SizePolicy<Sizes> && ThreadingPolicy<Threading> && StreamPolicy<Streams>);
   static_assert(TrackingPolicy<Tracking> && LimitPolicy<Limit>);
-  static_assert(detail::count_of_kind<SizePolicyKind, Policies...> <= 1 &&
-                    detail::count_of_kind<ThreadingPolicyKind, Policies...> <= 1 &&
-                    detail::count_of_kind<StreamPolicyKind, Policies...> <= 1 &&
-                    detail::count_of_kind<TrackingPolicyKind, Policies...> <= 1 &&
-                    detail::count_of_kind<LimitPolicyKind, Policies...> <= 1,
-                "twill: a pool takes one policy of each kind");
+  static_assert(one_of_each_kind<Policies...>, "twill: a pool takes one policy of each kind");
   static constexpr bool several_streams = Streams::several;
 
   /// The name appears in error messages: the device, as a rule.
@@ -52,7 +47,7 @@ public:
   Pool& operator=(const Pool&) = delete;
 
   /// Returns everything cached. Blocks in use stay allocated, and nobody can release them any more.
-  ~Pool() {
+  TWILL_COLD ~Pool() {
     try {
       empty_cache();
     } catch (...) { // a device that failed: its memory is lost with it
@@ -115,17 +110,8 @@ public:
     return stats;
   }
 
-  [[nodiscard]] std::int64_t current(Quantity quantity) const {
-    std::lock_guard guard{lock_};
-    put_back_recent();
-    return heap_.counters.current(quantity);
-  }
-
-  [[nodiscard]] std::int64_t peak(Quantity quantity) const {
-    std::lock_guard guard{lock_};
-    put_back_recent();
-    return heap_.counters.peak(quantity);
-  }
+  [[nodiscard]] std::int64_t current(Quantity quantity) const { return counters().current(quantity); }
+  [[nodiscard]] std::int64_t peak(Quantity quantity) const { return counters().peak(quantity); }
 
   /// The peaks start again from the current values.
   void reset_peaks() {
@@ -151,6 +137,12 @@ public:
 private:
   using ArenaType = StreamArena<Sizes, Streams>;
   static constexpr std::size_t largest_request = static_cast<std::size_t>(-1) / 4;
+
+  [[nodiscard]] Counters counters() const {
+    std::lock_guard guard{lock_};
+    put_back_recent();
+    return heap_.counters;
+  }
 
   [[nodiscard]] Block* allocate_in(ArenaType& arena, std::size_t bytes) {
     if (bytes > largest_request) refuse(bytes);
@@ -200,7 +192,8 @@ private:
     block.owners.store(1, std::memory_order_relaxed);
   }
 
-  [[nodiscard]] Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small) {
+  [[nodiscard]] TWILL_COLD Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded,
+                                                  bool small) {
     SpareRecords spare{heap_, lock_};
     const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
     if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
@@ -255,7 +248,7 @@ private:
   }
 
   /// Null when upstream has no room; whatever else it throws passes. A failure no longer counts for the limit.
-  [[nodiscard]] void* ask_upstream(std::size_t bytes) {
+  [[nodiscard]] TWILL_COLD void* ask_upstream(std::size_t bytes) {
     try {
       return upstream_.allocate(bytes);
     } catch (const std::bad_alloc&) {
@@ -270,7 +263,7 @@ private:
   }
 
   /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice.
-  std::size_t return_what_fits(std::size_t bytes) {
+  TWILL_COLD std::size_t return_what_fits(std::size_t bytes) {
     std::size_t smallest = 0;
     {
       std::lock_guard guard{lock_};
@@ -289,7 +282,7 @@ private:
 
   /// Returns the returnable segments that the predicate, called under the lock, agrees to. Work that was queued before
   /// their blocks were released may still be running, so the device finishes first; if it fails they stay cached.
-  template <class Predicate> std::size_t return_segments(Predicate agrees) {
+  template <class Predicate> TWILL_COLD std::size_t return_segments(Predicate agrees) {
     Block* chain = nullptr; // the segments' only blocks, out of their lists, linked by next_free
     {
       std::lock_guard guard{lock_};
@@ -313,7 +306,7 @@ private:
     return bytes;
   }
 
-  std::size_t return_segment(Block& block) noexcept {
+  TWILL_COLD std::size_t return_segment(Block& block) noexcept {
     Segment* segment = block.segment;
     MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
     upstream_.release(segment->address, segment->bytes);
@@ -326,7 +319,7 @@ private:
     return event.bytes;
   }
 
-  void note_retry(std::size_t bytes) {
+  TWILL_COLD void note_retry(std::size_t bytes) {
     std::uint64_t sequence = 0;
     {
       std::lock_guard guard{lock_};
@@ -336,7 +329,7 @@ private:
     if (tracking_.listening()) tracking_.tell({MemoryEventKind::retry, sequence, nullptr, bytes, 0, nullptr});
   }
 
-  [[noreturn]] void refuse(std::size_t bytes) {
+  [[noreturn]] TWILL_COLD void refuse(std::size_t bytes) {
     OutOfMemoryFigures figures{};
     figures.asked = bytes;
     figures.limit = limit_.bytes();

@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/current.hpp>
 #include <twill/memory/pool.hpp>
 
@@ -47,11 +48,11 @@ template <class D> TWILL_EXPORT PoolTable<D>& pool_table() {
   return table;
 }
 
-template <class D> PoolFor<D>& make_pool(const D& device) {
+template <class D> TWILL_COLD PoolFor<D>& make_pool(const D& device) {
   require_exists(device, "memory");
   if (static_cast<std::size_t>(device.index) >= most_devices_of_a_kind)
-    throw DeviceError("memory: " + to_string(device) + " has no pool; there are pools for " +
-                      std::to_string(most_devices_of_a_kind) + " devices of a kind");
+    throw DeviceError(join_text({"memory: ", to_string(device), " has no pool; there are pools for ",
+                                 most_devices_of_a_kind, " devices of a kind"}));
   PoolTable<D>& table = pool_table<D>();
   auto& slot = table.pools[static_cast<std::size_t>(device.index)];
   std::lock_guard guard{table.making};

@@ -12,7 +12,7 @@ namespace twill::inline v0::memory {
 
 template <SizePolicy Sizes, class Lock> struct SpareRecords {
   /// throws: std::bad_alloc, with nothing changed
-  SpareRecords(Heap<Sizes>& of, Lock& guarded_by) : heap{of}, lock{guarded_by} {
+  TWILL_COLD SpareRecords(Heap<Sizes>& of, Lock& guarded_by) : heap{of}, lock{guarded_by} {
     std::lock_guard guard{lock};
     heap.segment_records.prepare(1);
     heap.blocks.prepare(2);
@@ -22,7 +22,7 @@ template <SizePolicy Sizes, class Lock> struct SpareRecords {
   }
   SpareRecords(const SpareRecords&) = delete;
   SpareRecords& operator=(const SpareRecords&) = delete;
-  ~SpareRecords() {
+  TWILL_COLD ~SpareRecords() {
     std::lock_guard guard{lock};
     if (segment != nullptr) heap.segment_records.give_back(segment);
     if (block != nullptr) heap.blocks.give_back(block);

@@ -11,15 +11,39 @@
 using namespace twill;
 using Cores = std::vector<int>;
 
+namespace {
+
+/// The cores that a thread could use before a runtime with these places bound it to `mask`.
+Cores before_binding(const Cores& mask, const std::vector<Cores>& places) {
+  std::vector<detail::CoreSet> sets;
+  for (const Cores& place : places) sets.emplace_back(place);
+  return detail::cores_before_binding(detail::CoreSet{mask}, sets).list();
+}
+
+} // namespace
+
 TEST_CASE("a mask that OpenMP narrowed to one of its places is seen through", "[device][cpu][DEV-1]") {
-  CHECK(detail::cores_before_binding({0}, {{0}, {1}, {4}}) == Cores{0, 1, 4});
-  CHECK(detail::cores_before_binding({2, 3}, {{0, 1}, {2, 3}}) == Cores{0, 1, 2, 3});
-  CHECK(detail::cores_before_binding({0, 1}, {{0}, {1}}) == Cores{0, 1});
+  CHECK(before_binding({0}, {{0}, {1}, {4}}) == Cores{0, 1, 4});
+  CHECK(before_binding({2, 3}, {{0, 1}, {2, 3}}) == Cores{0, 1, 2, 3});
+  CHECK(before_binding({0, 1}, {{0}, {1}}) == Cores{0, 1});
 }
 
 TEST_CASE("a mask that somebody else narrowed counts as it is", "[device][cpu][DEV-1]") {
-  CHECK(detail::cores_before_binding({3}, {}) == Cores{3});
-  CHECK(detail::cores_before_binding({3}, {{0, 1}, {2, 3}}) == Cores{3});
+  CHECK(before_binding({3}, {}) == Cores{3});
+  CHECK(before_binding({3}, {{0, 1}, {2, 3}}) == Cores{3});
+}
+
+TEST_CASE("a set of cores holds what was added, in order, and leaves out what a mask cannot hold", "[device][cpu]") {
+  CHECK(detail::CoreSet{}.empty());
+  CHECK(detail::CoreSet{}.list().empty());
+  detail::CoreSet set{{7, 0, 1023, 7}};
+  CHECK_FALSE(set.empty());
+  CHECK(set.list() == Cores{0, 7, 1023});
+  set.add(detail::CoreSet{{3, 7}});
+  CHECK(set == detail::CoreSet{{0, 3, 7, 1023}});
+  CHECK_FALSE(set == detail::CoreSet{{0, 3, 7}});
+  set.add(5000);
+  CHECK(set.list() == Cores{0, 3, 7, 1023});
 }
 
 TEST_CASE("devices keep all cores although OMP_PROC_BIND binds the main thread", "[device][cpu][DEV-1]") {

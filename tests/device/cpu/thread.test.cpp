@@ -15,14 +15,21 @@ namespace {
 
 /// What a new thread that should use `cores` is allowed to use.
 std::vector<int> affinity_of_new_thread(const std::vector<int>& cores) {
-  std::vector<int> allowed;
-  std::atomic<bool> done{false};
-  detail::start_thread(cores, "twill test", [&] {
-    allowed = detail::affinity_of_thread();
-    done.store(true, std::memory_order_release);
-  });
-  while (!done.load(std::memory_order_acquire)) std::this_thread::yield();
-  return allowed;
+  struct Seen {
+    std::vector<int> allowed{};
+    int number = 0;
+    std::atomic<bool> done{false};
+  } seen;
+  const auto look = [](void* served, int number) {
+    auto& told = *static_cast<Seen*>(served);
+    told.allowed = detail::affinity_of_thread();
+    told.number = number;
+    told.done.store(true, std::memory_order_release);
+  };
+  detail::start_thread(detail::CoreSet{cores}, "twill test", {look, &seen, 17});
+  while (!seen.done.load(std::memory_order_acquire)) std::this_thread::yield();
+  CHECK(seen.number == 17);
+  return seen.allowed;
 }
 
 } // namespace

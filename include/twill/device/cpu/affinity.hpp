@@ -6,63 +6,65 @@
 // it is loaded, before any code of ours runs; the mask then shows that place alone. The runtime is asked for the others.
 // Read next: device/cpu/partition.hpp.
 
-#include <algorithm>
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/core_set.hpp>
+
 #include <cstddef>
 #include <cstdlib>
-#include <iterator>
-#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
-#include <sched.h>
 
 namespace twill::inline v0::detail {
 
 /// The affinity mask of the calling thread, in ascending order.
-[[nodiscard]] inline std::vector<int> affinity_of_thread() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    for (unsigned core = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(core, &set)) cores.push_back(static_cast<int>(core));
+[[nodiscard]] TWILL_COLD inline std::vector<int> affinity_of_thread() {
+  std::vector<int> cores = CoreSet::of_this_thread().list();
   if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one core is still right
   return cores;
 }
 
-/// The places of a loaded OpenMP runtime; empty when there is none or it binds nothing.
-[[nodiscard]] inline std::vector<std::vector<int>> openmp_places() {
-  const char* const binding[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
-  if (std::none_of(std::begin(binding), std::end(binding), [](auto* name) { return std::getenv(name) != nullptr; }))
-    return {};
-  const auto count = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_places"));
-  const auto cores_in = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"));
-  const auto cores_of = reinterpret_cast<void (*)(int, int*)>(dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids"));
-  std::vector<std::vector<int>> places;
-  if (count == nullptr || cores_in == nullptr || cores_of == nullptr) return places;
-  for (int place = 0; place < count(); ++place) {
-    std::vector<int> cores(static_cast<std::size_t>(std::max(0, cores_in(place))));
-    if (!cores.empty()) cores_of(place, cores.data());
-    std::sort(cores.begin(), cores.end());
-    places.push_back(std::move(cores));
-  }
-  return places;
+/// Whether an OpenMP runtime has been asked to bind threads.
+[[nodiscard]] TWILL_COLD inline bool openmp_binds() {
+  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
 }
 
+/// The places of a loaded OpenMP runtime: how many, and the cores of each.
+struct OpenMpPlaces {
+  int (*count)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_num_places"));
+  int (*cores_in)(int) = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"));
+  void (*cores_of)(int, int*) = reinterpret_cast<void (*)(int, int*)>(dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids"));
+
+  [[nodiscard]] int size() const {
+    return count != nullptr && cores_in != nullptr && cores_of != nullptr && openmp_binds() ? count() : 0;
+  }
+  [[nodiscard]] CoreSet operator[](int place) const {
+    const int size = cores_in(place);
+    std::vector<int> cores(size > 0 ? static_cast<std::size_t>(size) : 0, 0);
+    if (!cores.empty()) cores_of(place, cores.data());
+    return CoreSet{cores};
+  }
+};
+
 /// The mask as it was before a runtime bound the thread to one of its places; `mask` itself when it is none of them.
-[[nodiscard]] inline std::vector<int> cores_before_binding(const std::vector<int>& mask,
-                                                           const std::vector<std::vector<int>>& places) {
-  if (std::find(places.begin(), places.end(), mask) == places.end()) return mask;
-  std::vector<int> all;
-  for (const auto& place : places) all.insert(all.end(), place.begin(), place.end());
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+template <class Places>
+[[nodiscard]] TWILL_COLD CoreSet cores_before_binding(const CoreSet& mask, const Places& places) {
+  CoreSet all;
+  bool bound = false;
+  const int count = static_cast<int>(places.size());
+  for (int place = 0; place < count; ++place) {
+    const CoreSet cores = places[place];
+    bound = bound || cores == mask;
+    all.add(cores);
+  }
+  return bound ? all : mask;
 }
 
 /// The cores that the process may use.
-[[nodiscard]] inline std::vector<int> cores_of_process() {
-  return cores_before_binding(affinity_of_thread(), openmp_places());
+[[nodiscard]] TWILL_COLD inline std::vector<int> cores_of_process() {
+  return cores_before_binding(CoreSet{affinity_of_thread()}, OpenMpPlaces{}).list();
 }
 
 } // namespace twill::inline v0::detail

@@ -6,7 +6,7 @@
 // has it once, and never destroyed. Read next: device/cpu/stream.hpp and device/cpu/memory.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/device/cpu/worker.hpp>
@@ -46,7 +46,7 @@ struct TWILL_EXPORT Cpu {
 }
 
 /// "AMD EPYC 9B14, cores 0-1": the processor as the system names it, and the device's cores.
-[[nodiscard]] inline std::string device_name(Cpu device) {
+[[nodiscard]] TWILL_COLD inline std::string device_name(Cpu device) {
   std::string name = "processor";
   if (std::FILE* file = std::fopen("/proc/cpuinfo", "r")) {
     char line[256];
@@ -60,7 +60,7 @@ struct TWILL_EXPORT Cpu {
   }
   const auto& cores = cores_of(device);
   name += cores.size() == 1 ? ", core " : ", cores ";
-  for (std::size_t i = 0; i < cores.size(); ++i) name += (i > 0 ? "," : "") + std::to_string(cores[i]);
+  for (std::size_t i = 0; i < cores.size(); ++i) name += join_text({i > 0 ? "," : "", cores[i]});
   return name;
 }
 
@@ -71,16 +71,15 @@ struct CpuState {
   Worker worker;
   ForkJoin threads;
   Team team;
-  explicit CpuState(Cpu device)
-      : worker{cores_of(device), "cpu:" + std::to_string(device.index), [](int index) { current_index<Cpu> = index; },
-               device.index},
-        threads{cores_of(device), "cpu:" + std::to_string(device.index)},
+  TWILL_COLD explicit CpuState(Cpu device)
+      : worker{cores_of(device), to_string(device), [](int index) { current_index<Cpu> = index; }, device.index},
+        threads{cores_of(device), to_string(device)},
         team{threads} {}
 };
 
 TWILL_EXPORT inline constinit std::array<std::atomic<CpuState*>, max_devices> cpu_states{};
 
-inline CpuState& make_cpu_state(Cpu device) {
+TWILL_COLD inline CpuState& make_cpu_state(Cpu device) {
   require_exists(device, "device");
   const std::lock_guard lock{host_mutex};
   auto& slot = cpu_states[static_cast<std::size_t>(device.index)];
@@ -93,7 +92,7 @@ inline CpuState& make_cpu_state(Cpu device) {
 }
 
 /// The state of a device; one load once it exists.
-inline CpuState& cpu_state(Cpu device) {
+TWILL_INLINE CpuState& cpu_state(Cpu device) {
   if (static_cast<unsigned>(device.index) < static_cast<unsigned>(max_devices)) {
     CpuState* const state = cpu_states[static_cast<std::size_t>(device.index)].load(std::memory_order_acquire);
     if (state != nullptr) [[likely]]

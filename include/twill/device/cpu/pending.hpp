@@ -5,11 +5,12 @@
 // yields the function's result or throws its exception. Dropping the handle is allowed; an exception that nobody waited
 // for is then told to the warning sink. Read next: device/cpu/stream.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/worker.hpp>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,44 +21,51 @@ namespace twill::inline v0 {
 
 namespace detail {
 
-struct Nothing {};
-
-/// What the function left behind; shared by the task and the handle.
-template <class Result> struct Outcome {
-  using Stored = std::conditional_t<std::is_void_v<Result>, Nothing, Result>;
-  std::optional<Stored> value{};
+/// How a function ended, apart from its result.
+struct Ending {
   std::exception_ptr error{};
   bool observed = false;
   std::string where{};
 
-  Outcome() = default;
-  Outcome(const Outcome&) = delete;
-  Outcome& operator=(const Outcome&) = delete;
-  ~Outcome() {
+  Ending() = default;
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+  ~Ending() {
     if (error && !observed) report();
   }
 
+private:
+  TWILL_COLD void report() noexcept {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& failure) {
+      warn(join_text({"submit: a task on ", where, " failed and nobody waited for it: ", failure.what()}));
+    } catch (...) {
+      warn(join_text({"submit: a task on ", where, " failed and nobody waited for it"}));
+    }
+  }
+};
+
+/// What the function left behind; shared by the task and the handle.
+template <class Result> struct Outcome : Ending {
+  std::optional<Result> value{};
+
   template <class F> void fill_from(F& function) noexcept {
     try {
-      if constexpr (std::is_void_v<Result>) {
-        std::invoke(function);
-        value.emplace();
-      } else {
-        value.emplace(std::invoke(function));
-      }
+      value.emplace(function());
     } catch (...) {
       error = std::current_exception();
     }
   }
+};
 
-private:
-  void report() noexcept {
+/// The form for functions that return nothing.
+template <> struct Outcome<void> : Ending {
+  template <class F> void fill_from(F& function) noexcept {
     try {
-      std::rethrow_exception(error);
-    } catch (const std::exception& failure) {
-      warn("submit: a task on " + where + " failed and nobody waited for it: " + failure.what());
+      function();
     } catch (...) {
-      warn("submit: a task on " + where + " failed and nobody waited for it");
+      error = std::current_exception();
     }
   }
 };

@@ -3,12 +3,17 @@
 //
 // How twill's threads wait for each other: a short spin, because the next kernel is usually a few microseconds away, then
 // sleep in the kernel, so that an idle thread costs nothing. Between two rounds of spinning the thread yields, so that a
-// waiting thread never keeps the one it waits for off their common core. Read next: device/cpu/team.hpp.
+// waiting thread never keeps the one it waits for off their common core. The kernel's futex is called as it is: what
+// std::atomic::wait wraps around it is compiled again in every file. Read next: device/cpu/team.hpp.
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace twill::inline v0::detail {
 
@@ -33,25 +38,37 @@ public:
       }
       sched_yield();
     }
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
     for (;;) {
-      const std::uint32_t seen = changes_.load(std::memory_order_acquire);
-      if (ready()) return;
-      changes_.wait(seen, std::memory_order_acquire);
+      const std::uint32_t seen = changes_.load(std::memory_order_seq_cst);
+      if (ready()) break;
+      sleep_while(seen);
     }
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   /// Lets every waiting thread look at its condition again. cost: a few ns when nobody sleeps
   void notify() noexcept {
     changes_.fetch_add(1, std::memory_order_seq_cst);
-    changes_.notify_all();
+    // Either this sees the sleeper, or the sleeper, which counts itself first, sees the change: all four are sequential.
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_all();
   }
 
 private:
+  static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "twill: a futex is a plain word");
+
+  /// Sleeps unless `changes_` differs from `seen` by now. May return early.
+  void sleep_while(std::uint32_t seen) noexcept {
+    syscall(SYS_futex, &changes_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+  }
+  void wake_all() noexcept { syscall(SYS_futex, &changes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
+
   // About 30 us in all. Short rounds matter when several threads share a core: a waiting one gives way at once.
   static constexpr int spin_rounds = 64;
   static constexpr int pauses_per_round = 16;
 
   std::atomic<std::uint32_t> changes_{0};
+  std::atomic<int> sleepers_{0};
 };
 
 } // namespace twill::inline v0::detail

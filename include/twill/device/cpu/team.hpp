@@ -7,6 +7,8 @@
 // number of threads, nothing changes. Read next: device/cpu/stream.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cpu/core_set.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/device/cpu/thread.hpp>
 
@@ -45,7 +47,7 @@ public:
       return;
     }
     const Lead lead{*this};
-    start();
+    if (started_ < size()) start();
     job_ = job;
     context_ = context;
     running_.store(size() - 1, std::memory_order_relaxed);
@@ -68,20 +70,20 @@ private:
     Lead& operator=(const Lead&) = delete;
   };
 
-  void start() {
+  TWILL_COLD void start() {
     for (; started_ < size(); ++started_) {
-      const int rank = started_;
-      const unsigned seen = round_.load(std::memory_order_relaxed);
-      start_thread({cores_[static_cast<std::size_t>(rank)]}, name_ + "/" + std::to_string(rank),
-                   [this, rank, seen] { serve(rank, seen); });
+      CoreSet core;
+      core.add(cores_[static_cast<std::size_t>(started_)]);
+      start_thread(core, join_text({name_, "/", started_}),
+                   {[](void* team, int rank) { static_cast<ForkJoin*>(team)->serve(rank); }, this, started_});
     }
   }
 
-  void serve(int rank, unsigned seen) {
+  /// The first round begins once all threads have been started, so none misses it.
+  TWILL_COLD void serve(int rank) {
     inside_team = true;
-    for (;;) {
+    for (unsigned seen = 0;; ++seen) {
       work_.wait_until([&] { return round_.load(std::memory_order_acquire) != seen; });
-      ++seen;
       run_rank(rank);
       if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify();
     }

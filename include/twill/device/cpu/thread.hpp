@@ -4,53 +4,60 @@
 // Threads that live as long as the process: detached, pinned to given cores, named for debuggers. They are never joined,
 // because what they serve is never destroyed; at exit they are asleep. Read next: device/cpu/signal.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cpu/core_set.hpp>
 
+#include <cerrno>
 #include <cstring>
-#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <pthread.h>
 #include <sched.h>
 
 namespace twill::inline v0::detail {
 
-/// Runs `body` on a new thread that may use `cores` only; an empty list, or one the system refuses, leaves it free.
-/// throws: SystemError when the system gives no thread
-template <class Body> void start_thread(const std::vector<int>& cores, const std::string& name, Body body) {
+/// What a thread runs: a function of the object it serves, and of a number that tells its threads apart.
+struct ThreadBody {
+  void (*run)(void* served, int number) = nullptr;
+  void* served = nullptr;
+  int number = 0;
+};
+
+/// Makes a detached thread, pinned unless `cores` is null. Returns 0 or the system's error number.
+[[nodiscard]] TWILL_COLD inline int create_thread(pthread_t& thread, const CoreSet* cores, ThreadBody* body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-
-  auto owned = std::make_unique<Body>(std::move(body));
-  auto entry = [](void* argument) -> void* {
-    std::unique_ptr<Body> body_of_thread{static_cast<Body*>(argument)};
-    (*body_of_thread)();
+  if (cores != nullptr) pthread_attr_setaffinity_np(&attributes, sizeof(cpu_set_t), &cores->mask());
+  const auto entry = [](void* argument) -> void* {
+    const ThreadBody own = *static_cast<ThreadBody*>(argument);
+    delete static_cast<ThreadBody*>(argument);
+    own.run(own.served, own.number);
     return nullptr;
   };
-  pthread_t thread{};
-  int status = EINVAL;
-  if (!cores.empty()) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int core : cores) CPU_SET(static_cast<unsigned>(core), &set);
-    pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
-    status = pthread_create(&thread, &attributes, entry, owned.get());
-  }
-  if (status == EINVAL) { // the mask of the process shrank since it was read, or none is wanted
-    pthread_attr_destroy(&attributes);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    status = pthread_create(&thread, &attributes, entry, owned.get());
-  }
+  const int status = pthread_create(&thread, &attributes, entry, body);
   pthread_attr_destroy(&attributes);
-  if (status != 0)
-    throw SystemError("start_thread: the system gives no thread for " + name + ": " + std::strerror(status));
-  owned.release();
+  return status;
+}
+
+/// Runs `body` on a new thread that may use `cores` only; an empty set, or one the system refuses, leaves it free.
+/// throws: SystemError when the system gives no thread
+TWILL_COLD inline void start_thread(const CoreSet& cores, const std::string& name, const ThreadBody& body) {
+  auto* const owned_by_thread = new ThreadBody{body};
+  pthread_t thread{};
+  int status = cores.empty() ? EINVAL : create_thread(thread, &cores, owned_by_thread);
+  if (status == EINVAL) // the mask of the process shrank since it was read, or none is wanted
+    status = create_thread(thread, nullptr, owned_by_thread);
+  if (status != 0) {
+    delete owned_by_thread;
+    throw SystemError(join_text({"start_thread: the system gives no thread for ", name, ": ", std::strerror(status)}));
+  }
   // The name is for people with a debugger; the thread is detached and lives on, so its handle stays valid.
-  pthread_setname_np(thread, name.substr(0, 15).c_str());
+  char shown[16] = {};
+  std::strncpy(shown, name.c_str(), sizeof(shown) - 1);
+  pthread_setname_np(thread, shown);
 }
 
 } // namespace twill::inline v0::detail

@@ -7,6 +7,8 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cpu/core_set.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/device/cpu/thread.hpp>
 
@@ -40,8 +42,8 @@ class Worker {
 public:
   using Ticket = std::uint64_t;
 
-  Worker(std::vector<int> cores, std::string name, void (*on_start)(int) = nullptr, int index = 0)
-      : cores_{std::move(cores)}, name_{std::move(name)}, on_start_{on_start}, index_{index} {}
+  Worker(const std::vector<int>& cores, std::string name, void (*on_start)(int) = nullptr, int index = 0)
+      : cores_{cores}, name_{std::move(name)}, on_start_{on_start}, index_{index} {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -51,7 +53,7 @@ public:
     {
       const std::lock_guard lock{mutex_};
       if (!started_) {
-        start_thread(cores_, name_, [this] { serve(); });
+        start_thread(cores_, name_, {[](void* worker, int) { static_cast<Worker*>(worker)->serve(); }, this});
         started_ = true;
       }
       Task* const raw = task.release();
@@ -74,14 +76,17 @@ public:
   /// throws: DeviceError when the caller is this worker and would wait for itself
   void wait(Ticket ticket) {
     if (is_finished(ticket)) return;
-    if (is_current())
-      throw DeviceError("wait: a task on " + name_ + " waits for itself or for a later task of " + name_ +
-                        ", which would never end; wait outside of the device's own tasks");
+    if (is_current()) refuse_wait_for_itself();
     done_.wait_until([this, ticket] { return is_finished(ticket); });
   }
 
 private:
-  void serve() {
+  [[noreturn]] TWILL_COLD void refuse_wait_for_itself() const {
+    throw DeviceError(join_text({"wait: a task on ", name_, " waits for itself or for a later task of ", name_,
+                                 ", which would never end; wait outside of the device's own tasks"}));
+  }
+
+  TWILL_COLD void serve() {
     current_worker = this;
     if (on_start_ != nullptr) on_start_(index_);
     for (Ticket ticket = 1;; ++ticket) {
@@ -108,7 +113,7 @@ private:
   Task* first_ = nullptr;
   Task* last_ = nullptr;
   bool started_ = false;
-  std::vector<int> cores_;
+  CoreSet cores_;
   std::string name_;
   void (*on_start_)(int);
   int index_;

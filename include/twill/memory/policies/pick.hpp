@@ -21,6 +21,11 @@ inline constexpr int count_of_kind = (0 + ... + (std::same_as<typename Policies:
 
 } // namespace detail
 
+/// Whether no two policies are of the same kind.
+template <class... Policies>
+inline constexpr bool one_of_each_kind = (... &&
+                                          (detail::count_of_kind<typename Policies::policy_kind, Policies...> == 1));
+
 /// The first policy of that kind, or the default.
 template <class Kind, class Default, class... Policies>
 using pick_policy = typename detail::Pick<Kind, Default, Policies...>::type;

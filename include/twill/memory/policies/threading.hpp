@@ -5,10 +5,13 @@
 // never across a call of a driver or of a user's hook, so a spinning lock that yields is the default; a mutex and no lock
 // at all are the alternatives.
 
+#include <twill/core/config.hpp>
+
 #include <atomic>
 #include <concepts>
 #include <mutex>
-#include <thread>
+
+#include <sched.h>
 
 namespace twill::inline v0::memory {
 
@@ -31,9 +34,9 @@ public:
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
 
 private:
-  void wait() noexcept {
+  TWILL_COLD void wait() noexcept {
     for (int spins = 0; taken_.load(std::memory_order_relaxed); ++spins)
-      if (spins >= 64) std::this_thread::yield();
+      if (spins >= 64) sched_yield();
   }
 
   std::atomic<bool> taken_{false};

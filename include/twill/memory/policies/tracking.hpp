@@ -12,7 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <thread>
+
+#include <sched.h>
 
 namespace twill::inline v0::memory {
 
@@ -94,7 +95,7 @@ public:
   /// Not to be called by an observer.
   MemoryObserver* set_observer(MemoryObserver* observer) noexcept {
     MemoryObserver* previous = observer_.exchange(observer);
-    while (calls_.load() != 0) std::this_thread::yield();
+    while (calls_.load() != 0) sched_yield();
     return previous;
   }
 

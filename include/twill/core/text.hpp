@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts messages together: `join_text({"index ", i, " is outside of ", n, " elements"})`. Chains of `+` and `std::to_string`
+// say the same, but each of them is compiled into hundreds of instructions wherever a message can arise; this is one
+// call, and one function a program. Read next: core/error.hpp.
+
+#include <twill/core/config.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+/// A number that is written in decimal. Characters and truth values are none.
+template <class T>
+concept DecimalNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char>;
+
+/// A piece of text, which has to outlive the part, or a number.
+class TextPart {
+public:
+  constexpr TextPart(std::string_view text) : text_{text.empty() ? "" : text.data()}, size_{text.size()} {}
+  constexpr TextPart(const char* text) : TextPart{std::string_view{text}} {}
+  constexpr TextPart(const std::string& text) : TextPart{std::string_view{text}} {}
+  template <DecimalNumber T>
+  constexpr TextPart(T number)
+      : number_{number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number)},
+        negative_{number < 0} {}
+
+  /// How many characters the part has.
+  [[nodiscard]] constexpr std::size_t size() const {
+    if (text_ != nullptr) return size_;
+    std::size_t characters = negative_ ? 2 : 1;
+    for (std::uint64_t rest = number_; rest >= 10; rest /= 10) ++characters;
+    return characters;
+  }
+
+  /// Writes them and returns the place behind.
+  char* write(char* to) const {
+    char* const end = to + size();
+    if (text_ != nullptr) {
+      std::memcpy(to, text_, size_);
+      return end;
+    }
+    if (negative_) *to = '-';
+    char* digit = end;
+    std::uint64_t rest = number_;
+    do *--digit = static_cast<char>('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    return end;
+  }
+
+private:
+  const char* text_ = nullptr; ///< null for a number
+  std::size_t size_ = 0;
+  std::uint64_t number_ = 0; ///< its absolute value
+  bool negative_ = false;
+};
+
+/// The parts, one behind the other.
+[[nodiscard]] TWILL_COLD inline std::string join_text(std::initializer_list<TextPart> parts) {
+  std::size_t size = 0;
+  for (const TextPart& part : parts) size += part.size();
+  std::string text(size, '\0');
+  char* end = text.data();
+  for (const TextPart& part : parts) end = part.write(end);
+  return text;
+}
+
+} // namespace twill::inline v0

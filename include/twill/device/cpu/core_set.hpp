@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A set of the machine's cores, held as the mask that the scheduler's own calls take: sets are copied, compared and united
+// without loops or allocations. Cores from 1,024 on do not fit the mask and are left out. Read next:
+// device/cpu/affinity.hpp, which fills sets, and device/cpu/thread.hpp, which pins threads to them.
+
+#include <cstddef>
+#include <vector>
+
+#include <sched.h>
+
+namespace twill::inline v0::detail {
+
+class CoreSet {
+public:
+  CoreSet() { CPU_ZERO(&mask_); }
+  explicit CoreSet(const std::vector<int>& cores) : CoreSet() {
+    for (const int core : cores) add(core);
+  }
+
+  /// The cores that the calling thread may use; none when they do not fit the mask.
+  [[nodiscard]] static CoreSet of_this_thread() {
+    CoreSet set;
+    if (sched_getaffinity(0, sizeof(set.mask_), &set.mask_) != 0) CPU_ZERO(&set.mask_);
+    return set;
+  }
+
+  void add(int core) { CPU_SET(static_cast<std::size_t>(core), &mask_); }
+  void add(const CoreSet& cores) { CPU_OR(&mask_, &mask_, &cores.mask_); }
+
+  [[nodiscard]] bool empty() const { return CPU_COUNT(&mask_) == 0; }
+
+  /// The cores as the system numbers them, ascending.
+  [[nodiscard]] std::vector<int> list() const {
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(static_cast<std::size_t>(core), &mask_)) cores.push_back(core);
+    return cores;
+  }
+
+  [[nodiscard]] const cpu_set_t& mask() const { return mask_; }
+
+  friend bool operator==(const CoreSet& left, const CoreSet& right) {
+    return CPU_EQUAL(&left.mask_, &right.mask_) != 0;
+  }
+
+private:
+  cpu_set_t mask_;
+};
+
+} // namespace twill::inline v0::detail
