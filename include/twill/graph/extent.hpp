@@ -55,6 +55,12 @@ struct Extent {
     const auto power_of_from = static_cast<std::uint64_t>(power(from));
     return {factor, symbols - (power_of_from << 4 * from) + (power_of_from << 4 * to)};
   }
+  /// The extent with a number in the place of a symbol.
+  [[nodiscard]] constexpr Extent fixed(int symbol, std::int64_t value) const {
+    Extent result{factor, symbols & ~(std::uint64_t{15} << 4 * symbol)};
+    for (int k = 0; k < power(symbol); ++k) result.factor *= value;
+    return result;
+  }
   [[nodiscard]] constexpr std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
     for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)

@@ -27,6 +27,7 @@ public:
   DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
   int draws = 0;                  ///< how many random tensors have been traced
   bool training = true;
+  bool may_fix_symbols = false; ///< a named extent that meets a number becomes that number, see `unify`
 
   constexpr Graph() = default;
   constexpr explicit Graph(DType element_type) : element{element_type} {}
@@ -44,7 +45,8 @@ public:
   /// The extent with merged symbols replaced.
   [[nodiscard]] constexpr Extent canonical(Extent extent) const {
     if (merges_symbols_)
-      for (const Merged& merged : merged_) extent = extent.replaced(merged.from, merged.to);
+      for (const Merged& merged : merged_)
+        extent = merged.to < 0 ? extent.fixed(merged.from, merged.value) : extent.replaced(merged.from, merged.to);
     return extent;
   }
   [[nodiscard]] constexpr Extents canonical(Extents shape) const {
@@ -54,15 +56,10 @@ public:
   }
 
   /// From now on, and in every node there is, the one symbol stands for both; a run checks that inputs agree.
-  constexpr void merge_symbols(int from, int to) {
-    merged_.push_back({from, to});
-    merges_symbols_ = true;
-    for (Node& node : nodes) {
-      node.shape = canonical(node.shape);
-      node.over = canonical(node.over);
-    }
-    for (InputInfo& info : inputs) info.shape = canonical(info.shape);
-  }
+  constexpr void merge_symbols(int from, int to) { replace({from, to, 0}); }
+
+  /// From now on, and in every node there is, the symbol is this number; a run checks that inputs agree.
+  constexpr void fix_symbol(int symbol, std::int64_t value) { replace({symbol, -1, value}); }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
   constexpr void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
@@ -153,10 +150,22 @@ public:
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
+  /// A symbol that another one, or a number, stands for.
   struct Merged {
     int from = 0;
-    int to = 0;
+    int to = -1;
+    std::int64_t value = 0;
   };
+
+  constexpr void replace(const Merged& merged) {
+    merged_.push_back(merged);
+    merges_symbols_ = true;
+    for (Node& node : nodes) {
+      node.shape = canonical(node.shape);
+      node.over = canonical(node.over);
+    }
+    for (InputInfo& info : inputs) info.shape = canonical(info.shape);
+  }
 
   Name path_{};
   List<Merged> merged_{};

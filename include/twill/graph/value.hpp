@@ -69,19 +69,27 @@ struct Term {
   return 0;
 }
 
-/// True where both extents are, or have to be, the same number; unnamed symbols are equated and checked at run time.
+/// True where both extents are, or have to be, the same number. Unnamed symbols are equated, with each other or with a
+/// number, and checked at run time. A named one stands for any number, so it meets one only where targets are added to a
+/// finished model, whose program is then one for batches of that size.
 [[nodiscard]] constexpr bool unify(Graph& graph, Extent left, Extent right) {
   left = graph.canonical(left);
   right = graph.canonical(right);
   if (left == right) return true;
   const int first = left.single_symbol();
   const int second = right.single_symbol();
-  if (first < 0 || second < 0) return false;
-  const auto unnamed = [&](int symbol) { return graph.symbols[static_cast<std::size_t>(symbol)].name.size == 0; };
-  if (unnamed(second))
+  const auto unnamed = [&](int symbol) {
+    return symbol >= 0 && graph.symbols[static_cast<std::size_t>(symbol)].name.size == 0;
+  };
+  const auto may_fix = [&](int symbol) { return symbol >= 0 && (unnamed(symbol) || graph.may_fix_symbols); };
+  if (unnamed(second) && first >= 0)
     graph.merge_symbols(second, first);
-  else if (unnamed(first))
+  else if (unnamed(first) && second >= 0)
     graph.merge_symbols(first, second);
+  else if (may_fix(first) && right.is_static())
+    graph.fix_symbol(first, right.factor);
+  else if (may_fix(second) && left.is_static())
+    graph.fix_symbol(second, left.factor);
   else
     return false;
   return true;

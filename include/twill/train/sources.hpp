@@ -33,6 +33,7 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
+  graph.may_fix_symbols = true; // targets may have static extents where the model has named ones
   const graph::Value loss =
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
