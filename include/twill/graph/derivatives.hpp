@@ -162,12 +162,16 @@ constexpr Value reduction_gradient(const Node& node, Value x, Value y, Value g) 
     return where(won, broadcast_to(g / winners, shape), 0);
   }
   if (node.reduction == Reduction::product) {
-    // The product of the others: y / x, or where x is the only zero the product of the rest.
+    // The product of the others: y / x, or where x is the only zero the product of the rest. Where x is one of two zeros it
+    // is the other zero times the rest: nothing, but its own derivative is not.
     const Value is_zero = equal(x, 0);
     const Value one = broadcast_to(constant(x.graph(), x.dtype(), 1), shape);
     const Value zeros = reduce_axis(Reduction::sum, where(is_zero, one, 0), node.axis);
     const Value rest = reduce_axis(Reduction::product, where(is_zero, one, x), node.axis);
-    const Value at_zero = broadcast_to(where(equal(zeros, 1), rest, 0), shape);
+    const Value all_zeros = reduce_axis(Reduction::sum, where(is_zero, x, 0), node.axis);
+    const Value other_zero = broadcast_to(where(equal(zeros, 2), all_zeros, 0), shape) - where(is_zero, x, 0);
+    const Value of_two = where(broadcast_to(equal(zeros, 2), shape), other_zero * broadcast_to(rest, shape), 0);
+    const Value at_zero = where(broadcast_to(equal(zeros, 1), shape), broadcast_to(rest, shape), of_two);
     return spread * where(is_zero, at_zero, broadcast_to(y, shape) / where(is_zero, one, x));
   }
   return {};
