@@ -3,6 +3,7 @@
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/tensor/access.hpp>
 
 #include "tests/support/late_device.hpp"
 
@@ -22,12 +23,6 @@ auto numbers(std::int64_t size = 1003) {
     const auto x = static_cast<float>(index);
     return std::tuple{std::array{x, x / 2, -x}, index % 10};
   });
-}
-
-template <class T, class D, class S> std::vector<T> values(const Tensor<T, D, S>& tensor) {
-  const auto host = tensor.cpu();
-  synchronize(host.device());
-  return {host.data(), host.data() + host.elements()};
 }
 
 struct Unreadable : std::runtime_error {
@@ -51,8 +46,8 @@ TEMPLATE_TEST_CASE("batches come in order with any number of workers on any kind
       static_assert(std::same_as<decltype(label), Tensor<std::int64_t, D, Shape<dyn>>>);
       const bool is_last = ++batches == loader.batches();
       REQUIRE(x.shape() == Dims(is_last ? 107 : 128, 3));
-      const auto rows = values(x);
-      const auto labels = values(label);
+      const auto rows = to_vector(x);
+      const auto labels = to_vector(label);
       for (std::size_t row = 0; row < labels.size(); ++row, ++at) {
         REQUIRE(rows[3 * row] == static_cast<float>(order[at]));
         REQUIRE(rows[3 * row + 2] == -static_cast<float>(order[at]));
@@ -70,7 +65,7 @@ TEST_CASE("every pass over a loader is the next epoch, and any epoch can be take
   const auto collect = [](auto&& range) {
     std::vector<float> seen;
     for (auto [x, label] : range)
-      for (const float value : values(x)) seen.push_back(value);
+      for (const float value : to_vector(x)) seen.push_back(value);
     return seen;
   };
   const auto first = collect(loader);
@@ -152,8 +147,8 @@ TEST_CASE("tensors and vectors are columns of a data set", "[data][TRAIN-8]") {
   std::vector<float> halves;
   for (auto [rows, label] : loader) {
     static_assert(std::same_as<decltype(rows), Tensor<double, Cpu, Shape<dyn, 2, dyn>>>);
-    for (const double value : values(rows)) seen.push_back(value);
-    for (const float value : values(label)) halves.push_back(value);
+    for (const double value : to_vector(rows)) seen.push_back(value);
+    for (const float value : to_vector(label)) halves.push_back(value);
   }
   CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   CHECK(halves == std::vector<float>{3.5F, 4, 4.5F});

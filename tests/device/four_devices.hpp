@@ -5,6 +5,8 @@
 // several devices and oversubscription everywhere. The division is made before main. A test of the division itself starts
 // this program again as a child in which it is not.
 
+#include "tests/support/message_of.hpp"
+
 #include <twill/device.hpp>
 
 #include <catch2/catch.hpp>
@@ -35,17 +37,6 @@ inline int run_in_child(const std::string& test) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
   return WEXITSTATUS(status);
-}
-
-/// The message of the exception that `function` throws; of another type, or none, fails the test.
-template <class Expected, class F> std::string message_of(F&& function) {
-  try {
-    function();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  FAIL("nothing was thrown");
-  return {};
 }
 
 } // namespace twill::test

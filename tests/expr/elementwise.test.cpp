@@ -3,6 +3,8 @@
 // Every elementwise function against the same function of plain numbers, over sizes around a vector's width, strided,
 // broadcast, empty and of rank 0; promotion and weak scalars.
 
+#include "tests/support/numbers.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
@@ -14,14 +16,9 @@
 #include <vector>
 
 using namespace twill;
+using twill::test::numbers;
 
 namespace {
-template <class X> std::vector<double> numbers(const X& x) {
-  std::vector<double> result;
-  for (const auto value : to_vector(x)) result.push_back(static_cast<double>(value));
-  return result;
-}
-
 /// Compares one expression over x with one function of numbers, for several sizes and for a strided operand.
 template <class E, class F> void check_unary(double low, double high, E expression, F reference) {
   for (const std::int64_t n : {0, 1, 7, 16, 17, 101}) {

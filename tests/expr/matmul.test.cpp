@@ -3,6 +3,8 @@
 // The matrix product against three loops: vectors, matrices, stacks; transposed, sliced, broadcast, empty; every element
 // type and another kind of device.
 
+#include "tests/support/message_of.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
@@ -16,6 +18,7 @@
 
 using namespace twill;
 using twill::test::Late;
+using twill::test::message_of;
 
 namespace {
 /// Three loops over matrices.
@@ -37,14 +40,6 @@ template <class A, class B, class C> void check_matrix(const A& a, const B& b, c
     }
 }
 
-template <class F> std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 } // namespace
 
 TEST_CASE("matrices multiply in every layout", "[expr]") {

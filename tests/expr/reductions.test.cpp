@@ -3,6 +3,8 @@
 // Reductions against naive loops: all axes, some, middle ones, of contiguous, transposed, sliced and broadcast operands, of
 // every element type, of nothing; and what they are fused with.
 
+#include "tests/support/numbers.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
@@ -19,14 +21,9 @@
 using namespace twill;
 using expr::Form;
 using expr::form_of;
+using twill::test::numbers;
 
 namespace {
-template <class X> std::vector<double> numbers(const X& x) {
-  std::vector<double> result;
-  for (const auto value : to_vector(x)) result.push_back(static_cast<double>(value));
-  return result;
-}
-
 /// Groups of elements that a reduction over the axes of a mask combines, in row-major order of the result.
 template <class X> std::vector<std::vector<double>> groups(const X& x, unsigned mask) {
   const Dims shape = x.shape();

@@ -3,6 +3,9 @@
 // What a statement does with an expression: a new value for a name, writing through a view, in-place operators, storing
 // for later; overlapping memory; devices; the program that comes of it.
 
+#include "tests/support/message_of.hpp"
+#include "tests/support/numbers.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/tensor.hpp>
@@ -17,23 +20,10 @@
 
 using namespace twill;
 using twill::test::Late;
+using twill::test::message_of;
+using twill::test::numbers;
 
 namespace {
-template <class X> std::vector<double> numbers(const X& x) {
-  std::vector<double> result;
-  for (const auto value : to_vector(x)) result.push_back(static_cast<double>(value));
-  return result;
-}
-
-template <class F> std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 auto scaled(const Tensor<float, Cpu, Shape<3>>& x) { return lazy(x * 2 + tensor({1.F, 1.F, 1.F})); }
 } // namespace
 

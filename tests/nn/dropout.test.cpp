@@ -50,13 +50,13 @@ TEMPLATE_TEST_CASE("dropout zeroes its share and scales the rest", "[nn][TRAIN-2
   const auto x = full<double, Shape<dyn, 100>>(Dims(1000, 100), 3.0, device);
   for (const double probability : {0.25, 0.5, 0.9, 0.0}) {
     model.set("dropout", probability);
-    const std::vector<double> y = elements_of(model.forward(x).value());
+    const std::vector<double> y = to_vector(model.forward(x).value());
     CHECK(share_of_zeros(y) == Approx(probability).margin(0.01)); // five standard deviations
     for (const double value : y)
       if (value != 0) REQUIRE(value == Approx(3.0 / (1 - double(float(probability)))).epsilon(1e-6));
   }
   model.set("dropout", 1.0);
-  CHECK(share_of_zeros(elements_of(model.forward(x).value())) == 1);
+  CHECK(share_of_zeros(to_vector(model.forward(x).value())) == 1);
 }
 
 TEST_CASE("each run draws a mask of its own, each layer too, and a seed repeats them", "[nn][DEV-7]") {
@@ -64,10 +64,10 @@ TEST_CASE("each run draws a mask of its own, each layer too, and a seed repeats 
   nn::Network<DroppedTwice, Cpu, double> model{device};
   const auto x = full<double, Shape<dyn, 100>>(Dims(10, 100), 1.0, device);
   manual_seed(device, 3);
-  const auto first = elements_of(model.forward(x).value());
-  const auto second = elements_of(model.forward(x).value());
+  const auto first = to_vector(model.forward(x).value());
+  const auto second = to_vector(model.forward(x).value());
   manual_seed(device, 3);
-  CHECK(elements_of(model.forward(x).value()) == first);
+  CHECK(to_vector(model.forward(x).value()) == first);
   CHECK(first != second);
   CHECK(share_of_zeros(first) == Approx(0.5).margin(0.1)); // equal masks would give zeros only
 }
@@ -76,13 +76,13 @@ TEST_CASE("evaluation drops nothing", "[nn][TRAIN-2]") {
   const Cpu device{0};
   nn::Network<Dropped, Cpu, double> model{device};
   const auto x = random_rows<double, 100>(device, 7);
-  const auto same = elements_of(x);
-  CHECK(elements_of(model.infer(x)) == same);
+  const auto same = to_vector(x);
+  CHECK(to_vector(model.infer(x)) == same);
   CHECK(model.is_training());
   model.eval();
-  CHECK(elements_of(model.forward(x).value()) == same);
+  CHECK(to_vector(model.forward(x).value()) == same);
   model.train();
-  CHECK(elements_of(model.forward(x).value()) != same);
+  CHECK(to_vector(model.forward(x).value()) != same);
 }
 
 TEST_CASE("the backward pass of dropout sees the mask of the forward pass", "[nn][TRAIN-1]") {

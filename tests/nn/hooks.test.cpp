@@ -44,7 +44,7 @@ template <class D> std::vector<double> trained(Model<D>& model) {
     loss.backward();
     optimiser.step();
     numbers.push_back(loss.item());
-    for (double y : elements_of(model.infer(x))) numbers.push_back(y);
+    for (double y : to_vector(model.infer(x))) numbers.push_back(y);
   }
   for (double weight : weights_of(model)) numbers.push_back(weight);
   return numbers;
@@ -67,26 +67,26 @@ TEMPLATE_TEST_CASE("hooks see inputs, output and gradient of a staged run, in or
   model.on_forward_begin([&](const auto& given) {
     static_assert(std::is_same_v<decltype(given), const Tensor<double, TestType, Shape<dyn, 5>>&>);
     calls.emplace_back("begin");
-    input = elements_of(given);
+    input = to_vector(given);
   });
   model.on_forward([&](const auto& given, const auto& result) {
     static_assert(std::is_same_v<decltype(result), const Tensor<double, TestType, Shape<dyn, 3>>&>);
     calls.emplace_back("forward");
     CHECK(given.data() == x.data());
     CHECK(result.device() == device);
-    output = elements_of(result);
+    output = to_vector(result);
   });
   model.on_forward([&](const auto&, const auto&) { calls.emplace_back("forward again"); });
   model.on_backward([&](const auto& of_output) {
     calls.emplace_back("backward");
     CHECK(gradients_of(model).size() == weights_of(model).size());
-    gradient = elements_of(of_output);
+    gradient = to_vector(of_output);
   });
 
   const auto y = model.forward(x);
   CHECK(calls == std::vector<std::string>{"begin", "forward", "forward again"});
-  CHECK(input == elements_of(x));
-  CHECK(output == elements_of(y.value()));
+  CHECK(input == to_vector(x));
+  CHECK(output == to_vector(y.value()));
   mean(y).backward();
   CHECK(calls.back() == "backward");
   CHECK(gradient == std::vector<double>(12, 1.0 / 12));
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("hooks see inputs, output and gradient of a staged run, in or
   output.clear();
   const auto inferred = model.infer(x);
   CHECK(calls == std::vector<std::string>{"begin", "forward", "forward again"});
-  CHECK(output == elements_of(inferred));
+  CHECK(output == to_vector(inferred));
 }
 
 TEMPLATE_TEST_CASE("hooks change no bit of a result", "[nn][TRAIN-2]", Cpu, Late) {
@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("hooks change no bit of a result", "[nn][TRAIN-2]", Cpu, Late
   set_weights(watched, weights_of(plain));
   double seen = 0;
   const auto look = [&](const auto& tensor) {
-    for (double element : elements_of(tensor)) seen += element;
+    for (double element : to_vector(tensor)) seen += element;
   };
   watched.on_forward_begin(look);
   watched.on_forward([&](const auto& x, const auto& y) {

@@ -79,21 +79,21 @@ void check_normal(const Statistics& s, double mean, double deviation) {
 TEST_CASE("fresh weights have the statistics of their initialisers", "[nn][TRAIN-2]") {
   manual_seed(Cpu{0}, 1);
   nn::Network<Everything> model{Cpu{0}};
-  CHECK(statistics_of(elements_of(model.parameter<"zeros">())).most == 0);
-  CHECK(statistics_of(elements_of(model.parameter<"ones">())).least == 1);
-  CHECK(statistics_of(elements_of(model.parameter<"constant">())).most == -0.5);
-  check_uniform(statistics_of(elements_of(model.parameter<"uniform">())), -1, 3);
-  check_normal(statistics_of(elements_of(model.parameter<"normal">())), 2, 0.5);
+  CHECK(statistics_of(to_vector(model.parameter<"zeros">())).most == 0);
+  CHECK(statistics_of(to_vector(model.parameter<"ones">())).least == 1);
+  CHECK(statistics_of(to_vector(model.parameter<"constant">())).most == -0.5);
+  check_uniform(statistics_of(to_vector(model.parameter<"uniform">())), -1, 3);
+  check_normal(statistics_of(to_vector(model.parameter<"normal">())), 2, 0.5);
   const double fan_in = columns;
   const double both = columns + rows;
   const auto uniform_of = [](const auto& weight, double bound) {
-    check_uniform(statistics_of(elements_of(weight)), -bound, bound);
+    check_uniform(statistics_of(to_vector(weight)), -bound, bound);
   };
   uniform_of(model.parameter<"fan_in">(), 1 / std::sqrt(fan_in));
   uniform_of(model.parameter<"kaiming_uniform">(), std::sqrt(6 / fan_in));
   uniform_of(model.parameter<"xavier_uniform">(), std::sqrt(6 / both));
-  check_normal(statistics_of(elements_of(model.parameter<"kaiming_normal">())), 0, std::sqrt(2 / fan_in));
-  check_normal(statistics_of(elements_of(model.parameter<"xavier_normal">())), 0, std::sqrt(2 / both));
+  check_normal(statistics_of(to_vector(model.parameter<"kaiming_normal">())), 0, std::sqrt(2 / fan_in));
+  check_normal(statistics_of(to_vector(model.parameter<"xavier_normal">())), 0, std::sqrt(2 / both));
 }
 
 TEST_CASE("weights of one network differ, and those of one seed are equal on every device", "[nn][DEV-7]") {

@@ -11,6 +11,8 @@
 #include <twill/parallel/data_parallel_step.hpp>
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/numbers.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -21,7 +23,9 @@
 #include <vector>
 
 using namespace twill;
+using twill::test::largest_difference;
 using twill::test::Late;
+using twill::test::message_of;
 
 namespace {
 
@@ -59,49 +63,28 @@ template <class D> std::vector<D> first_devices(int count) {
   return devices;
 }
 
-template <class T, class D, class S> std::vector<T> values(const Tensor<T, D, S>& tensor) {
-  const auto host = tensor.contiguous().cpu();
-  return {host.data(), host.data() + host.elements()};
-}
-
 /// All weights, or all gradients, one behind the other.
 template <class Network> std::vector<double> all_weights(const Network& network) {
   std::vector<double> result{};
-  for (const auto& part :
-       {values(network.template parameter<"hidden.weight">()), values(network.template parameter<"hidden.bias">()),
-        values(network.template parameter<"output.weight">()), values(network.template parameter<"output.bias">())})
+  for (const auto& part : {to_vector(network.template parameter<"hidden.weight">()),
+                           to_vector(network.template parameter<"hidden.bias">()),
+                           to_vector(network.template parameter<"output.weight">()),
+                           to_vector(network.template parameter<"output.bias">())})
     result.insert(result.end(), part.begin(), part.end());
   return result;
 }
 template <class Network> std::vector<double> all_gradients(const Network& network) {
   std::vector<double> result{};
   for (const auto& part :
-       {values(network.template gradient<"hidden.weight">()), values(network.template gradient<"hidden.bias">()),
-        values(network.template gradient<"output.weight">()), values(network.template gradient<"output.bias">())})
+       {to_vector(network.template gradient<"hidden.weight">()), to_vector(network.template gradient<"hidden.bias">()),
+        to_vector(network.template gradient<"output.weight">()), to_vector(network.template gradient<"output.bias">())})
     result.insert(result.end(), part.begin(), part.end());
   return result;
-}
-
-double largest_difference(const std::vector<double>& left, const std::vector<double>& right) {
-  REQUIRE(left.size() == right.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) largest = std::max(largest, std::abs(left[i] - right[i]));
-  return largest;
 }
 
 template <class D> nn::Network<Mlp, D, double> seeded_network(const D& device) {
   manual_seed_all(7);
   return nn::Network<Mlp, D, double>{device};
-}
-
-template <class Expected, class F> std::string message_of(F&& function) {
-  try {
-    function();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  FAIL("nothing was thrown");
-  return {};
 }
 
 } // namespace

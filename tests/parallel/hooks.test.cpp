@@ -6,6 +6,7 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/data_parallel.hpp>
+#include <twill/tensor/access.hpp>
 
 #include "tests/support/late_device.hpp"
 
@@ -49,11 +50,6 @@ template <class D> std::vector<D> first_devices(int count) {
   std::vector<D> devices{};
   for (int i = 0; i < count; ++i) devices.push_back(D{i});
   return devices;
-}
-
-template <class T, class D, class S> std::vector<T> values(const Tensor<T, D, S>& tensor) {
-  const auto host = tensor.contiguous().to(Cpu{0});
-  return {host.data(), host.data() + host.elements()};
 }
 
 template <class D> nn::Network<Mlp, D, double> seeded_network(const D& device) {
@@ -144,9 +140,9 @@ TEMPLATE_TEST_CASE("hooks of replicas change no bit", "[parallel][PAR-2]", Cpu, 
     manual_seed_all(5);
     const auto output = parallel.forward(numbered_rows(13, TestType{0}));
     mean(output).backward();
-    std::vector<double> numbers = values(output.value());
+    std::vector<double> numbers = to_vector(output.value());
     for (const auto& part :
-         {values(module.template gradient<"hidden.weight">()), values(module.template gradient<"output.bias">())})
+         {to_vector(module.template gradient<"hidden.weight">()), to_vector(module.template gradient<"output.bias">())})
       numbers.insert(numbers.end(), part.begin(), part.end());
     CHECK(notes.calls.size() == (watched ? 8U : 0U));
     return numbers;
@@ -174,7 +170,7 @@ TEST_CASE("a backward pass that a replica's hook ended leaves nothing for the ne
   const DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};
   const auto loss = sum(parallel.forward(numbered_rows(4, Cpu{0})));
   loss.backward();
-  const auto expected = values(module.gradient<"hidden.weight">());
+  const auto expected = to_vector(module.gradient<"hidden.weight">());
   module.zero_grad();
   nn::HookHandle handle = module.on_backward([](const auto& gradient) {
     if (gradient.device() == Cpu{1}) throw Interrupted{};
@@ -183,5 +179,5 @@ TEST_CASE("a backward pass that a replica's hook ended leaves nothing for the ne
   handle.remove();
   module.zero_grad();
   loss.backward();
-  CHECK(values(module.gradient<"hidden.weight">()) == expected);
+  CHECK(to_vector(module.gradient<"hidden.weight">()) == expected);
 }

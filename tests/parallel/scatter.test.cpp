@@ -2,6 +2,7 @@
 
 #include <twill/parallel/chunk.hpp>
 #include <twill/parallel/scatter.hpp>
+#include <twill/tensor/access.hpp>
 
 #include "tests/support/late_device.hpp"
 
@@ -21,11 +22,6 @@ template <class S, class D = Cpu> Tensor<float, D, S> counting(const Dims& exten
   Tensor<float, Cpu, S> host(Cpu{}, extents);
   std::iota(host.data(), host.data() + host.elements(), 0.0F);
   return host.to(device);
-}
-
-template <class T, class D, class S> std::vector<T> values(const Tensor<T, D, S>& tensor) {
-  const auto host = tensor.contiguous().cpu();
-  return {host.data(), host.data() + host.elements()};
 }
 
 template <class D> std::vector<D> devices(int count) {
@@ -64,17 +60,17 @@ TEMPLATE_TEST_CASE("a tensor is scattered along any axis and gathered again", "[
   static_assert(std::same_as<decltype(rows), const std::vector<Tensor<float, D, Shape<dyn, dyn, 3>>>>);
   REQUIRE(rows.size() == 3);
   CHECK(rows[2].shape() == Dims(1, 4, 3));
-  CHECK(values(rows[1])[0] == 24);
+  CHECK(to_vector(rows[1])[0] == 24);
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK(rows[i].device() == devices<D>(4)[i]);
-  CHECK(values(gather(rows, D{0})) == values(x));
+  CHECK(to_vector(gather(rows, D{0})) == to_vector(x));
 
   const auto middle = scatter<1>(x, devices<D>(2));
   CHECK(middle[1].shape() == Dims(5, 2, 3));
-  CHECK(values(gather<1>(middle, D{0})) == values(x));
+  CHECK(to_vector(gather<1>(middle, D{0})) == to_vector(x));
   const auto last = scatter<-1>(x, devices<D>(2));
   static_assert(std::same_as<decltype(last), const std::vector<Tensor<float, D, Shape<5, dyn, dyn>>>>);
   CHECK(last[0].shape() == Dims(5, 4, 2));
-  CHECK(values(gather<-1>(last, D{0})) == values(x));
+  CHECK(to_vector(gather<-1>(last, D{0})) == to_vector(x));
 }
 
 TEST_CASE("a piece that stays on its device shares the memory", "[parallel][PAR-1]") {
@@ -87,7 +83,7 @@ TEST_CASE("input and devices may be of different kinds", "[parallel][PAR-1][DEV-
   const auto x = counting<Shape<dyn, 3>>(Dims(7, 3));
   const auto pieces = scatter(x, devices<Late>(3));
   static_assert(std::same_as<decltype(pieces), const std::vector<Tensor<float, Late, Shape<dyn, 3>>>>);
-  CHECK(values(gather(pieces, Cpu{0})) == values(x));
+  CHECK(to_vector(gather(pieces, Cpu{0})) == to_vector(x));
 }
 
 TEST_CASE("tuples, arrays, vectors, maps and structs are scattered member by member", "[parallel][PAR-2]") {
@@ -97,29 +93,29 @@ TEST_CASE("tuples, arrays, vectors, maps and structs are scattered member by mem
 
   const auto tuples = scatter(std::tuple{x, std::string("shared"), std::pair{w, 7}}, two);
   REQUIRE(tuples.size() == 2);
-  CHECK(values(std::get<0>(tuples[1])) == Vector{4, 5});
+  CHECK(to_vector(std::get<0>(tuples[1])) == Vector{4, 5});
   CHECK(std::get<1>(tuples[1]) == "shared");
-  CHECK(values(std::get<2>(tuples[0]).first) == Vector{0, 1});
+  CHECK(to_vector(std::get<2>(tuples[0]).first) == Vector{0, 1});
   const auto tuple = gather(tuples, Cpu{});
-  CHECK(values(std::get<0>(tuple)) == values(x));
+  CHECK(to_vector(std::get<0>(tuple)) == to_vector(x));
   CHECK(std::get<1>(tuple) == std::vector<std::string>{"shared", "shared"});
-  CHECK(values(std::get<2>(tuple).first) == values(w));
+  CHECK(to_vector(std::get<2>(tuple).first) == to_vector(w));
 
   const auto arrays = scatter(std::array{w, w}, two);
-  CHECK(values(arrays[1][1]) == Vector{2});
-  CHECK(values(gather(arrays, Cpu{})[1]) == values(w));
+  CHECK(to_vector(arrays[1][1]) == Vector{2});
+  CHECK(to_vector(gather(arrays, Cpu{})[1]) == to_vector(w));
 
   const auto lists = scatter(std::vector{x, x, x}, two);
   CHECK(lists[0].size() == 3);
-  CHECK(values(gather(lists, Cpu{})[2]) == values(x));
+  CHECK(to_vector(gather(lists, Cpu{})[2]) == to_vector(x));
 
   const auto maps = scatter(std::map<std::string, Tensor<float, Cpu, Shape<dyn>>>{{"a", w}, {"b", w}}, two);
-  CHECK(values(maps[0].at("b")) == Vector{0, 1});
-  CHECK(values(gather(maps, Cpu{}).at("a")) == values(w));
+  CHECK(to_vector(maps[0].at("b")) == Vector{0, 1});
+  CHECK(to_vector(gather(maps, Cpu{}).at("a")) == to_vector(w));
 
   const auto structs = scatter(Sample{x, w, 4}, two);
-  CHECK(values(structs[0].x) == Vector{0, 1, 2, 3});
-  CHECK(values(structs[1].weight) == Vector{2});
+  CHECK(to_vector(structs[0].x) == Vector{0, 1, 2, 3});
+  CHECK(to_vector(structs[1].weight) == Vector{2});
   CHECK(structs[1].repetitions == 4);
 }
 
@@ -131,7 +127,7 @@ TEST_CASE("scalars are gathered to a vector with one element for each replica", 
   }
   const auto joined = gather(losses, Cpu{});
   static_assert(std::same_as<decltype(joined), const Tensor<float, Cpu, Shape<dyn>>>);
-  CHECK(values(joined) == Vector{0, 1, 2});
+  CHECK(to_vector(joined) == Vector{0, 1, 2});
   CHECK(gather(std::vector<double>{1, 2}, Cpu{}) == std::vector<double>{1, 2});
 }
 

@@ -2,6 +2,8 @@
 //
 // New tensors, after a model, from numbers, from a rule, and random ones.
 
+#include "tests/support/numbers.hpp"
+
 #include <twill/tensor.hpp>
 
 #include "../support/late_device.hpp"
@@ -15,14 +17,9 @@
 
 using namespace twill;
 using twill::test::Late;
+using twill::test::numbers;
 
-namespace {
-template <class X> std::vector<double> numbers(const X& x) {
-  std::vector<double> result;
-  for (const auto value : to_vector(x)) result.push_back(static_cast<double>(value));
-  return result;
-}
-} // namespace
+namespace {} // namespace
 
 TEMPLATE_TEST_CASE("zeros, ones and full fill every element type", "[tensor]", bool, std::uint8_t, std::int32_t,
                    std::int64_t, half, bfloat16, float, double) {

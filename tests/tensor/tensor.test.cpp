@@ -2,6 +2,9 @@
 //
 // The handle: sharing, cloning, releasing, reading one element, converting, moving between devices.
 
+#include "tests/support/message_of.hpp"
+#include "tests/support/numbers.hpp"
+
 #include <twill/memory/statistics.hpp>
 #include <twill/tensor.hpp>
 
@@ -16,23 +19,10 @@
 
 using namespace twill;
 using twill::test::Late;
+using twill::test::message_of;
+using twill::test::numbers;
 
-namespace {
-template <class X> std::vector<double> numbers(const X& x) {
-  std::vector<double> result;
-  for (const auto value : to_vector(x)) result.push_back(static_cast<double>(value));
-  return result;
-}
-
-template <class F> std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-} // namespace
+namespace {} // namespace
 
 static_assert(FitsShape<Shape<2, dyn>, Shape<dyn, 3>> && !FitsShape<Shape<2>, Shape<3>>);
 static_assert(ProvesShape<Shape<2, 3>, Shape<dyn, 3>> && !ProvesShape<Shape<dyn, 3>, Shape<2, 3>>);

@@ -2,6 +2,9 @@
 //
 // Views against a naive reference: every index of the view is followed back to the element it must show.
 
+#include "tests/support/message_of.hpp"
+#include "tests/support/numbers.hpp"
+
 #include <twill/tensor.hpp>
 
 #include <catch2/catch.hpp>
@@ -12,22 +15,10 @@
 #include <vector>
 
 using namespace twill;
+using twill::test::message_of;
+using twill::test::numbers;
 
 namespace {
-template <class X> std::vector<int> values(const X& x) {
-  const auto found = to_vector(x);
-  return {found.begin(), found.end()};
-}
-
-template <class F> std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 /// What Python's slice keeps of 0, 1, ... n - 1.
 std::vector<int> python_slice(int n, slice range) {
   std::vector<int> kept;
@@ -51,7 +42,7 @@ TEST_CASE("slices keep what Python's keep", "[tensor]") {
         for (const int step : {1, 2, 3, -1, -2, -5}) {
           // a begin below the front counts as the front for negative steps in neither language: nothing is kept
           CAPTURE(n, begin, end, step);
-          CHECK(values(x[slice{begin, end, step}]) == [&] {
+          CHECK(numbers<int>(x[slice{begin, end, step}]) == [&] {
             std::vector<int> kept;
             const auto clamp = [&](int b) {
               if (b < 0) b += n;
@@ -63,9 +54,9 @@ TEST_CASE("slices keep what Python's keep", "[tensor]") {
           }());
         }
     for (const int step : {1, 3, -1, -2}) {
-      CHECK(values(x[slice{.step = step}]) == python_slice(n, slice{.step = step}));
-      CHECK(values(x[slice{.begin = 1, .step = step}]) == python_slice(n, slice{.begin = 1, .step = step}));
-      CHECK(values(x[slice{.end = 1, .step = step}]) == python_slice(n, slice{.end = 1, .step = step}));
+      CHECK(numbers<int>(x[slice{.step = step}]) == python_slice(n, slice{.step = step}));
+      CHECK(numbers<int>(x[slice{.begin = 1, .step = step}]) == python_slice(n, slice{.begin = 1, .step = step}));
+      CHECK(numbers<int>(x[slice{.end = 1, .step = step}]) == python_slice(n, slice{.end = 1, .step = step}));
     }
   }
   CHECK(message_of([] { (void)arange(3)[slice{.step = 0}]; }) ==
@@ -80,10 +71,10 @@ TEST_CASE("indices drop, keep and make axes as NumPy's do", "[tensor]") {
   static_assert(std::is_same_v<decltype(x(newaxis, ellipsis, slice{}))::shape_type, Shape<1, 2, 3, dyn>>);
   CHECK(x(1, 2, 3).item() == 23);
   CHECK(x(-1, -1, -1).item() == 23);
-  CHECK(values(x(1, slice{1, 3}, -2)) == std::vector<int>{18, 22});
-  CHECK(values(x(all, 1, slice{.step = -2})) == std::vector<int>{7, 5, 19, 17});
-  CHECK(values(x(ellipsis, 0)) == std::vector<int>{0, 4, 8, 12, 16, 20});
-  CHECK(values(x[0][1]) == std::vector<int>{4, 5, 6, 7});
+  CHECK(numbers<int>(x(1, slice{1, 3}, -2)) == std::vector<int>{18, 22});
+  CHECK(numbers<int>(x(all, 1, slice{.step = -2})) == std::vector<int>{7, 5, 19, 17});
+  CHECK(numbers<int>(x(ellipsis, 0)) == std::vector<int>{0, 4, 8, 12, 16, 20});
+  CHECK(numbers<int>(x[0][1]) == std::vector<int>{4, 5, 6, 7});
   CHECK(x(newaxis, ellipsis, slice{0, 2}).shape() == Dims(1, 2, 3, 2));
   CHECK(message_of([&] { (void)x(0, 3); }) == "index: 3 is outside axis 1 of extent 3");
   CHECK(message_of([&] { (void)x[-3]; }) == "index: -3 is outside axis 0 of extent 2");
@@ -93,7 +84,7 @@ TEST_CASE("a slice shares its tensor's memory", "[tensor]") {
   const auto x = zeros<int, Shape<3, 4>>();
   x(all, slice{1, 3}).fill(5);
   x(slice{.step = -2}, 0).copy_from(tensor({7, 8}));
-  CHECK(values(x) == std::vector<int>{8, 5, 5, 0, 0, 5, 5, 0, 7, 5, 5, 0});
+  CHECK(numbers<int>(x) == std::vector<int>{8, 5, 5, 0, 0, 5, 5, 0, 7, 5, 5, 0});
 }
 
 TEST_CASE("transposing and permuting move axes", "[tensor]") {
@@ -125,7 +116,7 @@ TEST_CASE("reshape is a view where strides allow and a copy elsewhere", "[tensor
   for (int k = 0; k < 4; ++k)
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 2; ++i) expected.push_back(i * 12 + j * 4 + k);
-  CHECK(values(copied) == expected);
+  CHECK(numbers<int>(copied) == expected);
   CHECK(scalar(3).reshape(1, 1).shape() == Dims(1, 1));
   CHECK(zeros<int, Shape<0, 3>>().reshape(3, 0).shape() == Dims(3, 0));
   CHECK(message_of([&] { (void)x.reshape(5, -1); }) ==
@@ -142,11 +133,11 @@ TEST_CASE("every reshape of random views shows the elements in row-major order",
     const auto view =
         x(slice{pick(2), 2}, slice{.step = pick(2) == 0 ? 1 : -1}, slice{pick(3), 4}, slice{.step = 1 + pick(2)});
     const auto turned = pick(2) == 0 ? view.permute<0, 1, 2, 3>() : view.permute<1, 0, 2, 3>();
-    const auto expected = values(turned);
-    CHECK(values(turned.reshape(-1)) == expected);
-    CHECK(values(turned.reshape(turned.size(0) * turned.size(1), -1)) == expected);
-    CHECK(values(turned.reshape(-1, turned.size(2) * turned.size(3))) == expected);
-    CHECK(values(turned.contiguous()) == expected);
+    const auto expected = numbers<int>(turned);
+    CHECK(numbers<int>(turned.reshape(-1)) == expected);
+    CHECK(numbers<int>(turned.reshape(turned.size(0) * turned.size(1), -1)) == expected);
+    CHECK(numbers<int>(turned.reshape(-1, turned.size(2) * turned.size(3))) == expected);
+    CHECK(numbers<int>(turned.contiguous()) == expected);
   }
 }
 
@@ -155,7 +146,8 @@ TEST_CASE("axes of extent one come, go and repeat", "[tensor]") {
   static_assert(std::is_same_v<decltype(x.unsqueeze<-1>())::shape_type, Shape<2, 3, 1>>);
   CHECK(x.unsqueeze<1>().shape() == Dims(2, 1, 3));
   CHECK(x.unsqueeze<1>().squeeze<1>().shape() == Dims(2, 3));
-  CHECK(values(x.unsqueeze<1>().expand<Shape<2, 2, 3>>()) == std::vector<int>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+  CHECK(numbers<int>(x.unsqueeze<1>().expand<Shape<2, 2, 3>>()) ==
+        std::vector<int>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
   CHECK(x.expand<Shape<4, 2, 3>>().strides() == Dims(0, 3, 1));
   CHECK(x.flatten().shape() == Dims(6));
   CHECK(x.unsqueeze<0>().flatten<1, 2>().shape() == Dims(1, 6));

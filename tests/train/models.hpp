@@ -7,6 +7,7 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/tensor/access.hpp>
 #include <twill/tensor/create.hpp>
 
 #include <cstdint>
@@ -67,12 +68,6 @@ Tensor<std::int64_t, D, Shape<dyn>> random_labels(D device, std::int64_t rows, s
   std::vector<std::int64_t> labels(static_cast<std::size_t>(rows));
   for (std::int64_t& label : labels) label = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(classes));
   return from_values(labels, Dims(rows), device);
-}
-
-/// The elements of a tensor of any device.
-template <class T, class D, class S> std::vector<T> elements_of(const Tensor<T, D, S>& tensor) {
-  const auto here = tensor.contiguous().cpu();
-  return {here.data(), here.data() + here.elements()};
 }
 
 /// All weights of a network, one behind another.

@@ -102,7 +102,7 @@ TEST_CASE("a small net learns exclusive or", "[train]") {
   auto step = train_step(model, nn::mse, optim::AdamW{{.rate = 0.05}});
   for (int i = 0; i < 500; ++i) static_cast<void>(step(x, target));
   CHECK(step(x, target).item() < 1e-3);
-  const std::vector<double> y = elements_of(model.infer(x));
+  const std::vector<double> y = to_vector(model.infer(x));
   CHECK(y[0] < 0.2);
   CHECK(y[1] > 0.8);
   CHECK(y[2] > 0.8);
@@ -171,15 +171,15 @@ TEST_CASE("a tied weight has the sum of the gradients of its uses", "[train][TRA
 
 TEST_CASE("frozen weights stay as they are", "[train][TRAIN-2]") {
   nn::Network<HalfFrozen, Cpu, double> model{Cpu{0}};
-  const auto frozen = elements_of(model.parameter<"frozen">());
-  const auto trained = elements_of(model.parameter<"trained.weight">());
+  const auto frozen = to_vector(model.parameter<"frozen">());
+  const auto trained = to_vector(model.parameter<"trained.weight">());
   auto step = train_step(model, nn::mse, optim::Sgd{});
   static_cast<void>(step(doubles<2>(5), doubles<1>(5, 1)).item());
   nn::mse(model.forward(doubles<2>(5)), doubles<1>(5, 1)).backward();
   train::Optimiser optimiser{model, optim::Sgd{}};
   optimiser.step();
-  CHECK(elements_of(model.parameter<"frozen">()) == frozen);
-  CHECK(elements_of(model.parameter<"trained.weight">()) != trained);
+  CHECK(to_vector(model.parameter<"frozen">()) == frozen);
+  CHECK(to_vector(model.parameter<"trained.weight">()) != trained);
   CHECK_THROWS_AS(model.gradient<"frozen">(), ValueError);
 }
 
