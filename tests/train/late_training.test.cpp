@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training from a loader over the late kind of device, in every form there is: planned, staged, accumulated, in evaluation
+// and without gradients. The numbers are those of `Cpu`.
+
+#include "tests/support/late_device.hpp"
+#include "tests/support/numbers.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/data/loader.hpp>
+#include <twill/data/tensor_dataset.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/train/accumulation.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+template <class D> using Model = nn::Network<DropoutClassifier, D, double>;
+
+/// 45 rows in batches of 16, the last one smaller, made by a worker thread.
+template <class D> auto batches_for(D device) {
+  const data::TensorDataset rows{data::column(random_rows<double, 5>(Cpu{0}, 45, 21)),
+                                 data::column(random_labels(Cpu{0}, 45, 3, 22))};
+  return data::DataLoader(rows, data::ShuffledSampler{.seed = 2}, device, {.batch_size = 16, .workers = 1});
+}
+
+/// Losses of two epochs, then what the trained model says to all rows.
+template <class D, class Train> std::vector<double> numbers_of(D device, const Train& train) {
+  manual_seed(device, 17);
+  Model<D> model{device};
+  auto loader = batches_for(device);
+  std::vector<double> numbers{};
+  train(model, loader, numbers);
+  const nn::NoGrad scope{};
+  model.eval();
+  for (auto [x, label] : loader) {
+    for (double y : to_vector(model.infer(x))) numbers.push_back(y);
+    for (double y : to_vector(model.forward(x).value())) numbers.push_back(y);
+    numbers.push_back(nn::cross_entropy(model.forward(x), label).item());
+  }
+  return numbers;
+}
+
+template <class Train> void check_both_kinds(const Train& train) {
+  INFO("seed " << fresh_seed());
+  const std::vector<double> here = numbers_of(Cpu{0}, train);
+  const std::vector<double> there = numbers_of(Late{1}, train);
+  CHECK(largest_difference(here, there) < 1e-12);
+}
+
+} // namespace
+
+TEST_CASE("planned steps from a loader give the same numbers on a late device", "[train][DEV-3][TRAIN-8]") {
+  check_both_kinds([](auto& model, auto& loader, std::vector<double>& numbers) {
+    auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.01, .epsilon = 1e-4}});
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (auto [x, label] : loader) numbers.push_back(step(x, label).item());
+  });
+}
+
+TEST_CASE("staged runs from a loader give the same numbers on a late device", "[train][DEV-3][TRAIN-8]") {
+  check_both_kinds([](auto& model, auto& loader, std::vector<double>& numbers) {
+    train::Optimiser optimiser{model, optim::MomentumSgd{{.rate = 0.1}}};
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (auto [x, label] : loader) {
+        optimiser.zero_grad();
+        const auto loss = nn::cross_entropy(model.forward(x), label);
+        loss.backward();
+        for (double gradient : gradients_of(model)) numbers.push_back(gradient);
+        optimiser.step();
+        numbers.push_back(loss.item());
+      }
+  });
+}
+
+TEST_CASE("accumulation from a loader gives the same numbers on a late device", "[train][DEV-3][TRAIN-4]") {
+  check_both_kinds([](auto& model, auto& loader, std::vector<double>& numbers) {
+    auto step = accumulated_step(model, nn::cross_entropy, optim::AdamW{{.epsilon = 1e-4}});
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (auto [x, label] : loader) step.add(x, label);
+      numbers.push_back(step.finish().item());
+    }
+  });
+}
