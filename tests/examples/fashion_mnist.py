@@ -121,6 +121,8 @@ def what_was_typed_wrongly_is_told_in_a_sentence(_: Path) -> None:
     refuse(2, '"cuda" needs CUDA, which this program was built without', "--device", "cuda")
     refuse(2, "there is no cpu:400", "--device", "cpu:400")
     refuse(2, "--device and --devices: ", "--device", "cpu:63", "--devices", "64")
+    refuse(2, '--data is a text, got ""', "--data", "")
+    refuse(2, '--limit is a whole number from 1 to 60000, got "0"', "--limit", "0")
     refuse(2, "--plot: there is no folder /nowhere", "--plot", "/nowhere/loss.svg")
 
 
@@ -128,6 +130,11 @@ def missing_data_are_told_with_the_remedy(folder: Path) -> None:
     remedy = "train-images-idx3-ubyte.gz is missing; give a folder with the four IDX files"
     refuse(1, remedy, "--data", str(folder / "nowhere"))
     refuse(1, "apt-get install dataset-fashion-mnist", "--data", str(folder / "nowhere"))
+    (folder / "empty").mkdir()
+    refuse(1, remedy, "--data", str(folder / "empty"))
+    refuse(1, "apt-get install dataset-fashion-mnist", "--data", str(folder / "empty"))
+    (folder / "file").write_text("not a folder")
+    refuse(1, remedy, "--data", str(folder / "file"))
     flags = short(folder)
     (folder / "t10k-labels-idx1-ubyte").write_bytes(b"not an IDX file")
     refuse(1, "t10k-labels-idx1-ubyte", *flags)
@@ -135,8 +142,9 @@ def missing_data_are_told_with_the_remedy(folder: Path) -> None:
 
 def help_names_every_flag(_: Path) -> None:
     text = succeed("--help")
-    for flag in ("device", "devices", "epochs", "batch", "rate", "dropout", "seed", "data", "plot"):
+    for flag in ("device", "devices", "epochs", "batch", "rate", "dropout", "seed", "data", "plot", "limit"):
         assert f"  --{flag} " in text, text
+    assert text == succeed("-h") == succeed("--epochs", "3", "--help")
 
 
 def main() -> int:
