@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -83,6 +84,12 @@ template <class D> struct Notes {
 };
 
 struct Interrupted {};
+
+/// A user's own kind of an error of the library.
+struct TooWide : ShapeError {
+  int width;
+  explicit TooWide(int found) : ShapeError("too wide"), width{found} {}
+};
 
 } // namespace
 
@@ -163,6 +170,17 @@ TEST_CASE("what a hook throws in a replica reaches the caller as it is", "[paral
     if (input.device() == Cpu{1}) throw std::invalid_argument("not here");
   });
   CHECK_THROWS_AS(parallel.forward(x), std::invalid_argument);
+  handle.remove();
+  module.on_forward([](const auto& input, const auto&) {
+    if (input.device() == Cpu{1}) throw TooWide{static_cast<int>(input.shape()[1])};
+  });
+  try {
+    static_cast<void>(parallel.forward(x));
+    FAIL("nothing was thrown");
+  } catch (const TooWide& error) {
+    CHECK(error.width == 6);
+    CHECK(std::string(error.what()) == "too wide");
+  }
 }
 
 TEST_CASE("a backward pass that a replica's hook ended leaves nothing for the next one", "[parallel][PAR-2]") {

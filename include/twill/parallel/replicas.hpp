@@ -15,6 +15,7 @@
 #include <exception>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,9 @@ namespace twill::inline v0::parallel {
 
 namespace detail {
 
+/// Throws the exception that is being handled, with the place in front; one of a derived type as it is.
 template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
+  if (typeid(error) != typeid(E)) throw;
   throw E(where + error.what());
 }
 
@@ -43,8 +46,7 @@ template <class E> [[noreturn]] void throw_named(const E& error, const std::stri
   } catch (const SystemError& error) {
     throw_named(error, where);
   } catch (const std::runtime_error& error) {
-    if (typeid(error) == typeid(std::runtime_error)) throw_named(error, where);
-    throw;
+    throw_named(error, where);
   }
 }
 
