@@ -90,13 +90,13 @@ TEST_CASE("rows as long as any before them ask nobody for working memory", "[exp
                   {matrix(7, 70'001), matrix(7, 70'001)},
                   {matrix(1, 2'500'000), matrix(1, 2'500'000)},
                   {matrix(200, 1003), matrix(200, 1003)}};
-  const auto all = [&] {
+  const auto soften_all = [&] {
     for (Case& one : cases) soften(one.y, one.x);
   };
-  for (int i = 0; i < 2; ++i) all();
+  for (int i = 0; i < 2; ++i) soften_all();
   const std::int64_t heap_before = heap_allocations.load();
   const std::int64_t pool_before = pool_allocations();
-  for (int i = 0; i < 5; ++i) all();
+  for (int i = 0; i < 5; ++i) soften_all();
   const std::int64_t heap_after = heap_allocations.load();
   CHECK(heap_after == heap_before);
   CHECK(pool_allocations() == pool_before);
