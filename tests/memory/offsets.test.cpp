@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -66,6 +67,26 @@ TEST_CASE("buffers that live at the same time never overlap, whatever the input"
     }
     require_valid(buffers, 1);
     require_valid(buffers, 64);
+  }
+}
+
+TEST_CASE("the most that lives at any step is found, at steps below zero too", "[memory][MEM-9]") {
+  std::mt19937 random{7};
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    std::vector<Lifetime> buffers(random() % 12);
+    for (Lifetime& buffer : buffers) {
+      buffer.first_use = static_cast<int>(random() % 21) - 10;
+      buffer.last_use = buffer.first_use + static_cast<int>(random() % 6);
+      buffer.bytes = static_cast<std::int64_t>(random() % 100);
+    }
+    std::int64_t largest = 0;
+    for (int step = -10; step <= 20; ++step) {
+      std::int64_t live = 0;
+      for (const Lifetime& buffer : buffers)
+        if (buffer.first_use <= step && step <= buffer.last_use) live += (buffer.bytes + 7) / 8 * 8;
+      largest = std::max(largest, live);
+    }
+    REQUIRE(largest_live_bytes(buffers, 8) == largest);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,44 @@ TEST_CASE("a history keeps the latest events and says how many it dropped", "[me
   REQUIRE(history.dropped() == 6);
   REQUIRE(history.events().size() == 3);
   REQUIRE(history.events().back().kind == MemoryEventKind::release);
+}
+
+TEST_CASE("a history puts events of several threads in order, however late one arrives", "[memory]") {
+  MemoryHistory history{4};
+  for (const std::uint64_t sequence : {2, 1, 6, 4, 7, 5, 3}) {
+    MemoryEvent event{};
+    event.sequence = sequence;
+    history.on_memory_event(event);
+  }
+  std::vector<std::uint64_t> kept;
+  for (const MemoryEvent& event : history.events()) kept.push_back(event.sequence);
+  REQUIRE(kept == std::vector<std::uint64_t>{3, 4, 5, 7});
+  REQUIRE(history.dropped() == 3);
+  REQUIRE(MemoryHistory{0}.events().empty());
+}
+
+TEST_CASE("a snapshot lists segments by address, each once with all its blocks", "[memory]") {
+  Pool<FailingUpstream> pool{"test"};
+  std::vector<Block*> blocks;
+  for (int i = 0; i < 6; ++i) {
+    blocks.push_back(pool.allocate(3 * mib)); // several to a segment
+    blocks.push_back(pool.allocate(1000));
+    blocks.push_back(pool.allocate(static_cast<std::size_t>(30 - i) * mib));
+  }
+  const std::vector<SegmentSnapshot> segments = snapshot(pool);
+  std::size_t in_use = 0;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    if (s > 0) REQUIRE(segments[s - 1].address < segments[s].address);
+    const std::byte* end = segments[s].address;
+    for (const BlockSnapshot& block : segments[s].blocks) {
+      REQUIRE(block.address == end);
+      end += block.bytes;
+      in_use += block.in_use ? 1 : 0;
+    }
+    REQUIRE(end == segments[s].address + segments[s].bytes);
+  }
+  REQUIRE(in_use == blocks.size());
+  for (Block* block : blocks) pool.release(block);
 }
 
 TEST_CASE("a snapshot shows the segments and who made what is in use", "[memory][MEM-1]") {

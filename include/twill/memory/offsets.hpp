@@ -36,6 +36,12 @@ namespace detail {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// The remainder that is never negative.
+[[nodiscard]] constexpr std::int64_t modulo(std::int64_t number, std::int64_t divisor) {
+  const std::int64_t remainder = number % divisor;
+  return remainder < 0 ? remainder + divisor : remainder;
+}
+
 constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t alignment) {
   if (alignment < 1) throw ValueError("plan_offsets: the alignment has to be at least 1");
   const std::int64_t largest =
@@ -78,9 +84,7 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
   Placed* fresh = head;
 
   for (const std::int64_t key : order) {
-    const std::int64_t remainder = key % static_cast<std::int64_t>(count);
-    const auto index =
-        static_cast<std::size_t>(remainder < 0 ? remainder + static_cast<std::int64_t>(count) : remainder);
+    const auto index = static_cast<std::size_t>(detail::modulo(key, static_cast<std::int64_t>(count)));
     const std::int64_t bytes = detail::aligned(buffers[index].bytes, alignment);
     if (bytes == 0) continue;
     const int first_use = buffers[index].first_use;
@@ -113,25 +117,27 @@ constexpr void require_lifetimes(std::span<const Lifetime> buffers, std::int64_t
 /// The most bytes that one step needs at once: no plan can have a smaller arena.
 [[nodiscard]] constexpr std::int64_t largest_live_bytes(std::span<const Lifetime> buffers, std::int64_t alignment = 1) {
   detail::require_lifetimes(buffers, alignment);
-  struct Change {
-    int step = 0;
-    std::int64_t bytes = 0;
-  };
-  std::vector<Change> changes;
-  changes.reserve(2 * buffers.size());
-  for (const Lifetime& buffer : buffers) {
-    const std::int64_t bytes = detail::aligned(buffer.bytes, alignment);
-    changes.push_back({buffer.first_use, bytes});
-    changes.push_back({buffer.last_use + 1, -bytes});
+  // Where buffers begin and where they have ended, each as one number that sorts by step: (step, buffer).
+  const auto count = static_cast<std::int64_t>(buffers.size());
+  std::vector<std::int64_t> beginnings(buffers.size(), 0);
+  std::vector<std::int64_t> ends(buffers.size(), 0);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    beginnings[i] = buffers[i].first_use * count + static_cast<std::int64_t>(i);
+    ends[i] = (buffers[i].last_use + std::int64_t{1}) * count + static_cast<std::int64_t>(i);
   }
-  std::sort(changes.begin(), changes.end(), [](const Change& left, const Change& right) {
-    return left.step != right.step ? left.step < right.step : left.bytes < right.bytes; // ends before beginnings
-  });
+  std::sort(beginnings.begin(), beginnings.end());
+  std::sort(ends.begin(), ends.end());
+  const auto step_of = [&](std::int64_t key) { return (key - detail::modulo(key, count)) / count; };
+  const auto bytes_of = [&](std::int64_t key) {
+    return detail::aligned(buffers[static_cast<std::size_t>(detail::modulo(key, count))].bytes, alignment);
+  };
   std::int64_t live = 0;
   std::int64_t largest = 0;
-  for (const Change& change : changes) {
-    live += change.bytes;
-    largest = std::max(largest, live);
+  std::size_t ended = 0;
+  for (const std::int64_t beginning : beginnings) {
+    while (step_of(ends[ended]) <= step_of(beginning)) live -= bytes_of(ends[ended++]);
+    live += bytes_of(beginning);
+    if (live > largest) largest = live;
   }
   return largest;
 }
