@@ -53,9 +53,11 @@ private:
 template <class... Arguments> class HookList final : public detail::AnyHookList {
 public:
   /// Returns the number by which the hook is removed.
-  template <class F>
-  requires std::is_invocable_v < std::decay_t<F>
-  &, const Arguments&... > std::uint64_t add(F&& function) {
+  template <class F> std::uint64_t add(F&& function) {
+    static_assert(
+        std::is_invocable_v<std::decay_t<F>&, const Arguments&...>,
+        "twill: a hook takes the tensors that it looks at: on_forward_begin the inputs, on_forward the inputs and "
+        "the output, on_backward the output's gradient");
     const std::lock_guard lock{mutex_};
     auto changed = std::make_shared<Hooks>(*hooks_);
     changed->push_back({++last_number_, std::make_shared<std::decay_t<F>>(std::forward<F>(function)),
