@@ -3,6 +3,7 @@
 //
 // All of core/.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>

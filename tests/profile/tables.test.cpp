@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <chrono>
 #include <sstream>
 
 using namespace twill;

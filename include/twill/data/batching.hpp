@@ -5,12 +5,11 @@
 // gradients are weighted by rows, keeping it is right, and the default. Read next: data/loader.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,7 +29,7 @@ public:
   Batches(std::vector<std::int64_t> order, std::int64_t batch_size, LastBatch last)
       : order_{std::move(order)}, batch_size_{batch_size} {
     if (batch_size < 1)
-      throw ValueError("batches: a batch has at least 1 sample, got batch size " + std::to_string(batch_size));
+      throw ValueError(join_text({"batches: a batch has at least 1 sample, got batch size ", batch_size}));
     count_ = batch_count(static_cast<std::int64_t>(order_.size()), batch_size, last);
   }
 
@@ -39,7 +38,9 @@ public:
   /// The indices of one batch, valid as long as this object. requires: 0 <= batch < count()
   [[nodiscard]] std::span<const std::int64_t> operator[](std::int64_t batch) const {
     const auto begin = static_cast<std::size_t>(batch * batch_size_);
-    return std::span(order_).subspan(begin, std::min(static_cast<std::size_t>(batch_size_), order_.size() - begin));
+    const std::size_t left = order_.size() - begin;
+    const auto size = static_cast<std::size_t>(batch_size_);
+    return {order_.data() + begin, size < left ? size : left};
   }
 
 private:

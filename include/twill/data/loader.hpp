@@ -6,6 +6,7 @@
 // worker ever touches a device. Order, sizes and contents do not depend on the number of workers. An iteration may be
 // abandoned anywhere; its workers end with the iterator. Read next: data/prefetch.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/error.hpp>
 #include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
@@ -13,7 +14,6 @@
 #include <twill/data/sampler.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -134,16 +134,16 @@ public:
       }
 
       [[nodiscard]] std::optional<Batch> next() {
-        const auto asked = Clock::now();
+        const double asked = steady_seconds();
         if (report->items == 0) started = asked;
         std::optional<Batch> batch;
         if (const auto host = prefetch.next()) {
           batch = in_place ? read_in_place(host->rows) : to_device(*host);
           ++report->items;
         }
-        const auto now = Clock::now();
-        report->waited_seconds += std::chrono::duration<double>(now - asked).count();
-        report->elapsed_seconds = std::chrono::duration<double>(now - started).count();
+        const double now = steady_seconds();
+        report->waited_seconds += now - asked;
+        report->elapsed_seconds = now - started;
         return batch;
       }
 
@@ -214,13 +214,11 @@ public:
         return {whole + row * count, count};
       }
 
-      using Clock = std::chrono::steady_clock;
-
       std::shared_ptr<const Data> dataset;
       decltype(row_dims(std::declval<const Data&>())) rows;
       D device;
       std::shared_ptr<WaitReport> report;
-      Clock::time_point started{};
+      double started = 0; ///< when the first batch was asked for, in seconds
       Batches batches;
       bool in_place; ///< the consumer reads straight into the tensors; the prefetch only counts
       Prefetch<Host> prefetch;

@@ -6,9 +6,10 @@
 // worker's exception waits in its slot like an item and reaches the consumer at that place in the order, as its own type.
 // The destructor stops the workers wherever they are and joins them. Read next: data/loader.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -46,9 +47,8 @@ public:
 
   Prefetch(std::int64_t first, std::int64_t end, Make make, PrefetchOptions options)
       : make_{std::move(make)}, next_claim_{first}, taken_{first}, next_item_{first}, end_{end} {
-    if (options.workers < 0)
-      throw ValueError("prefetch: workers is at least 0, got " + std::to_string(options.workers));
-    if (options.ahead < 1) throw ValueError("prefetch: ahead is at least 1, got " + std::to_string(options.ahead));
+    if (options.workers < 0) throw ValueError(join_text({"prefetch: workers is at least 0, got ", options.workers}));
+    if (options.ahead < 1) throw ValueError(join_text({"prefetch: ahead is at least 1, got ", options.ahead}));
     slots_.resize(static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.ahead));
     workers_.reserve(static_cast<std::size_t>(options.workers));
     try {
@@ -65,8 +65,9 @@ public:
 
   /// The next item, or nothing after the last. throws: what `make` threw for this item; the items after it stay available.
   [[nodiscard]] std::optional<Item> next() {
-    const auto asked = Clock::now();
-    if (!started_) started_ = asked;
+    const double asked = steady_seconds();
+    if (!has_started_) started_ = asked;
+    has_started_ = true;
     if (next_item_ >= end_) {
       last_ = asked;
       return std::nullopt;
@@ -91,7 +92,7 @@ public:
       lock.unlock();
       slot_free_.notify_one();
     }
-    last_ = Clock::now();
+    last_ = steady_seconds();
     waited_ += last_ - asked;
     ++handed_out_;
     if (failure) std::rethrow_exception(failure);
@@ -99,14 +100,9 @@ public:
   }
 
   /// What the consumer has waited so far; of the consumer's thread.
-  [[nodiscard]] WaitReport report() const {
-    const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
-    return {handed_out_, seconds(waited_), started_ ? seconds(last_ - *started_) : 0.0};
-  }
+  [[nodiscard]] WaitReport report() const { return {handed_out_, waited_, last_ - started_}; }
 
 private:
-  using Clock = std::chrono::steady_clock;
-
   struct Slot {
     std::optional<Item> item;
     std::exception_ptr failure;
@@ -162,9 +158,10 @@ private:
   std::int64_t next_item_;
   std::int64_t end_;
   std::int64_t handed_out_ = 0;
-  Clock::duration waited_{};
-  Clock::time_point last_{};
-  std::optional<Clock::time_point> started_;
+  double waited_ = 0; // seconds, as are the moments below
+  double started_ = 0;
+  double last_ = 0;
+  bool has_started_ = false;
 
   std::vector<std::thread> workers_;
 };

@@ -5,6 +5,7 @@
 // so are so) and recall (how many of those that are so are called so) of each class. Read next: profile/table.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/profile/table.hpp>
 
 #include <concepts>
@@ -74,7 +75,7 @@ public:
     Table table(columns);
     std::vector<std::string> precisions{"precision"};
     for (std::int64_t actual = 0; actual < matrix.classes(); ++actual) {
-      std::vector<std::string> cells{std::to_string(actual) + " " + matrix.classes_[static_cast<std::size_t>(actual)]};
+      std::vector<std::string> cells{join_text({actual, " ", matrix.classes_[static_cast<std::size_t>(actual)]})};
       for (std::int64_t predicted = 0; predicted < matrix.classes(); ++predicted) {
         const std::int64_t count = matrix.count(actual, predicted);
         cells.push_back(count == 0 ? "." : std::to_string(count));
@@ -95,8 +96,7 @@ private:
   [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const {
     for (const std::int64_t c : {actual, predicted})
       if (c < 0 || c >= classes())
-        throw IndexError("confusion: there are " + std::to_string(classes()) + " classes, got class " +
-                         std::to_string(c));
+        throw IndexError(join_text({"confusion: there are ", classes(), " classes, got class ", c}));
     return static_cast<std::size_t>(actual * classes() + predicted);
   }
   [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole) {

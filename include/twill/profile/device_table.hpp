@@ -11,16 +11,14 @@
 #include <twill/profile/table.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <ostream>
-#include <sstream>
 #include <string>
-#include <thread>
+#include <thread> // and with it durations
 #include <utility>
 #include <vector>
 
@@ -38,14 +36,14 @@ struct CoreTimes {
   for (std::string line; std::getline(stat, line);) {
     // cpuN user nice system idle iowait irq softirq steal ...; guest time is part of user time already
     int core = -1;
-    if (std::sscanf(line.c_str(), "cpu%d", &core) != 1 || std::find(cores.begin(), cores.end(), core) == cores.end())
-      continue;
-    std::istringstream fields(line.substr(line.find(' ')));
-    std::int64_t ticks = 0;
-    for (int field = 0; field < 8 && fields >> ticks; ++field) {
+    long long ticks[8] = {};
+    const int read = std::sscanf(line.c_str(), "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld", &core, &ticks[0],
+                                 &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]);
+    if (read < 1 || std::find(cores.begin(), cores.end(), core) == cores.end()) continue;
+    for (int field = 0; field < 8; ++field) {
       const bool is_idle = field == 3 || field == 4;
-      times.all += ticks;
-      if (!is_idle) times.busy += ticks;
+      times.all += ticks[field];
+      if (!is_idle) times.busy += ticks[field];
     }
   }
   return times;

@@ -5,8 +5,10 @@
 // log), with loss, rate, time passed and time left. The loss may be a lazy scalar: it is read, and with it the device waited
 // for, only when something is about to be shown. Costs a clock reading for each update. Read next: profile/svg_plot.hpp.
 
+#include <twill/core/clock.hpp>
+#include <twill/core/text.hpp>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -151,7 +153,7 @@ private:
   [[nodiscard]] std::string line(double time) const {
     const double share = total_ > 0 ? std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_)) : 1.0;
     const double elapsed = time - started_;
-    std::string text = options_.title.empty() ? "" : options_.title + "  ";
+    std::string text = join_text({options_.title, options_.title.empty() ? "" : "  "});
     if (options_.style == ProgressStyle::bar) text += bar(share) + " ";
     char percent[16];
     std::snprintf(percent, sizeof percent, "%3d%%", static_cast<int>(100 * share));
@@ -162,9 +164,9 @@ private:
       text += loss;
     }
     const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : std::numeric_limits<double>::infinity();
-    text += "  " + detail::rate_text(rate) + " " + options_.unit + "/s  " + detail::clock_text(elapsed);
+    text += join_text({"  ", detail::rate_text(rate), " ", options_.unit, "/s  ", detail::clock_text(elapsed)});
     const double left = done_ > 0 ? elapsed * (1 - share) / share : std::numeric_limits<double>::quiet_NaN();
-    if (!is_finished_) text += " passed, " + detail::clock_text(left) + " left";
+    if (!is_finished_) text += join_text({" passed, ", detail::clock_text(left), " left"});
     return text;
   }
 
@@ -175,10 +177,7 @@ private:
     return text;
   }
 
-  [[nodiscard]] double now() const {
-    if (options_.clock) return options_.clock();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  [[nodiscard]] double now() const { return options_.clock ? options_.clock() : steady_seconds(); }
 
   std::int64_t total_;
   ProgressOptions options_;

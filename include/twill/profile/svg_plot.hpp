@@ -6,6 +6,7 @@
 // Ito (2008), which colour-blind readers can tell apart. Values that are not finite leave a gap in their line.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -121,8 +122,8 @@ public:
       series.points.emplace_back(static_cast<double>(x_value), static_cast<double>(*y_at++));
     }
     if (series.points.size() != std::size(x) || y_at != std::end(y))
-      throw ShapeError("plot: series \"" + series.name + "\" has " + std::to_string(std::size(x)) + " x and " +
-                       std::to_string(std::size(y)) + " y values");
+      throw ShapeError(
+          join_text({"plot: series \"", series.name, "\" has ", std::size(x), " x and ", std::size(y), " y values"}));
     series_.push_back(std::move(series));
     return *this;
   }
@@ -138,18 +139,18 @@ public:
   void save(const std::string& path) const {
     std::ofstream file(path, std::ios::binary);
     file << svg();
-    if (!file.flush()) throw SystemError("plot: cannot write " + path);
+    if (!file.flush()) throw SystemError(join_text({"plot: cannot write ", path}));
   }
 
   /// The whole document.
   [[nodiscard]] std::string svg() const {
     const Frame frame = layout();
-    const std::string width = std::to_string(options_.width_px);
-    const std::string height = std::to_string(options_.height_px);
-    std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
-                       "\" viewBox=\"0 0 " + width + " " + height +
-                       "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#333333\">\n"
-                       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    const int width = options_.width_px;
+    const int height = options_.height_px;
+    std::string text = join_text({"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
+                                  "\" viewBox=\"0 0 ", width, " ", height,
+                                  "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
+                                  "fill=\"#333333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"});
     draw_axes(text, frame);
     for (std::size_t i = 0; i < series_.size(); ++i) draw_line(text, frame, i);
     draw_labels(text, frame);
@@ -210,13 +211,14 @@ private:
   }
 
   static void draw_segment(std::string& text, double x1, double y1, double x2, double y2, std::string_view colour) {
-    text += "<line x1=\"" + detail::fixed(x1, 1) + "\" y1=\"" + detail::fixed(y1, 1) + "\" x2=\"" +
-            detail::fixed(x2, 1) + "\" y2=\"" + detail::fixed(y2, 1) + "\" stroke=\"" + std::string(colour) + "\"/>\n";
+    using detail::fixed;
+    text += join_text({"<line x1=\"", fixed(x1, 1), "\" y1=\"", fixed(y1, 1), "\" x2=\"", fixed(x2, 1), "\" y2=\"",
+                       fixed(y2, 1), "\" stroke=\"", colour, "\"/>\n"});
   }
 
   static void draw_text(std::string& text, double x, double y, std::string_view content, std::string_view attributes) {
-    text += "<text x=\"" + detail::fixed(x, 1) + "\" y=\"" + detail::fixed(y, 1) + "\" " + std::string(attributes) +
-            ">" + detail::escape_xml(content) + "</text>\n";
+    text += join_text({"<text x=\"", detail::fixed(x, 1), "\" y=\"", detail::fixed(y, 1), "\" ", attributes, ">",
+                       detail::escape_xml(content), "</text>\n"});
   }
 
   void draw_axes(std::string& text, const Frame& frame) const {
@@ -236,7 +238,7 @@ private:
   }
 
   void draw_line(std::string& text, const Frame& frame, std::size_t index) const {
-    const std::string colour(colours[index % colours.size()]);
+    const std::string_view colour = colours[index % colours.size()];
     const auto& points = series_[index].points;
     std::string path;
     bool is_pen_down = false;
@@ -244,17 +246,17 @@ private:
       const auto& [x, y] = points[i];
       const bool is_visible = std::isfinite(x) && std::isfinite(y);
       if (is_visible)
-        path += (is_pen_down ? "L" : "M") + detail::fixed(frame.px(x), 2) + " " + detail::fixed(frame.py(y), 2);
+        path += join_text({is_pen_down ? "L" : "M", detail::fixed(frame.px(x), 2), " ", detail::fixed(frame.py(y), 2)});
       const bool is_alone =
           is_visible && !is_pen_down &&
           (i + 1 == points.size() || !std::isfinite(points[i + 1].first) || !std::isfinite(points[i + 1].second));
       if (is_alone || (is_visible && points.size() <= 40))
-        text += "<circle cx=\"" + detail::fixed(frame.px(x), 2) + "\" cy=\"" + detail::fixed(frame.py(y), 2) +
-                "\" r=\"3\" fill=\"" + colour + "\"/>\n";
+        text += join_text({"<circle cx=\"", detail::fixed(frame.px(x), 2), "\" cy=\"", detail::fixed(frame.py(y), 2),
+                           "\" r=\"3\" fill=\"", colour, "\"/>\n"});
       is_pen_down = is_visible;
     }
-    text += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour +
-            "\" stroke-width=\"1.8\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n";
+    text += join_text({"<path d=\"", path, "\" fill=\"none\" stroke=\"", colour,
+                       "\" stroke-width=\"1.8\" stroke-linejoin=\"round\" stroke-linecap=\"round\"/>\n"});
   }
 
   void draw_labels(std::string& text, const Frame& frame) const {
@@ -266,7 +268,7 @@ private:
       draw_text(text, middle_x, frame.bottom + 44, options_.x_label, "text-anchor=\"middle\"");
     if (!options_.y_label.empty())
       draw_text(text, 22, middle_y, options_.y_label,
-                "text-anchor=\"middle\" transform=\"rotate(-90 22 " + detail::fixed(middle_y, 1) + ")\"");
+                join_text({"text-anchor=\"middle\" transform=\"rotate(-90 22 ", detail::fixed(middle_y, 1), ")\""}));
   }
 
   // One line of names above the plotting area; a single series needs none.
@@ -274,8 +276,8 @@ private:
     if (series_.size() < 2) return;
     double x = frame.left;
     for (std::size_t i = 0; i < series_.size(); ++i) {
-      text += "<rect x=\"" + detail::fixed(x, 1) + "\" y=\"" + detail::fixed(frame.top - 24, 1) +
-              "\" width=\"18\" height=\"4\" rx=\"2\" fill=\"" + std::string(colours[i % colours.size()]) + "\"/>\n";
+      text += join_text({"<rect x=\"", detail::fixed(x, 1), "\" y=\"", detail::fixed(frame.top - 24, 1),
+                         "\" width=\"18\" height=\"4\" rx=\"2\" fill=\"", colours[i % colours.size()], "\"/>\n"});
       draw_text(text, x + 24, frame.top - 17, series_[i].name, "");
       x += 24 + 7.2 * static_cast<double>(series_[i].name.size()) + 22;
     }

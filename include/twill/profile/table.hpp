@@ -5,8 +5,8 @@
 // Widths count characters, not bytes, so names in any script line up. Read next: profile/device_table.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <ostream>
 #include <string>
@@ -25,8 +25,9 @@ struct TableColumn {
 
 /// The number of characters in UTF-8 text.
 [[nodiscard]] constexpr std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+  std::size_t width = 0;
+  for (const char byte : text) width += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U ? 1 : 0;
+  return width;
 }
 
 class Table {
@@ -36,8 +37,7 @@ public:
   /// Appends a row. throws: ValueError unless there is a cell for each column
   Table& row(std::vector<std::string> cells) {
     if (cells.size() != columns_.size())
-      throw ValueError("table: a row has " + std::to_string(columns_.size()) + " cells, got " +
-                       std::to_string(cells.size()));
+      throw ValueError(join_text({"table: a row has ", columns_.size(), " cells, got ", cells.size()}));
     rows_.push_back(std::move(cells));
     return *this;
   }
@@ -57,7 +57,7 @@ public:
       titles.push_back(table.columns_[column].title);
       widths.push_back(width_of(titles.back()));
       for (const auto& cells : table.rows_)
-        if (!cells.empty()) widths.back() = std::max(widths.back(), width_of(cells[column]));
+        if (!cells.empty() && width_of(cells[column]) > widths.back()) widths.back() = width_of(cells[column]);
     }
     std::string text = table.line(titles, widths);
     text += rule_of(widths);
