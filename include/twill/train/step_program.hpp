@@ -82,16 +82,19 @@ void require_on(std::string_view where, const D& device, const Tensors&... tenso
   (check(tensors), ...);
 }
 
-/// The first elements of the arguments, or of row-major copies, which are left in `copies`.
+/// The first element of a tensor, or of its row-major copy, which is left in `copy`.
+template <AnyTensor X> [[nodiscard]] void* row_major_address(const X& tensor, std::optional<X>& copy) {
+  if (tensor.is_contiguous()) return tensor.data();
+  return copy.emplace(tensor.clone()).data();
+}
+
+/// The same for all arguments. The result type is spelled out: clang 16 loses functions of a device's tasks that it meets
+/// while it deduces one.
 template <AnyTensor... Tensors>
 [[nodiscard]] std::array<void*, sizeof...(Tensors)> row_major_addresses(std::tuple<std::optional<Tensors>...>& copies,
                                                                         const Tensors&... tensors) {
-  const auto address = [](const auto& tensor, auto& copy) -> void* {
-    if (tensor.is_contiguous()) return tensor.data();
-    return copy.emplace(tensor.clone()).data();
-  };
-  return std::apply([&](auto&... copy) { return std::array<void*, sizeof...(Tensors)>{address(tensors, copy)...}; },
-                    copies);
+  using Addresses = std::array<void*, sizeof...(Tensors)>;
+  return std::apply([&](auto&... copy) -> Addresses { return Addresses{row_major_address(tensors, copy)...}; }, copies);
 }
 
 } // namespace twill::inline v0::train::detail
