@@ -6,6 +6,7 @@
 // chunks, so the bits do not depend on how many threads took part. Compiled once for all. Read next: kernel/run.hpp.
 
 #include <twill/kernel/any_team.hpp>
+#include <twill/kernel/bytes.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/table.hpp>
@@ -81,6 +82,11 @@ private:
       const std::int64_t stop = std::min(end, begin + vector_detail::block_columns);
       const std::int64_t bytes = sums_bytes(stop - begin);
       std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(2 * bytes));
+      if (rows_ <= vector_detail::rows_of_chunk && rows_ > 0) { // a single chunk
+        sum_chunk(0, begin, stop, sums);
+        finish(begin, stop, sums);
+        continue;
+      }
       clear(sums, stop - begin);
       for (std::int64_t chunk = 0; chunk * vector_detail::rows_of_chunk < rows_; ++chunk) {
         sum_chunk(chunk, begin, stop, sums + bytes);
@@ -129,39 +135,59 @@ private:
     std::byte* next = buffer;
     Cursor at;
     std::int64_t down[max_operands];
-    vector_detail::copy_cursor(at, base, program_.operands);
-    const auto copy_back_or_in = [&](bool is_output) {
-      std::byte* rows = buffer;
-      for (int o = 0; o < program_.operands; ++o) {
-        const OperandInfo& info = program_.operand[o];
-        const std::int64_t stride = vector_detail::stride_of(info, base, o);
-        const std::int64_t own_row = std::int64_t{program_.lanes} * info.bytes;
-        if ((info.stages & 1U) == 0 || (info.role != Role::input && info.role != Role::output)) continue;
-        for (std::int64_t row = 0; row < height && (info.role == Role::output) == is_output; ++row) {
-          auto* there = reinterpret_cast<std::byte*>(base.at[o] + row * down_[o] + begin * stride * info.bytes);
-          if (is_output)
-            vector_detail::copy_elements(there, stride, rows + row * own_row, 1, end - begin, info.bytes);
-          else
-            vector_detail::copy_elements(rows + row * own_row, 1, there, stride, end - begin, info.bytes);
-        }
-        rows += vector_detail::rows_at_once * own_row;
-      }
+    const auto is_copied = [](const OperandInfo& info) {
+      return (info.stages & 1U) != 0 && (info.role == Role::input || info.role == Role::output);
     };
     for (int o = 0; o < program_.operands; ++o) {
       const OperandInfo& info = program_.operand[o];
+      at.at[o] = base.at[o];
+      at.stride[o] = base.stride[o];
+      at.mode[o] = base.mode[o];
       down[o] = down_[o];
-      if ((info.stages & 1U) == 0 || (info.role != Role::input && info.role != Role::output)) continue;
-      const std::int64_t own_row = std::int64_t{program_.lanes} * info.bytes;
+      if (!is_copied(info)) continue;
+      const std::int64_t own_row = room_of(info);
       at.at[o] = reinterpret_cast<std::int64_t>(next) - begin * info.bytes;
       at.stride[o] = 1;
       at.mode[o] = StoreMode::plain;
       down[o] = own_row;
-      next += vector_detail::rows_at_once * own_row;
+      if (info.role == Role::input) fill_rows(next, own_row, info, base, o, height, begin, end);
+      next += height * own_row;
     }
-    std::memset(buffer, 0, static_cast<std::size_t>(next - buffer));
-    copy_back_or_in(false);
     program_.columns(at, down, bound_, height, begin, add, sums, column, bytes);
-    copy_back_or_in(true);
+    for (int o = 0; o < program_.operands; ++o) {
+      const OperandInfo& info = program_.operand[o];
+      if (!is_copied(info) || info.role != Role::output) continue;
+      const std::int64_t stride = vector_detail::stride_of(info, base, o);
+      for (std::int64_t row = 0; row < height; ++row)
+        vector_detail::copy_elements(
+            reinterpret_cast<std::byte*>(base.at[o] + row * down_[o] + begin * stride * info.bytes), stride,
+            reinterpret_cast<const std::byte*>(at.at[o] + row * down[o] + begin * info.bytes), 1, end - begin,
+            info.bytes);
+    }
+  }
+
+  void fill_rows(std::byte* to, std::int64_t to_row, const OperandInfo& info, const Cursor& base, int operand,
+                 std::int64_t height, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t stride = vector_detail::stride_of(info, base, operand);
+    const std::int64_t bytes = (end - begin) * info.bytes;
+    const auto* from = reinterpret_cast<const std::byte*>(base.at[operand] + begin * stride * info.bytes);
+    const std::byte* const last = to + height * to_row;
+    if (stride == 1 && to_row == vector_bytes && bytes < vector_bytes) {
+      for (; to != last; to += vector_bytes, from += down_[operand]) vector_detail::fill_register(to, from, bytes);
+    } else {
+      for (; to != last; to += to_row, from += down_[operand])
+        if (stride == 1) {
+          vector_detail::fill_pack(to, from, bytes, to_row);
+        } else {
+          vector_detail::clear_bytes(to, to_row);
+          vector_detail::copy_elements(to, 1, from, stride, end - begin, info.bytes);
+        }
+    }
+  }
+
+  /// The bytes of a row that is copied: a pack, in whole registers.
+  [[nodiscard]] std::int64_t room_of(const OperandInfo& info) const {
+    return (std::int64_t{program_.lanes} * info.bytes + vector_bytes - 1) / vector_bytes * vector_bytes;
   }
 
   /// Stores the sums of a block of columns.

@@ -31,7 +31,7 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
              compute_t<T> alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, compute_t<T> beta, T* c,
              std::int64_t ldc) {
   if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
-    if (is_small_product(transpose_a, transpose_b, m, n, k))
+    if (is_small_product(transpose_a, transpose_b, m, n, k)) [[likely]]
       small_product<T>(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     else
       cpu::gemm(team, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);

@@ -6,6 +6,7 @@
 // Read next: kernel/stage.hpp.
 
 #include <twill/kernel/apply_pack.hpp>
+#include <twill/kernel/bytes.hpp>
 #include <twill/kernel/pack.hpp>
 
 #include <cstddef>
@@ -90,6 +91,11 @@ template <class T>
 [[gnu::noinline]] void store_sums(const std::byte* sums, std::int64_t at, std::int64_t stride, std::int64_t count) {
   T* to = reinterpret_cast<T*>(at);
   const auto* row = reinterpret_cast<const kept_t<compute_t<T>>*>(sums);
+  if constexpr (std::is_same_v<T, kept_t<compute_t<T>>>)
+    if (stride == 1) {
+      copy_elements(reinterpret_cast<std::byte*>(to), 1, sums, 1, count, sizeof(T));
+      return;
+    }
   for (std::int64_t j = 0; j < count; ++j) to[j * stride] = static_cast<T>(row[j]);
 }
 

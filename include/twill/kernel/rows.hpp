@@ -6,6 +6,7 @@
 // nor the bits depend on how many threads took part. Compiled once for all programs. Read next: kernel/run.hpp.
 
 #include <twill/kernel/any_team.hpp>
+#include <twill/kernel/bytes.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/table.hpp>
@@ -23,6 +24,8 @@ inline constexpr std::int64_t chunk_elements = 16384;                  ///< of a
 inline constexpr std::int64_t worth_sharing = 400'000;                 ///< additions; below, waking a team costs more
 inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< bytes of an output that no cache will keep
 inline constexpr std::int64_t max_shared_bytes = std::int64_t{max_lines} * shared_slot_bytes;
+inline constexpr std::int64_t block_elements = 512;   ///< of rows that are run as if they were one
+inline constexpr std::int64_t repeated_bytes = 16384; ///< of the operands that all rows of such a block share
 } // namespace vector_detail
 
 /// A program on a grid.
@@ -30,6 +33,7 @@ class RowKernel {
 public:
   RowKernel(const ProgramTable& program, const Grid& grid, const Operand* bound)
       : program_{program},
+        grid_{grid},
         bound_{bound},
         n_{grid.rank == 0 ? 1 : grid[grid.rank - 1]},
         walk_{program, grid, bound, 0, grid.rank == 0 ? 0 : grid.rank - 1} {
@@ -84,6 +88,10 @@ public:
 
 private:
   [[gnu::noinline]] void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) const {
+    const bool is_ragged = n_ % program_.lanes != 0 && n_ <= vector_detail::block_elements / 2;
+    if (is_ragged && !program_.reduces && grid_.rank == 2 && !streams_ && begin == 0 && end == n_ &&
+        rows_as_one(first, last))
+      return;
     RowWalk walk = walk_;
     Cursor at;
     vector_detail::copy_cursor(at, start_, program_.operands);
@@ -104,6 +112,50 @@ private:
       }
     }
     if (streams_) finish_streams();
+  }
+
+  /// Rows that do not fill packs but lie one behind another are run in blocks, each as one long row; what all rows share is
+  /// repeated in a buffer. Returns whether the operands allow it.
+  [[nodiscard]] bool rows_as_one(std::int64_t first, std::int64_t last) const {
+    using Role = OperandInfo::Role;
+    alignas(64) std::byte repeated[vector_detail::repeated_bytes];
+    const std::int64_t block =
+        last - first < vector_detail::block_elements / n_ ? last - first : vector_detail::block_elements / n_;
+    std::byte* next = repeated;
+    Cursor at;
+    std::int64_t step[max_operands];
+    for (int o = 0; o < program_.operands; ++o) {
+      const OperandInfo& info = program_.operand[o];
+      const std::int64_t down = bound_[o].strides[0];
+      const bool is_varying = info.stages != 0;
+      at.stride[o] = start_.stride[o];
+      at.mode[o] = start_.mode[o];
+      step[o] = down * info.unit;
+      at.at[o] = start_.at[o] + first * step[o];
+      if (info.role == Role::immediate) {
+        step[o] = 0;
+      } else if (info.role == Role::iota || (info.role == Role::input && is_varying)) {
+        const std::int64_t along = info.role == Role::input ? vector_detail::stride_of(info, start_, o) : at.stride[o];
+        if (down == n_ * along) continue;
+        if (info.role == Role::iota || down != 0 || along != 1) return false;
+        const std::int64_t row_bytes = n_ * info.bytes;
+        if (next + block * row_bytes + vector_bytes > repeated + vector_detail::repeated_bytes) return false;
+        vector_detail::repeat(next, reinterpret_cast<const std::byte*>(at.at[o]), row_bytes, block);
+        at.at[o] = reinterpret_cast<std::int64_t>(next);
+        next += (block * row_bytes + 2 * vector_bytes - 1) / vector_bytes * vector_bytes;
+      } else if (info.role == Role::input) {
+        if (down != 0) return false;
+      } else if (at.mode[o] != StoreMode::plain || down != n_) {
+        return false;
+      }
+    }
+    alignas(64) std::byte shared[vector_detail::max_shared_bytes];
+    if (program_.shared[0] != nullptr) program_.shared[0](shared, at.at, bound_);
+    for (std::int64_t row = first; row < last; row += block) {
+      run_map(program_, at, shared, 0, (last - row < block ? last - row : block) * n_);
+      for (int o = 0; o < program_.operands; ++o) at.at[o] += block * step[o];
+    }
+    return true;
   }
 
   /// Streams only what is aligned for it.
@@ -177,6 +229,7 @@ private:
   /// Stores the values that a row shares: once where the output has no stride along the row, else all along it.
   void finish_row(const Cursor& at, std::byte* shared) const {
     if (program_.shared[program_.stages] != nullptr) program_.shared[program_.stages](shared, at.at, bound_);
+    if (!program_.stores_shared) return;
     for (int o = 0; o < program_.operands; ++o) {
       const OperandInfo& info = program_.operand[o];
       if (info.store_shared == nullptr) continue;
@@ -187,6 +240,7 @@ private:
   }
 
   const ProgramTable& program_;
+  const Grid& grid_;
   const Operand* bound_;
   std::int64_t n_;
   RowWalk walk_;
@@ -194,9 +248,50 @@ private:
   bool streams_ = false;
 };
 
+namespace vector_detail {
+
+/// An elementwise program on a single row that does not fill a pack, in one look at each operand: for kernels of this size
+/// nothing but overhead counts. Returns whether the operands allow it.
+[[gnu::noinline]] inline bool run_short_row(const ProgramTable& program, std::int64_t n, const Operand* bound) {
+  using Role = OperandInfo::Role;
+  alignas(64) std::byte buffer[max_operands * pack_room];
+  std::byte* next = buffer;
+  Cursor at;
+  const Operand* operand = bound;
+  const OperandInfo* info = program.operand;
+  for (int o = 0; o < program.operands; ++o, ++info, ++operand) {
+    const bool in_memory = info->role == Role::input || info->role == Role::output;
+    at.stride[o] = n == 1 ? 1 : operand->strides[0];
+    at.mode[o] = StoreMode::plain;
+    at.at[o] = in_memory ? reinterpret_cast<std::int64_t>(operand->data) : static_cast<std::int64_t>(operand->bits);
+    if (!in_memory || info->stages == 0) continue;
+    if (at.stride[o] != 1 && !info->contiguous) return false;
+    const std::int64_t room = std::int64_t{program.lanes} * info->bytes;
+    if (info->role == Role::input) fill_pack(next, static_cast<const std::byte*>(operand->data), n * info->bytes, room);
+    at.at[o] = reinterpret_cast<std::int64_t>(next);
+    next += (room + vector_bytes - 1) / vector_bytes * vector_bytes;
+  }
+  count_stage(program, 0, n);
+  alignas(64) std::byte shared[max_shared_bytes];
+  if (program.shared[0] != nullptr) program.shared[0](shared, at.at, bound);
+  program.stage[0](at, shared, nullptr, {}, 0, program.lanes, false);
+  info = program.operand;
+  operand = bound;
+  for (int o = 0; o < program.operands; ++o, ++info, ++operand)
+    if (info->role == Role::output)
+      copy_elements(static_cast<std::byte*>(operand->data), 1, reinterpret_cast<const std::byte*>(at.at[o]), 1, n,
+                    info->bytes);
+  return true;
+}
+
+} // namespace vector_detail
+
 /// Runs an elementwise or row program.
 [[gnu::noinline]] inline void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                        const Operand* bound) {
+  if (grid.rank == 1 && grid[0] < program.lanes && grid[0] > 0 && !program.reduces &&
+      vector_detail::run_short_row(program, grid[0], bound))
+    return;
   RowKernel{program, grid, bound}.run(team);
 }
 

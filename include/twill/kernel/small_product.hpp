@@ -30,17 +30,39 @@ template <class T, int W> TWILL_INLINE void blend_into(T* c, const Pack<T, W>& s
   store(c, value);
 }
 
+/// W elements, each so far from the last.
+template <class T, int W> TWILL_INLINE Pack<T, W> load_apart(const T* from, std::int64_t stride) {
+  Pack<T, W> result;
+  for (int i = 0; i < W; ++i) result.v[i] = from[i * stride];
+  return result;
+}
+
+/// The right factor: element (p, j) lies at `data[p * row + j]`, or where it is turned at `data[p + j * row]`.
+template <class T, bool IsTurned> struct Right {
+  const T* data;
+  std::int64_t row;
+
+  [[nodiscard]] TWILL_INLINE Right column(std::int64_t j) const { return {data + (IsTurned ? j * row : j), row}; }
+  TWILL_INLINE void next() { data += IsTurned ? 1 : row; }
+  template <int W> [[nodiscard]] TWILL_INLINE Pack<T, W> pack(int q) const {
+    if constexpr (IsTurned)
+      return load_apart<T, W>(data + q * W * row, row);
+    else
+      return load<T, W>(data + q * W);
+  }
+};
+
 /// R rows and C packs of W columns of C = alpha * A * B + beta * C.
-template <int R, int W, int C, class T>
-TWILL_INLINE void tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, std::int64_t ldb, T beta, T* c,
+template <int R, int W, int C, class T, bool IsTurned>
+TWILL_INLINE void tile(std::int64_t k, T alpha, const Left<T>& a, Right<T, IsTurned> b, T beta, T* c,
                        std::int64_t ldc) {
   Pack<T, W> sum[R][C];
   for (int r = 0; r < R; ++r)
     for (int q = 0; q < C; ++q) sum[r][q] = Pack<T, W>{T{0}};
   const T* left = a.data;
-  for (std::int64_t p = 0; p < k; ++p, left += a.column, b += ldb) {
+  for (std::int64_t p = 0; p < k; ++p, left += a.column, b.next()) {
     Pack<T, W> right[C];
-    for (int q = 0; q < C; ++q) right[q] = load<T, W>(b + q * W);
+    for (int q = 0; q < C; ++q) right[q] = b.template pack<W>(q);
     for (int r = 0; r < R; ++r)
       for (int q = 0; q < C; ++q) sum[r][q] = kernel::fma(Pack<T, W>{left[r * a.row]}, right[q], sum[r][q]);
   }
@@ -49,13 +71,13 @@ TWILL_INLINE void tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, st
 }
 
 /// R rows of a single column, in scalars.
-template <int R, class T>
-TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, const T* b, std::int64_t ldb, T beta, T* c,
+template <int R, class T, bool IsTurned>
+TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, Right<T, IsTurned> b, T beta, T* c,
                               std::int64_t ldc) {
   T sum[R]{};
   const T* left = a.data;
-  for (std::int64_t p = 0; p < k; ++p, left += a.column, b += ldb)
-    for (int r = 0; r < R; ++r) sum[r] = kernel::apply<Primitive::fma>(left[r * a.row], *b, sum[r]);
+  for (std::int64_t p = 0; p < k; ++p, left += a.column, b.next())
+    for (int r = 0; r < R; ++r) sum[r] = kernel::apply<Primitive::fma>(left[r * a.row], *b.data, sum[r]);
   for (int r = 0; r < R; ++r) {
     const T value = alpha * sum[r];
     c[r * ldc] = beta == T{0} ? value : kernel::apply<Primitive::fma>(beta, c[r * ldc], value);
@@ -63,27 +85,28 @@ TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, const T
 }
 
 /// R rows of all columns: pairs of packs, whole packs, then ever narrower ones.
-template <int R, int W, class T>
-TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a, const T* b,
-                            std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+template <int R, int W, class T, bool IsTurned>
+TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a,
+                            const Right<T, IsTurned>& b, T beta, T* c, std::int64_t ldc) {
   if constexpr (W == 1) {
-    for (; j < n; ++j) column_tile<R>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
+    for (; j < n; ++j) column_tile<R>(k, alpha, a, b.column(j), beta, c + j, ldc);
   } else {
-    if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes)
-      for (; j + 2 * W <= n; j += 2 * W) tile<R, W, 2>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
-    for (; j + W <= n; j += W) tile<R, W, 1>(k, alpha, a, b + j, ldb, beta, c + j, ldc);
-    if (j < n) row_panel<R, W / 2>(j, n, k, alpha, a, b, ldb, beta, c, ldc);
+    if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes && !IsTurned)
+      for (; j + 2 * W <= n; j += 2 * W) tile<R, W, 2>(k, alpha, a, b.column(j), beta, c + j, ldc);
+    for (; j + W <= n; j += W) tile<R, W, 1>(k, alpha, a, b.column(j), beta, c + j, ldc);
+    if (j < n) row_panel<R, W / 2>(j, n, k, alpha, a, b, beta, c, ldc);
   }
 }
 
-template <class T>
-void product_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, Left<T> a, const T* b, std::int64_t ldb,
-                     T beta, T* c, std::int64_t ldc) {
-  constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+template <class T, bool IsTurned>
+[[gnu::noinline]] void product_of_rows(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const Left<T>& left,
+                                       const Right<T, IsTurned>& right, T beta, T* c, std::int64_t ldc) {
+  Left<T> a = left; // copies stay in registers
+  const Right<T, IsTurned> b = right;
+  constexpr int width = vector_bytes / static_cast<int>(sizeof(T)) / (IsTurned ? 2 : 1);
   std::int64_t i = 0;
-  for (; i + 4 <= m; i += 4, a.data += 4 * a.row)
-    row_panel<4, width>(0, n, k, alpha, a, b, ldb, beta, c + i * ldc, ldc);
-  for (; i < m; ++i, a.data += a.row) row_panel<1, width>(0, n, k, alpha, a, b, ldb, beta, c + i * ldc, ldc);
+  for (; i + 4 <= m; i += 4, a.data += 4 * a.row) row_panel<4, width>(0, n, k, alpha, a, b, beta, c + i * ldc, ldc);
+  for (; i < m; ++i, a.data += a.row) row_panel<1, width>(0, n, k, alpha, a, b, beta, c + i * ldc, ldc);
 }
 
 /// C = alpha * A * B^T + beta * C with rows of A and B along the inner dimension: four columns of C at once.
@@ -116,6 +139,29 @@ void product_of_dots(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, co
 
 inline constexpr std::int64_t turned_elements = 2048; ///< of B, in a buffer on the stack
 
+/// C = alpha * A * B^T + beta * C by way of a buffer in which B is turned, some columns at a time.
+template <class T>
+[[gnu::noinline]] void turned_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, const Left<T>& left,
+                                      const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  T turned[turned_elements];
+  const std::int64_t columns = std::max<std::int64_t>(1, turned_elements / std::max<std::int64_t>(k, 1));
+  if (k > turned_elements) { // one column at a time would not fit either: plain sums
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        T sum{0};
+        for (std::int64_t p = 0; p < k; ++p) sum += left.data[i * left.row + p * left.column] * b[j * ldb + p];
+        c[i * ldc + j] = beta == T{0} ? alpha * sum : alpha * sum + beta * c[i * ldc + j];
+      }
+    return;
+  }
+  for (std::int64_t start = 0; start < n; start += columns) {
+    const std::int64_t count = std::min(columns, n - start);
+    for (std::int64_t j = 0; j < count; ++j)
+      for (std::int64_t p = 0; p < k; ++p) turned[p * count + j] = b[(start + j) * ldb + p];
+    product_of_rows(m, count, k, alpha, left, Right<T, false>{turned, count}, beta, c + start, ldc);
+  }
+}
+
 } // namespace vector_detail
 
 /// C = alpha * op(A) * op(B) + beta * C in the calling thread, where op transposes or not; op(A) is m x k, op(B) is k x n,
@@ -125,29 +171,13 @@ void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
                    const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
   const vector_detail::Left<T> left{a, transpose_a ? 1 : lda, transpose_a ? lda : 1};
   if (!transpose_b) {
-    vector_detail::product_of_rows(m, n, k, alpha, left, b, ldb, beta, c, ldc);
+    vector_detail::product_of_rows(m, n, k, alpha, left, vector_detail::Right<T, false>{b, ldb}, beta, c, ldc);
   } else if (!transpose_a && k >= vector_bytes / static_cast<int>(sizeof(T))) {
     vector_detail::product_of_dots(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  } else if (m <= 4) { // each element of B is used by these rows alone
+    vector_detail::product_of_rows(m, n, k, alpha, left, vector_detail::Right<T, true>{b, ldb}, beta, c, ldc);
   } else {
-    T turned[vector_detail::turned_elements];
-    const std::int64_t columns =
-        std::max<std::int64_t>(1, vector_detail::turned_elements / std::max<std::int64_t>(k, 1));
-    if (k > vector_detail::turned_elements) { // one column at a time would not fit either: plain sums
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          T sum{0};
-          for (std::int64_t p = 0; p < k; ++p) sum += left.data[i * left.row + p * left.column] * b[j * ldb + p];
-          c[i * ldc + j] = beta == T{0} ? alpha * sum : alpha * sum + beta * c[i * ldc + j];
-        }
-      return;
-    }
-    for (std::int64_t start = 0; start < n; start += columns) {
-      const std::int64_t count = std::min(columns, n - start);
-      for (std::int64_t j = 0; j < count; ++j)
-        for (std::int64_t p = 0; p < k; ++p) turned[p * count + j] = b[(start + j) * ldb + p];
-      vector_detail::product_of_rows(m, count, k, alpha, left, static_cast<const T*>(turned), count, beta, c + start,
-                                     ldc);
-    }
+    vector_detail::turned_product(m, n, k, alpha, left, b, ldb, beta, c, ldc);
   }
 }
 

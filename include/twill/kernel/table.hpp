@@ -99,6 +99,7 @@ struct ProgramTable {
   int scratch_rows = 0;
   int scratch_output = -1; ///< the output whose row can serve as the first scratch row
   bool reduces = false;
+  bool stores_shared = false; ///< some output is a value that the row shares
   int shared_bytes = 0;
   const int* block_bytes = nullptr; ///< of one set of accumulators, for each stage
   const OperandInfo* operand = nullptr;

@@ -234,6 +234,8 @@ public:
     result.scratch_rows = B::plan.scratch_rows;
     result.scratch_output = scratch_output();
     result.reduces = B::summary.reductions > 0;
+    for (const Line& line : B::summary.lines) // pointers to functions cannot be compared here under a sanitizer
+      result.stores_shared = result.stores_shared || (line.kind == LineKind::output && line.uniform);
     result.shared_bytes = B::count * shared_slot_bytes;
     result.block_bytes = blocks_table.data();
     result.operand = operands_table.data();

@@ -91,9 +91,8 @@ inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp,
 template <> struct KernelOf<&graph::matmul_operation> {
   template <class T> static void run(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
     const int batch_axes = grid.rank - 3;
-    kernel::Grid batch = grid;
-    batch.rank = batch_axes;
-    const std::int64_t count = batch.elements();
+    std::int64_t count = 1;
+    for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
       std::int64_t rest = i;
@@ -120,49 +119,57 @@ private:
     std::int64_t column_stride;
   };
 
-  /// True where the matrix is row-major (or, `transposed`, column-major) with one leading dimension.
-  template <class T>
-  static bool is_dense(const Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, bool transposed) {
-    const std::int64_t minor = transposed ? matrix.row_stride : matrix.column_stride;
-    const std::int64_t major = transposed ? matrix.column_stride : matrix.row_stride;
-    const std::int64_t minor_extent = transposed ? rows : columns;
-    const std::int64_t major_extent = transposed ? columns : rows;
-    return (minor == 1 || minor_extent == 1) && (major >= minor_extent || major_extent == 1);
-  }
-
-  template <class T>
-  static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b,
-                      T* c) {
-    if (m == 0 || n == 0) return;
-    std::vector<T> packed_a{};
-    std::vector<T> packed_b{};
-    const Dense left = dense(a, m, k, packed_a);
-    const Dense right = dense(b, k, n, packed_b);
-    kernel::product<T>(team, left.transposed, right.transposed, m, n, k, 1, a.data, left.leading, b.data, right.leading,
-                       0, c, n);
-  }
-
   /// How a matrix lies: row-major or, transposed, column-major, with so many elements from one row or column to the next.
-  struct Dense {
+  struct Layout {
+    bool is_dense = false;
     bool transposed = false;
     std::int64_t leading = 0;
   };
 
-  /// A matrix that is neither is copied.
   template <class T>
-  static Dense dense(Matrix<T>& matrix, std::int64_t rows, std::int64_t columns, std::vector<T>& packed) {
-    const bool transposed = !is_dense(matrix, rows, columns, false) && is_dense(matrix, rows, columns, true);
-    if (!transposed && !is_dense(matrix, rows, columns, false)) {
-      packed.resize(static_cast<std::size_t>(rows * columns));
+  [[nodiscard]] static Layout layout_of(const Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
+    const auto leading = [](std::int64_t major, std::int64_t minor_extent) {
+      return std::max<std::int64_t>(major, std::max<std::int64_t>(minor_extent, 1));
+    };
+    if ((matrix.column_stride == 1 || columns == 1) && (matrix.row_stride >= columns || rows == 1))
+      return {true, false, leading(matrix.row_stride, columns)};
+    if ((matrix.row_stride == 1 || rows == 1) && (matrix.column_stride >= rows || columns == 1))
+      return {true, true, leading(matrix.column_stride, rows)};
+    return {};
+  }
+
+  template <class T>
+  static void product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>& a,
+                      const Matrix<T>& b, T* c) {
+    if (m == 0 || n == 0) return;
+    const Layout left = layout_of(a, m, k);
+    const Layout right = layout_of(b, k, n);
+    if (left.is_dense && right.is_dense) [[likely]]
+      kernel::product<T>(team, left.transposed, right.transposed, m, n, k, 1, a.data, left.leading, b.data,
+                         right.leading, 0, c, n);
+    else
+      packed_product(team, m, n, k, a, b, c);
+  }
+
+  /// A matrix that lies otherwise is copied.
+  template <class T>
+  [[gnu::noinline]] static void packed_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k,
+                                               Matrix<T> a, Matrix<T> b, T* c) {
+    const auto pack = [](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
+      std::vector<T> packed(static_cast<std::size_t>(rows * columns));
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
           packed[static_cast<std::size_t>(i * columns + j)] =
               matrix.data[i * matrix.row_stride + j * matrix.column_stride];
-      matrix = {packed.data(), columns, 1};
+      return packed;
+    };
+    if (!layout_of(a, m, k).is_dense) {
+      const std::vector<T> packed = pack(a, m, k);
+      product(team, m, n, k, Matrix<T>{packed.data(), k, 1}, b, c);
+    } else {
+      const std::vector<T> packed = pack(b, k, n);
+      product(team, m, n, k, a, Matrix<T>{packed.data(), n, 1}, c);
     }
-    const std::int64_t minor_extent = transposed ? rows : columns;
-    const std::int64_t major_stride = transposed ? matrix.column_stride : matrix.row_stride;
-    return {transposed, std::max<std::int64_t>(major_stride, std::max<std::int64_t>(minor_extent, 1))};
   }
 };
 

@@ -1,0 +1,125 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves the few bytes at the ends of rows, where the calls, branches and waiting for earlier stores of a general copy would
+// cost more than what is computed: pieces of fixed sizes, and registers filled up with zeros. Read next: kernel/tail.hpp.
+
+#include <twill/kernel/pack.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+
+/// So many bytes, fewer than twice `Most`, in pieces of fixed sizes: a call of the library's copy costs more than a small kernel.
+template <int Most> TWILL_INLINE void copy_few(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  if constexpr (Most > 0) {
+    if ((bytes & Most) != 0) {
+      std::memcpy(to, from, Most);
+      to += Most;
+      from += Most;
+    }
+    copy_few<Most / 2>(to, from, bytes);
+  }
+}
+
+TWILL_INLINE void copy_elements(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
+                                std::int64_t elements, std::int64_t size) {
+  if (to_stride == 1 && from_stride == 1) [[likely]] {
+    const std::int64_t bytes = elements * size;
+    if (bytes < 2 * vector_bytes) [[likely]]
+      copy_few<vector_bytes>(to, from, bytes);
+    else
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  for (std::int64_t i = 0; i < elements; ++i)
+    std::memcpy(to + i * to_stride * size, from + i * from_stride * size, static_cast<std::size_t>(size));
+}
+
+/// A register of bytes: all that is copied here is a multiple of it, or fits in one.
+using RegisterBytes = Pack<signed char, vector_bytes>;
+TWILL_INLINE signed char* byte_address(std::byte* at) { return reinterpret_cast<signed char*>(at); }
+TWILL_INLINE const signed char* byte_address(const std::byte* at) { return reinterpret_cast<const signed char*>(at); }
+
+inline void clear_bytes(std::byte* to, std::int64_t bytes) {
+  for (std::int64_t b = 0; b < bytes; b += vector_bytes) store(byte_address(to + b), RegisterBytes{0});
+}
+inline void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes) {
+  for (std::int64_t b = 0; b < bytes; b += vector_bytes)
+    store(byte_address(to + b), load<signed char, vector_bytes>(byte_address(from + b)));
+}
+/// Keeps the bytes [first, last) of a vector and restores the others.
+inline void restore_bytes(std::byte* vector, std::byte* before, std::int64_t bytes, std::int64_t first,
+                          std::int64_t last) {
+  const RegisterBytes numbers = lane_numbers<signed char, vector_bytes>();
+  const auto clamped = [](std::int64_t x) {
+    return RegisterBytes{static_cast<signed char>(x < 0 ? 0 : x > vector_bytes ? vector_bytes : x)};
+  };
+  for (std::int64_t b = 0; b < bytes; b += vector_bytes) {
+    const auto keeps = (numbers >= clamped(first - b)) & (numbers < clamped(last - b));
+    // a vector narrower than a register is followed by other vectors: of those, every byte beyond `bytes` is kept
+    const auto beyond = numbers >= clamped(bytes - b);
+    store(byte_address(vector + b), select(keeps | beyond, load<signed char, vector_bytes>(byte_address(vector + b)),
+                                           load<signed char, vector_bytes>(byte_address(before + b))));
+  }
+}
+
+/// Fills a whole register's bytes in memory: so many from elsewhere, the others zero. One whole store, which the loop's load
+/// can take its value from at once; and a load of half or a quarter of a register can take its value from a store of that
+/// size, which a masked load cannot. requires: 0 < bytes < vector_bytes
+TWILL_INLINE void fill_register(std::byte* to, const std::byte* from, std::int64_t bytes) {
+#if defined(__AVX512BW__) && !TWILL_NVCC
+  typedef char Whole __attribute__((vector_size(64)));
+  typedef char Half __attribute__((vector_size(32), aligned(1), may_alias));
+  Whole value;
+  if (bytes == 32) {
+    const Half half = *reinterpret_cast<const Half*>(from);
+    value =
+        __builtin_shufflevector(half, Half{}, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42,
+                                43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63);
+  } else {
+    const unsigned long long mask = (1ULL << bytes) - 1;
+#if defined(__clang__)
+    const auto* address = reinterpret_cast<const Whole*>(from);
+#else
+    const auto* address = reinterpret_cast<const char*>(from);
+#endif
+    value = (Whole)__builtin_ia32_loaddquqi512_mask(address, Whole{}, mask);
+  }
+  *reinterpret_cast<Whole*>(to) = value;
+#else
+  alignas(vector_bytes) std::byte value[vector_bytes] = {};
+  copy_few<vector_bytes / 2>(value, from, bytes);
+  std::memcpy(to, value, vector_bytes);
+#endif
+}
+
+/// So many bytes from elsewhere, then zeros: `room` bytes in all, whole registers or less than one.
+TWILL_INLINE void fill_pack(std::byte* to, const std::byte* from, std::int64_t bytes, std::int64_t room) {
+  for (std::int64_t b = 0; b < room; b += vector_bytes) {
+    const std::int64_t rest = bytes - b;
+    if (rest >= vector_bytes)
+      store(byte_address(to + b), load<signed char, vector_bytes>(byte_address(from + b)));
+    else if (rest > 0)
+      fill_register(to + b, from + b, rest);
+    else
+      store(byte_address(to + b), RegisterBytes{0});
+  }
+}
+
+/// So many copies of a row, one behind another; up to a register's bytes behind them may change. requires: bytes > 0
+inline void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, std::int64_t times) {
+  if (bytes < vector_bytes) {
+    alignas(vector_bytes) std::byte once[vector_bytes];
+    fill_register(once, row, bytes);
+    const auto value = load<signed char, vector_bytes>(byte_address(once));
+    for (std::int64_t i = 0; i < times; ++i) store(byte_address(to + i * bytes), value);
+  } else {
+    for (std::int64_t i = 0; i < times; ++i) std::memcpy(to + i * bytes, row, static_cast<std::size_t>(bytes));
+  }
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
