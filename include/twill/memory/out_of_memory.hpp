@@ -56,10 +56,11 @@ private:
                                                    const memory::OutOfMemoryFigures& figures) {
     const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };
     const bool limited = figures.limit != static_cast<std::size_t>(-1);
+    const std::string limit = limited ? join_text({", limit ", bytes(figures.limit)}) : std::string{};
     return join_text({"memory: ", device, " has no room for ", bytes(figures.asked), " (", figures.asked,
                       " bytes): ", bytes(figures.allocated), " allocated, ", bytes(figures.reserved), " reserved, ",
                       bytes(figures.cached), " cached, ", bytes(figures.free), " free of ", bytes(figures.total),
-                      " in total", limited ? ", limit " + bytes(figures.limit) : std::string{},
+                      " in total", limit,
                       "; release tensors, use a smaller batch, or raise the limit with set_memory_limit"});
   }
 
