@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <stdexcept>
 
 using namespace twill;

@@ -5,10 +5,14 @@
 // other ranks (its signature: ranks whose signatures differ have lost step), and how it reads in a message. Every model
 // of `Communicator` checks its calls here, so all of them refuse the same mistakes with the same words.
 
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/parallel/communicator.hpp>
 
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace twill::inline v0::parallel {
 
@@ -63,23 +67,23 @@ struct Signature {
 }
 
 /// "all_reduce(max) of 10 float32", "broadcast of 3 int64 from rank 0", "send of 5 float32 to rank 1".
-[[nodiscard]] inline std::string to_string(const Signature& signature) {
-  std::string text(name(signature.operation));
-  if (signature.operation == Operation::barrier || signature.operation == Operation::split) return text;
-  if (has_reduction(signature.operation)) text += "(" + std::string(kernel::name(signature.reduction)) + ")";
-  text += " of " + std::to_string(signature.count) + " " + std::string(name(signature.dtype));
+[[nodiscard]] TWILL_COLD inline std::string to_string(const Signature& signature) {
+  if (signature.operation == Operation::barrier || signature.operation == Operation::split)
+    return std::string(name(signature.operation));
+  const bool reduces = has_reduction(signature.operation);
+  const std::string text =
+      join_text({name(signature.operation), reduces ? "(" : "", reduces ? kernel::name(signature.reduction) : "",
+                 reduces ? ")" : "", " of ", signature.count, " ", name(signature.dtype)});
+  if (!has_root(signature.operation)) return text;
   const bool to_root = signature.operation == Operation::reduce || signature.operation == Operation::gather;
-  if (has_root(signature.operation)) text += (to_root ? " to rank " : " from rank ") + std::to_string(signature.root);
-  return text;
+  return join_text({text, to_root ? " to rank " : " from rank ", signature.root});
 }
 
-[[nodiscard]] inline std::string to_string(const Call& call, int size) {
-  std::string text = to_string(signature_of(call, size));
-  if (is_point_to_point(call.operation)) {
-    text += (call.operation == Operation::send ? " to rank " : " from rank ") + std::to_string(call.peer);
-    if (call.tag != 0) text += " with tag " + std::to_string(call.tag);
-  }
-  return text;
+[[nodiscard]] TWILL_COLD inline std::string to_string(const Call& call, int size) {
+  const std::string text = to_string(signature_of(call, size));
+  if (!is_point_to_point(call.operation)) return text;
+  const std::string tag = call.tag != 0 ? join_text({" with tag ", call.tag}) : std::string{};
+  return join_text({text, call.operation == Operation::send ? " to rank " : " from rank ", call.peer, tag});
 }
 
 /// Whether this rank's source is read in a call.
@@ -118,16 +122,16 @@ namespace detail {
 
 [[nodiscard]] inline bool overlap(ConstElements left, ConstElements right) {
   if (left.bytes() == 0 || right.bytes() == 0) return false;
-  const std::less<const std::byte*> before; // a total order also for pointers into different objects
-  const auto* left_begin = static_cast<const std::byte*>(left.data);
-  const auto* right_begin = static_cast<const std::byte*>(right.data);
-  return before(left_begin, right_begin + right.bytes()) && before(right_begin, left_begin + left.bytes());
+  // as numbers, because pointers into different objects have no order
+  const auto left_begin = reinterpret_cast<std::uintptr_t>(left.data);
+  const auto right_begin = reinterpret_cast<std::uintptr_t>(right.data);
+  return left_begin < right_begin + right.bytes() && right_begin < left_begin + left.bytes();
 }
 
 inline void require_parts(const Call& call, std::int64_t whole, std::int64_t part, int size, const char* whole_name) {
   if (whole != part * size)
-    throw ValueError(std::string(name(call.operation)) + ": the " + whole_name + " holds " + std::to_string(size) +
-                     " parts of " + std::to_string(part) + " elements, got " + std::to_string(whole));
+    throw ValueError(join_text(
+        {name(call.operation), ": the ", whole_name, " holds ", size, " parts of ", part, " elements, got ", whole}));
 }
 
 inline void require_counts(const Call& call, int rank, int size) {
@@ -138,8 +142,8 @@ inline void require_counts(const Call& call, int rank, int size) {
     [[fallthrough]];
   case Operation::all_reduce:
     if (call.source.count != call.target.count)
-      throw ValueError(std::string(name(call.operation)) + ": source and target have equally many elements, got " +
-                       std::to_string(call.source.count) + " and " + std::to_string(call.target.count));
+      throw ValueError(join_text({name(call.operation), ": source and target have equally many elements, got ",
+                                  call.source.count, " and ", call.target.count}));
     return;
   case Operation::reduce_scatter:
     return require_parts(call, call.source.count, call.target.count, size, "source");
@@ -182,21 +186,21 @@ inline void require_counts(const Call& call, int rank, int size) {
 /// Refuses a call that is wrong by itself, before any other rank hears of it: the group stays usable.
 /// throws: ValueError
 inline void check(const Call& call, int rank, int size) {
-  const std::string where(name(call.operation));
+  const std::string_view where = name(call.operation);
   if (has_root(call.operation) || is_point_to_point(call.operation)) {
     if (call.peer < 0 || call.peer >= size)
-      throw ValueError(where + ": a rank is in [0, " + std::to_string(size) + "), got " + std::to_string(call.peer));
+      throw ValueError(join_text({where, ": a rank is in [0, ", size, "), got ", call.peer}));
     if (is_point_to_point(call.operation) && call.peer == rank)
-      throw ValueError(where + ": rank " + std::to_string(rank) + " names itself as its peer");
+      throw ValueError(join_text({where, ": rank ", rank, " names itself as its peer"}));
   }
-  if (call.source.count < 0 || call.target.count < 0) throw ValueError(where + ": a count is at least 0");
+  if (call.source.count < 0 || call.target.count < 0) throw ValueError(join_text({where, ": a count is at least 0"}));
   if (!reads_source(call, rank) || !writes_target(call, rank)) return; // nothing that could disagree
   detail::require_counts(call, rank, size);
   if (call.source.dtype != call.target.dtype)
-    throw ValueError(where + ": source and target have one element type, got " + std::string(name(call.source.dtype)) +
-                     " and " + std::string(name(call.target.dtype)));
+    throw ValueError(join_text({where, ": source and target have one element type, got ", name(call.source.dtype),
+                                " and ", name(call.target.dtype)}));
   if (detail::overlap(call.source, call.target) && !detail::may_share(call, rank))
-    throw ValueError(where + ": source and target overlap");
+    throw ValueError(join_text({where, ": source and target overlap"}));
 }
 
 } // namespace twill::inline v0::parallel

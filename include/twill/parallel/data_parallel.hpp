@@ -6,6 +6,7 @@
 // itself, so the result equals one device's for uneven shards too. For a whole training step with the loss inside the
 // replicas see parallel/data_parallel_step.hpp.
 
+#include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/replicas.hpp>
 #include <twill/parallel/scatter.hpp>
@@ -34,13 +35,14 @@ public:
   Replicas(std::shared_ptr<nn::NetworkState<D>> module, std::vector<D> devices) : devices_{std::move(devices)} {
     if (devices_.empty()) devices_.push_back(module->device);
     if (!(devices_.front() == module->device))
-      throw DeviceError("data_parallel: the module lies on " + to_string(module->device) + ", the first device is " +
-                        to_string(devices_.front()) + "; move it with to(device)");
+      throw DeviceError(
+          join_text({"data_parallel: the module lies on ", twill::to_string(module->device), ", the first device is ",
+                     twill::to_string(devices_.front()), "; move it with to(device)"}));
     for (std::size_t rank = 1; rank < devices_.size(); ++rank)
       for (std::size_t other = 0; other < rank; ++other)
         if (devices_[rank] == devices_[other])
-          throw DeviceError("data_parallel: " + to_string(devices_[rank]) + " is replica " + std::to_string(other) +
-                            " and replica " + std::to_string(rank) + "; name each device once");
+          throw DeviceError(join_text({"data_parallel: ", twill::to_string(devices_[rank]), " is replica ", other,
+                                       " and replica ", rank, "; name each device once"}));
     states_.push_back(std::move(module));
     for (std::size_t rank = 1; rank < devices_.size(); ++rank)
       states_.push_back(std::make_shared<nn::NetworkState<D>>(devices_[rank], states_[0]->infos, states_[0]->add));

@@ -6,6 +6,7 @@
 // parallel/data_parallel.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/nn/no_grad.hpp>
@@ -75,7 +76,7 @@ template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devi
       try {
         pending[rank].wait();
       } catch (...) {
-        detail::rethrow_from_replica("replica " + std::to_string(rank) + " on " + to_string(devices[rank]) + ": ");
+        detail::rethrow_from_replica(join_text({"replica ", rank, " on ", twill::to_string(devices[rank]), ": "}));
       }
     } catch (const CommunicatorError&) {
       if (!consequence) consequence = std::current_exception();

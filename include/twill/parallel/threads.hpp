@@ -7,6 +7,7 @@
 // ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
 
 #include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/threads_queue.hpp>
@@ -16,7 +17,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -200,7 +200,7 @@ public:
 
 private:
   void require_group(const Call& call) const {
-    if (!queue_) throw ValueError(std::string(name(call.operation)) + ": this communicator belongs to no group");
+    if (!queue_) throw ValueError(join_text({name(call.operation), ": this communicator belongs to no group"}));
   }
   void leave() noexcept {
     if (!queue_) return;
@@ -223,10 +223,10 @@ template <HostDevice D>
                                                                       ThreadOptions options = {}) {
   if (devices.empty()) throw ValueError("thread_communicators: a group has at least one device, got none");
   if (options.timeout_ms < 1)
-    throw ValueError("thread_communicators: timeout_ms is at least 1, got " + std::to_string(options.timeout_ms));
+    throw ValueError(join_text({"thread_communicators: timeout_ms is at least 1, got ", options.timeout_ms}));
   std::vector<std::string> labels;
   for (std::size_t rank = 0; rank < devices.size(); ++rank)
-    labels.push_back("rank " + std::to_string(rank) + " on " + twill::to_string(devices[rank]));
+    labels.push_back(join_text({"rank ", rank, " on ", twill::to_string(devices[rank])}));
   const auto hub = std::make_shared<detail::ThreadHub>(std::move(labels), options.timeout_ms);
   std::vector<ThreadCommunicator<D>> communicators;
   communicators.reserve(devices.size());

@@ -6,25 +6,28 @@
 // `part`. Only the first meeting can end in an error: while ranks work on each other's memory nobody is let go, and that
 // work is finite. The first failure is kept and thrown on every rank. Read next: parallel/threads_mail.hpp.
 
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/parallel/call_check.hpp>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
+#include <condition_variable> // brings the clocks along; all of <chrono>, with calendars, would be costly in every file
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace twill::inline v0::parallel::detail {
 
-using Clock = std::chrono::steady_clock;
+using Deadline = std::chrono::steady_clock::time_point;
+[[nodiscard]] inline Deadline deadline_after(std::int64_t timeout_ms) {
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+}
 
 class ThreadGroup {
 public:
@@ -38,10 +41,10 @@ public:
 
   /// Why a group can go no further.
   struct Failure {
-    std::string text;
-    int rank;
-    bool is_timeout;
-    std::exception_ptr cause;
+    std::string text{};
+    int rank = -1;
+    bool is_timeout = false;
+    std::exception_ptr cause{};
   };
 
   ThreadGroup(std::vector<std::string> labels, std::int64_t timeout_ms)
@@ -55,7 +58,7 @@ public:
   /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, the same on all ranks, if the
   /// group has failed, a rank is missing after the time-out, or the calls differ
   void meet(int rank) {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+    const Deadline deadline = deadline_after(timeout_ms_);
     std::unique_lock lock(mutex_);
     throw_if_failed();
     progress_of(rank).signature = signature_of(slot(rank).call, size());
@@ -98,7 +101,7 @@ public:
 
   /// Rank `rank` threw `cause`.
   void fail(int rank, const std::exception_ptr& cause) {
-    fail({label(rank) + " failed: " + text_of(cause), rank, false, cause});
+    fail({join_text({label(rank), " failed: ", text_of(cause)}), rank, false, cause});
   }
 
   /// A rank's communicator is gone; whoever waits for it, now or later, is told so.
@@ -119,9 +122,11 @@ public:
   /// Makes a sub-group fail with this group.
   void adopt(const std::shared_ptr<ThreadGroup>& child) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(children_, [](const auto& other) { return other.expired(); });
-    children_.push_back(child);
-    if (failure_) child->fail(*failure_);
+    std::size_t place = 0; // of a sub-group that is gone, or behind the last
+    while (place < children_.size() && !children_[place].expired()) ++place;
+    if (place == children_.size()) children_.emplace_back();
+    children_[place] = child;
+    if (has_failed_) child->fail(failure_);
   }
 
   // For threads_mail.hpp, which waits at the same meeting point for other reasons.
@@ -129,28 +134,27 @@ public:
   [[nodiscard]] std::condition_variable& changed() { return changed_; }
   // Each rank gets an exception of its own: a shared one would be destroyed by whoever drops it last.
   void throw_if_failed() const {
-    if (!failure_) return;
-    if (failure_->is_timeout) throw TimeoutError(failure_->text, failure_->rank, failure_->cause);
-    throw CommunicatorError(failure_->text, failure_->rank, failure_->cause);
+    if (has_failed_) throw_failure();
   }
   void fail_locked(const Failure& failure) {
-    if (failure_) return;
+    if (has_failed_) return;
     failure_ = failure;
+    has_failed_ = true;
     for (const auto& child : children_)
       if (const auto alive = child.lock()) alive->fail(failure);
     changed_.notify_all();
   }
-  void fail_for_leaving(int rank) {
-    const std::string how = progress_of(rank).has_thrown ? " left the group with an exception" : " left the group";
-    fail_locked({label(rank) + how + " " + last_seen(rank), rank, false, nullptr});
+  TWILL_COLD void fail_for_leaving(int rank) {
+    const char* const how = progress_of(rank).has_thrown ? " left the group with an exception " : " left the group ";
+    fail_locked({join_text({label(rank), how, last_seen(rank)}), rank, false, nullptr});
   }
   [[nodiscard]] bool has_left(int rank) const { return progress_[static_cast<std::size_t>(rank)].has_left; }
   /// "after 3 calls, the last a barrier": where a rank that is not here was seen.
-  [[nodiscard]] std::string last_seen(int rank) const {
+  [[nodiscard]] TWILL_COLD std::string last_seen(int rank) const {
     const Progress& progress = progress_[static_cast<std::size_t>(rank)];
     if (progress.meetings == 0) return "before its first collective call";
-    return "after " + std::to_string(progress.meetings) + " collective call" + (progress.meetings > 1 ? "s" : "") +
-           ", the last: " + to_string(progress.signature);
+    return join_text({"after ", progress.meetings, progress.meetings > 1 ? " collective calls" : " collective call",
+                      ", the last: ", to_string(progress.signature)});
   }
 
 private:
@@ -163,7 +167,12 @@ private:
 
   [[nodiscard]] Progress& progress_of(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
 
-  [[nodiscard]] static std::string text_of(const std::exception_ptr& cause) {
+  [[noreturn]] TWILL_COLD void throw_failure() const {
+    if (failure_.is_timeout) throw TimeoutError(failure_.text, failure_.rank, failure_.cause);
+    throw CommunicatorError(failure_.text, failure_.rank, failure_.cause);
+  }
+
+  [[nodiscard]] TWILL_COLD static std::string text_of(const std::exception_ptr& cause) {
     try {
       std::rethrow_exception(cause);
     } catch (const std::exception& error) {
@@ -196,24 +205,22 @@ private:
     for (int rank = 1; rank < size(); ++rank) {
       const Signature& other = progress_of(rank).signature;
       if (other == first) continue;
-      return fail_locked({"ranks have lost step in call " + std::to_string(progress_of(rank).meetings) + ": " +
-                              label(0) + " calls " + to_string(first) + ", " + label(rank) + " calls " +
-                              to_string(other),
+      return fail_locked({join_text({"ranks have lost step in call ", progress_of(rank).meetings, ": ", label(0),
+                                     " calls ", to_string(first), ", ", label(rank), " calls ", to_string(other)}),
                           -1, false, nullptr});
     }
   }
 
-  void fail_for_missing(int rank) {
+  TWILL_COLD void fail_for_missing(int rank) {
     std::string missing;
     int first = -1;
     for (int other = 0; other < size(); ++other) {
       if (progress_of(other).meetings >= progress_of(rank).meetings) continue;
       if (first < 0) first = other;
-      missing += (missing.empty() ? "" : ", ") + label(other) + " (" + last_seen(other) + ")";
+      missing = join_text({missing, missing.empty() ? "" : ", ", label(other), " (", last_seen(other), ")"});
     }
-    fail_locked(
-        {to_string(progress_of(rank).signature) + ": missing after " + std::to_string(timeout_ms_) + " ms: " + missing,
-         first, true, nullptr});
+    fail_locked({join_text({to_string(progress_of(rank).signature), ": missing after ", timeout_ms_, " ms: ", missing}),
+                 first, true, nullptr});
     throw_if_failed();
   }
 
@@ -225,7 +232,8 @@ private:
   std::vector<Progress> progress_;
   int arrived_ = 0;
   std::atomic<std::uint64_t> round_{0};
-  std::optional<Failure> failure_;
+  bool has_failed_ = false;
+  Failure failure_{};
   std::vector<std::weak_ptr<ThreadGroup>> children_;
 };
 

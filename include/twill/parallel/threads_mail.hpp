@@ -6,15 +6,18 @@
 // copy that has begun reaches into both ranks' memory, it is always finished; only a message that nobody has met can run
 // into the time-out. Read next: parallel/threads_rank.hpp.
 
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/parallel/threads_group.hpp>
 
-#include <algorithm>
-#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace twill::inline v0::parallel::detail {
 
@@ -37,19 +40,17 @@ public:
     auto letter = std::make_shared<Letter>(Letter{call, rank});
     std::unique_lock lock(group_.mutex());
     group_.throw_if_failed();
-    const auto met = std::find_if(waiting_.begin(), waiting_.end(), [&](const Ticket& other) {
-      return other->rank == call.peer && other->call.peer == rank && other->call.tag == call.tag &&
-             other->call.operation != call.operation;
-    });
-    if (met == waiting_.end()) {
+    std::size_t met = 0;
+    while (met < waiting_.size() && !are_two_sides(*letter, *waiting_[met])) ++met;
+    if (met == waiting_.size()) {
       if (group_.has_left(call.peer)) group_.fail_for_leaving(call.peer);
       group_.throw_if_failed();
       waiting_.push_back(letter);
       return letter;
     }
-    const Ticket other = *met;
+    const Ticket other = waiting_[met];
     require_same_size(*letter, *other);
-    waiting_.erase(met);
+    withdraw(other);
     other->state = Letter::State::copying;
     lock.unlock();
     const Call& send = call.operation == Operation::send ? call : other->call;
@@ -64,7 +65,7 @@ public:
 
   /// Waits for the other side. throws: CommunicatorError; the message is then withdrawn
   void wait(const Ticket& letter) {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(group_.timeout_ms());
+    const Deadline deadline = deadline_after(group_.timeout_ms());
     std::unique_lock lock(group_.mutex());
     try {
       while (letter->state != Letter::State::done) {
@@ -81,7 +82,7 @@ public:
         }
       }
     } catch (...) {
-      waiting_.remove(letter);
+      withdraw(letter);
       throw;
     }
   }
@@ -92,28 +93,41 @@ public:
   }
 
 private:
+  [[nodiscard]] static bool are_two_sides(const Letter& left, const Letter& right) {
+    return left.rank == right.call.peer && left.call.peer == right.rank && left.call.tag == right.call.tag &&
+           left.call.operation != right.call.operation;
+  }
+
+  /// Takes a letter off the list, if it is there; the others keep their order.
+  void withdraw(const Ticket& letter) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
+      if (waiting_[i] != letter) std::swap(waiting_[kept++], waiting_[i]);
+    while (waiting_.size() > kept) waiting_.pop_back();
+  }
+
   void require_same_size(const Letter& left, const Letter& right) {
     const Signature mine = signature_of(left.call, group_.size());
     const Signature theirs = signature_of(right.call, group_.size());
     if (mine.count == theirs.count && mine.dtype == theirs.dtype) return;
-    group_.fail_locked(
-        {"a message differs on its two sides: " + describe(right) + ", " + describe(left), -1, false, nullptr});
+    group_.fail_locked({join_text({"a message differs on its two sides: ", describe(right), ", ", describe(left)}), -1,
+                        false, nullptr});
     group_.throw_if_failed();
   }
 
-  void fail_for_missing(const Letter& letter) {
+  TWILL_COLD void fail_for_missing(const Letter& letter) {
     const int peer = letter.call.peer;
-    group_.fail_locked({describe(letter) + ": " + group_.label(peer) + " has not answered for " +
-                            std::to_string(group_.timeout_ms()) + " ms; it was seen " + group_.last_seen(peer),
+    group_.fail_locked({join_text({describe(letter), ": ", group_.label(peer), " has not answered for ",
+                                   group_.timeout_ms(), " ms; it was seen ", group_.last_seen(peer)}),
                         peer, true, nullptr});
   }
 
   [[nodiscard]] std::string describe(const Letter& letter) const {
-    return group_.label(letter.rank) + " calls " + to_string(letter.call, group_.size());
+    return join_text({group_.label(letter.rank), " calls ", to_string(letter.call, group_.size())});
   }
 
   ThreadGroup& group_;
-  std::list<Ticket> waiting_; // guarded by the group's mutex
+  std::vector<Ticket> waiting_; // guarded by the group's mutex
 };
 
 } // namespace twill::inline v0::parallel::detail

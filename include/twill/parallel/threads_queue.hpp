@@ -8,12 +8,12 @@
 #include <twill/parallel/threads_rank.hpp>
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::parallel::detail {
 
@@ -103,7 +103,7 @@ private:
       work_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
       if (jobs_.empty()) return;
       const std::shared_ptr<Job> job = std::move(jobs_.front());
-      jobs_.pop_front();
+      jobs_.erase(jobs_.begin()); // few wait at any time
       lock.unlock();
       job->run(rank_);
       lock.lock();
@@ -115,7 +115,7 @@ private:
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable idle_;
-  std::deque<std::shared_ptr<Job>> jobs_;
+  std::vector<std::shared_ptr<Job>> jobs_; ///< in the order in which they were started
   int unfinished_ = 0;
   bool stopping_ = false;
   std::thread thread_;

@@ -6,15 +6,14 @@
 // read once and written once and no rank does more than another. Where only copies are needed, each rank fetches its own
 // target. Read next: parallel/threads_queue.hpp.
 
+#include <twill/core/text.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/threads_group.hpp>
 #include <twill/parallel/threads_mail.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,11 +54,13 @@ public:
     mine.color = color;
     mine.key = key;
     group().meet(rank_);
-    std::vector<int> members;
-    for (int other = 0; other < size(); ++other)
-      if (group().slot(other).color == color) members.push_back(other);
-    std::stable_sort(members.begin(), members.end(),
-                     [&](int left, int right) { return group().slot(left).key < group().slot(right).key; });
+    std::vector<int> members; // in order of key, then of rank
+    for (int other = 0; other < size(); ++other) {
+      if (group().slot(other).color != color) continue;
+      members.push_back(other);
+      for (std::size_t i = members.size() - 1; i > 0 && key_of(members[i - 1]) > key_of(other); --i)
+        std::swap(members[i - 1], members[i]);
+    }
     try {
       if (color >= 0 && members.front() == rank_) mine.child = make_child(members);
     } catch (...) {
@@ -71,15 +72,18 @@ public:
     group().part(); // the first member may clear its slot only now
     mine.child = nullptr;
     if (color >= 0 && hub == nullptr) group().check_alive();
-    const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
-    return {std::move(hub), static_cast<int>(place)};
+    int place = 0;
+    while (members[at(place)] != rank_) ++place;
+    return {std::move(hub), place};
   }
 
 private:
+  [[nodiscard]] int key_of(int rank) const { return group().slot(rank).key; }
+
   [[nodiscard]] std::shared_ptr<ThreadHub> make_child(const std::vector<int>& members) const {
     std::vector<std::string> labels;
     for (std::size_t place = 0; place < members.size(); ++place)
-      labels.push_back("rank " + std::to_string(place) + " (" + group().label(members[place]) + ")");
+      labels.push_back(join_text({"rank ", place, " (", group().label(members[place]), ")"}));
     auto child = std::make_shared<ThreadHub>(std::move(labels), group().timeout_ms());
     group().adopt(child->group);
     return child;
@@ -133,19 +137,19 @@ private:
   void reduce_share(const Signature& shape, bool into_all) {
     // Ranges end on multiples of 64 elements, so that no two ranks write to one cache line.
     const std::int64_t blocks = (shape.count + 63) / 64;
-    const std::int64_t begin = std::min(blocks * rank_ / size() * 64, shape.count);
-    const std::int64_t end = std::min(blocks * (rank_ + 1) / size() * 64, shape.count);
+    const std::int64_t begin = blocks * rank_ / size() * 64;
+    const std::int64_t end = rank_ + 1 == size() ? shape.count : blocks * (rank_ + 1) / size() * 64;
     if (begin == end || !gather_sources(0)) return;
     std::size_t used = 0;
     for (int other = 0; other < size(); ++other)
       if (into_all || other == shape.root) targets_[used++] = target(other);
-    reduce_tree(shape.dtype, shape.reduction, sources_, std::span(targets_).first(used), begin, end);
+    reduce_tree(shape.dtype, shape.reduction, sources_, {targets_.data(), used}, begin, end);
   }
 
   void reduce_own_part(const Signature& shape, std::size_t part) {
     if (part == 0 || !gather_sources(at(rank_) * part)) return;
     targets_[0] = target(rank_);
-    reduce_tree(shape.dtype, shape.reduction, sources_, std::span(targets_).first(1), 0, shape.count);
+    reduce_tree(shape.dtype, shape.reduction, sources_, {targets_.data(), 1}, 0, shape.count);
   }
 
   // False when a rank takes part without data.
