@@ -21,7 +21,8 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
                                               std::int64_t k) {
   if (transpose_a && transpose_b) return m * n * k <= 1024;
   if (m * n * k <= 2048) return true;
-  return m <= 2; // bandwidth decides, and a BLAS library would pack first
+  // bandwidth decides, and a BLAS library would pack or clear first
+  return m <= 2 || (k <= 2 && m * n <= 1 << 20);
 }
 
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with `ld`
