@@ -47,9 +47,9 @@ double product_difference(bool ta, bool tb, std::int64_t m, std::int64_t n, std:
 }
 
 template <class T> void check_all(double tolerance) {
-  const std::int64_t shapes[][3] = {{4, 8, 2},     {4, 8, 8},     {4, 1, 8},   {1, 10, 16}, {3, 17, 5},
-                                    {1, 256, 784}, {5, 33, 31},   {0, 3, 2},   {2, 3, 0},   {67, 35, 9},
-                                    {130, 70, 80}, {40, 200, 70}, {2, 2, 3000}};
+  const std::int64_t shapes[][3] = {{4, 8, 2},     {4, 8, 8},     {4, 1, 8},    {1, 10, 16}, {3, 17, 5},
+                                    {1, 256, 784}, {5, 33, 31},   {0, 3, 2},    {2, 3, 0},   {67, 35, 9},
+                                    {130, 70, 80}, {40, 200, 70}, {2, 2, 3000}, {67, 70, 1}, {130, 81, 2}};
   for (const auto& [m, n, k] : shapes)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
