@@ -23,8 +23,8 @@ struct Unit {
   UnitKind kind = UnitKind::elementwise;
   Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
   int column_axis = -1;     ///< the grid dimension that a column unit reduces
-  bool assigns = false;     ///< overwrites parameters
   bool counts = false;      ///< reads the positions of its elements
+  List<int> assigned{};     ///< the parameters it overwrites
   List<int> members{};      ///< nodes, in order
   List<int> dependencies{}; ///< units that have to run before
 };
@@ -32,16 +32,16 @@ struct Unit {
 /// The units of a graph, while it is being fused and afterwards.
 class Grouping {
 public:
-  constexpr explicit Grouping(const Graph& graph) : graph_{&graph}, unit_of_(graph.nodes.size(), -1) {
+  constexpr explicit Grouping(const Graph& graph)
+      : graph_{&graph}, unit_of_(graph.nodes.size(), -1), readers_(graph.parameters.size(), List<int>{}) {
     units_.reserve(graph.nodes.size());
     merged_into_.reserve(graph.nodes.size());
-    List<List<int>> readers(graph.parameters.size(), List<int>{});
     for (int id = 0; id < graph.size(); ++id) {
       const Node& node = graph.node(id);
       if (node.kind == Kind::operation)
-        add_operation(id, readers);
+        add_operation(id);
       else if (is_elementwise(node.kind) || node.kind == Kind::reduce || node.kind == Kind::assign)
-        add_fusable(id, readers);
+        add_fusable(id);
     }
   }
 
@@ -54,14 +54,14 @@ public:
   [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
   [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.data()[id] < 0; }
   [[nodiscard]] constexpr int find(int id) const {
-    const int* into = merged_into_.data();
+    const int* const into = merged_into_.data();
     while (into[id] >= 0) id = into[id];
     return id;
   }
 
   /// True when the node has one value for each row of its unit's grid.
   [[nodiscard]] constexpr bool is_uniform(int node, const Unit& unit) const {
-    return unit.kind == UnitKind::row && graph::without_ones(graph_->node(node).shape).rank < unit.grid.rank;
+    return unit.kind == UnitKind::row && graph::proper_rank(graph_->node(node).shape) < unit.grid.rank;
   }
 
   /// The shape of what a member iterates over: of the operand for a reduction, else its own.
@@ -88,9 +88,9 @@ private:
     int count = 0;
   };
 
-  constexpr void note_parameter(int root, int unit, List<List<int>>& readers) const {
+  constexpr void note_parameter(int root, int reader) {
     const Node& node = graph_->node(root);
-    if (node.kind == Kind::parameter) readers[static_cast<std::size_t>(node.index)].push_back(unit);
+    if (node.kind == Kind::parameter) readers_[static_cast<std::size_t>(node.index)].push_back(reader);
   }
 
   constexpr void depend(Unit& unit, int on) const {
@@ -99,7 +99,7 @@ private:
     unit.dependencies.push_back(on);
   }
 
-  constexpr void add_operation(int id, List<List<int>>& readers) {
+  constexpr void add_operation(int id) {
     const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
     at(unit).members.push_back(id);
@@ -107,22 +107,22 @@ private:
     const Node& node = graph_->node(id);
     for (int i = 0; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
-      note_parameter(root, unit, readers);
+      note_parameter(root, id);
       if (unit_of(root) >= 0) depend(at(unit), unit_of(root));
     }
   }
 
-  constexpr void add_fusable(int id, List<List<int>>& readers) {
+  constexpr void add_fusable(int id) {
     const Node& node = graph_->node(id);
-    const int unit = add_unit();
+    int unit = add_unit();
     start(at(unit), id);
-    at(unit).assigns = node.kind == Kind::assign;
+    if (node.kind == Kind::assign) at(unit).assigned.push_back(node.input(0));
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const int first = node.kind == Kind::assign ? 1 : 0;
     Producers producers{};
     for (int i = first; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
-      note_parameter(root, unit, readers);
+      note_parameter(root, id);
       if (graph_->node(root).kind == Kind::iota) at(unit).counts = true;
       const int producer = unit_of(root);
       if (producer < 0) continue;
@@ -132,8 +132,8 @@ private:
     }
     // A parameter may be overwritten only when everybody has read it.
     if (node.kind == Kind::assign)
-      for (int reader : readers[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)])
-        if (find(reader) != unit) depend(at(unit), find(reader));
+      for (int reader : readers_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)])
+        if (unit_of(reader) != unit) depend(at(unit), unit_of(reader));
     for (int i = producers.count; i-- > 0;) {
       const int producer = find(producers.units.items[i]);
       if (producer != unit && try_merge(unit, producer, id, producers)) producers.units.items[i] = unit;
@@ -186,8 +186,8 @@ private:
       if (root.kind == Kind::reduce && unit(producer).kind == UnitKind::column) return false;
       if (!only_moves_ones(reading.view, root.shape)) return false;
       const AxisMap expected = proper_axes(reading.view);
-      const bool consumer_is_uniform = graph::without_ones(domain(id)).rank < grid.rank;
-      const bool producer_is_uniform = graph::without_ones(root.shape).rank < grid.rank;
+      const bool consumer_is_uniform = graph::proper_rank(domain(id)) < grid.rank;
+      const bool producer_is_uniform = graph::proper_rank(root.shape) < grid.rank;
       if (consumer_is_uniform && !producer_is_uniform) return false;
       const int dimensions = producer_is_uniform ? grid.rank - 1 : grid.rank;
       for (int d = 0; d < max_rank; ++d) {
@@ -199,35 +199,32 @@ private:
   }
 
   /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
-  [[nodiscard]] constexpr bool reads_in_place(const Unit& writer, const Unit& reader) const {
-    if (!writer.assigns) return true;
-    for (int member : writer.members)
-      if (graph_->node(member).kind == Kind::assign && !reads_in_place(graph_->node(member).inputs[0], reader))
-        return false;
+  [[nodiscard]] constexpr bool reads_in_place(int writer, int reader) const {
+    for (int parameter : unit(writer).assigned)
+      for (int node : readers_.data()[graph_->node(parameter).index])
+        if (unit_of(node) == reader && !reads_in_place_at(node, parameter)) return false;
     return true;
   }
-  [[nodiscard]] constexpr bool reads_in_place(int parameter, const Unit& reader) const {
-    for (int member : reader.members) {
-      const Node& node = graph_->node(member);
-      for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
-        const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(member)));
-        if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
-                                          reading.axis_of != proper_axes(reading.view)))
-          return false;
-      }
+  [[nodiscard]] constexpr bool reads_in_place_at(int id, int parameter) const {
+    const Node& node = graph_->node(id);
+    for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
+      const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(id)));
+      if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
+                                        reading.axis_of != proper_axes(reading.view)))
+        return false;
     }
     return true;
   }
 
-  /// Merges two units for node `id` of the consumer where that is possible. Last, because it changes the order of units.
-  constexpr bool try_merge(int consumer, int producer, int id, const Producers& producers) {
+  /// Merges two units for node `id` of the consumer where that is possible; the consumer is then the merged unit.
+  constexpr bool try_merge(int& consumer, int producer, int id, const Producers& producers) {
     const Unit& a = unit(consumer);
     const Unit& b = unit(producer);
     if (!compatible(a, b)) return false;
     // An older dependency between the two is a reading that could not be fused. Readers of what is assigned are no such.
     if (graph_->node(id).kind != Kind::assign && depends_directly(a, producer)) return false;
     if (depends_directly(b, consumer)) return false;
-    if (!reads_in_place(a, b) || !reads_in_place(b, a)) return false;
+    if (!reads_in_place(consumer, producer) || !reads_in_place(producer, consumer)) return false;
     if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
     const auto dependencies = [&](int of, const auto& visit) {
       for (int on : unit(of).dependencies) visit(find(on));
@@ -237,8 +234,9 @@ private:
     };
     const bool in_order = run_order_.is_before(producer, consumer);
     if (!run_order_.join(in_order ? producer : consumer, in_order ? consumer : producer, dependencies)) return false;
-    run_order_.take_place(consumer, producer);
-    merge(consumer, producer);
+    const int merged = merge(consumer, producer);
+    run_order_.take_place(merged, merged == consumer ? producer : consumer);
+    consumer = merged;
     return true;
   }
 
@@ -248,40 +246,46 @@ private:
     return false;
   }
 
-  /// Puts the producer's nodes into the consumer's unit.
-  constexpr void merge(int consumer, int producer) {
-    Unit& into = at(consumer);
-    Unit& from = at(producer);
+  /// Merges sorted numbers into others; mostly, all of the second come last.
+  static constexpr void join_members(List<int>& into, List<int>& from) {
+    if (into.back() < from.front()) return into.append(from);
+    List<int> members{};
+    members.reserve(into.size() + from.size());
+    std::size_t taken = 0;
+    for (int member : into) {
+      while (taken < from.size() && from[taken] < member) members.push_back(from[taken++]);
+      members.push_back(member);
+    }
+    members.append(from.begin() + taken, from.end());
+    into.swap(members);
+  }
+
+  /// Makes one unit of two and returns which of them it is: the larger, so that searches for a merged unit stay short.
+  constexpr int merge(int consumer, int producer) {
+    const bool keeps_producer = unit(producer).members.size() >= unit(consumer).members.size();
+    const int kept = keeps_producer ? producer : consumer;
+    const int absorbed = keeps_producer ? consumer : producer;
+    Unit& into = at(kept);
+    Unit& from = at(absorbed);
     if (from.kind != UnitKind::elementwise) {
       into.kind = from.kind;
       into.column_axis = from.column_axis;
     }
     if (from.grid.rank > into.grid.rank) into.grid = from.grid;
-    into.assigns = into.assigns || from.assigns;
     into.counts = into.counts || from.counts;
-    List<int> members{};
-    members.reserve(into.members.size() + from.members.size());
-    std::size_t taken = 0;
-    for (int member : into.members) {
-      while (taken < from.members.size() && from.members[taken] < member) members.push_back(from.members[taken++]);
-      members.push_back(member);
-    }
-    members.append(from.members.begin() + taken, from.members.end());
-    into.members.swap(members);
-    into.dependencies.swap(from.dependencies);
-    std::size_t kept = 0;
-    for (int dependency : into.dependencies)
-      if (find(dependency) != consumer) into.dependencies.data()[kept++] = find(dependency);
-    into.dependencies.resize(kept);
+    join_members(into.members, from.members);
+    into.assigned.append(from.assigned);
     for (int dependency : from.dependencies)
-      if (find(dependency) != producer) depend(into, find(dependency));
-    merged_into_.data()[producer] = consumer;
+      if (const int on = find(dependency); on != kept) depend(into, on);
+    merged_into_.data()[absorbed] = kept;
+    return kept;
   }
 
   const Graph* graph_;
   List<Unit> units_{};
   List<int> merged_into_{}; ///< for each unit the one that took it over, or -1
   List<int> unit_of_{};
+  List<List<int>> readers_{}; ///< for each parameter the nodes that read it
   UnitOrder run_order_{};
 };
 

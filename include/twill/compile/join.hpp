@@ -16,42 +16,56 @@ inline constexpr int most_joined_operands = 16;
 
 namespace detail {
 
-/// True where no value that either instruction writes is touched by the other.
-[[nodiscard]] constexpr bool independent(const Lowered& table, const Instruction& a, const Instruction& b) {
-  for (int i = 0; i < a.operand_count; ++i) {
-    const OperandInfo& left = table.operands[static_cast<std::size_t>(a.first_operand + i)];
-    if (left.kind != OperandKind::memory) continue;
-    for (int k = 0; k < b.operand_count; ++k) {
-      const OperandInfo& right = table.operands[static_cast<std::size_t>(b.first_operand + k)];
-      if (right.kind == OperandKind::memory && right.value == left.value && (left.writes || right.writes)) return false;
-    }
-  }
-  return true;
-}
+/// What the launch under way reads and writes.
+class LaunchUses {
+public:
+  constexpr explicit LaunchUses(std::size_t values) : read_in_(values, -1), written_in_(values, -1) {}
 
-/// Random draws count the elements of a launch; such launches stay alone.
-[[nodiscard]] constexpr bool counts_positions(const Lowered& table, const Instruction& instruction) {
-  for (int i = 0; i < instruction.operand_count; ++i)
-    if (table.operands[static_cast<std::size_t>(instruction.first_operand + i)].kind == OperandKind::position)
-      return true;
-  return false;
-}
+  constexpr void start_launch() { ++launch_; }
+
+  /// True where the launch writes nothing that the instruction touches and touches nothing that it writes. Random draws
+  /// count the elements of a launch; such instructions stay alone.
+  [[nodiscard]] constexpr bool admits(const Lowered& table, const Instruction& instruction) const {
+    const OperandInfo* operand = table.operands.data() + instruction.first_operand;
+    for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand) {
+      if (operand->kind == OperandKind::position) return false;
+      if (operand->kind != OperandKind::memory) continue;
+      if (written_in_.data()[operand->value] == launch_) return false;
+      if (operand->writes && read_in_.data()[operand->value] == launch_) return false;
+    }
+    return true;
+  }
+  constexpr void note(const Lowered& table, const Instruction& instruction) {
+    const OperandInfo* operand = table.operands.data() + instruction.first_operand;
+    for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand)
+      if (operand->kind == OperandKind::memory)
+        (operand->writes ? written_in_ : read_in_).data()[operand->value] = launch_;
+  }
+
+private:
+  List<int> read_in_; ///< for each value the last launch
+  List<int> written_in_;
+  int launch_ = 0;
+};
 
 } // namespace detail
 
 /// Marks the instructions that continue the launch of the one before them.
 constexpr void join_launches(Lowered& table) {
   constexpr std::size_t most_members = 256;
+  detail::LaunchUses uses{table.values.size()};
   std::size_t first = 0; // of the launch under way
-  for (std::size_t i = 1; i < table.instructions.size(); ++i) {
+  for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     Instruction& instruction = table.instructions[i];
-    bool joins = instruction.kernel == table.instructions[first].kernel && i - first < most_members &&
-                 table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::elementwise &&
-                 instruction.operand_count <= most_joined_operands && !detail::counts_positions(table, instruction);
-    for (std::size_t member = first; member < i && joins; ++member)
-      joins = detail::independent(table, table.instructions[member], instruction);
-    instruction.continues = joins;
-    if (!joins) first = i;
+    instruction.continues =
+        i > 0 && instruction.kernel == table.instructions[first].kernel && i - first < most_members &&
+        table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::elementwise &&
+        instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
+    if (!instruction.continues) {
+      first = i;
+      uses.start_launch();
+    }
+    uses.note(table, instruction);
   }
 }
 

@@ -103,7 +103,9 @@ private:
 
   constexpr int kernel_of_operation(const Node& node) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
-      if (out_.operations[k] == node.operation && out_.kernels[k].dtype == node.dtype) return static_cast<int>(k);
+      if (out_.kernels[k].kind == KernelKind::operation && out_.operations[k] == node.operation &&
+          out_.kernels[k].dtype == node.dtype)
+        return static_cast<int>(k);
     KernelInfo fresh{};
     fresh.kind = KernelKind::operation;
     fresh.dtype = node.dtype;
@@ -244,7 +246,7 @@ private:
 
   constexpr int memory_line(Draft& draft, const Reading& reading) {
     OperandInfo operand = memory_operand(reading);
-    const int proper_rank = graph::without_ones(reading.view).rank;
+    const int proper_rank = graph::proper_rank(reading.view);
     // Drop extents of one, so that equal programs look equal whatever ones their shapes carry.
     operand.axis_of = in_order(draft, operand.axis_of);
     Line line{};

@@ -49,18 +49,18 @@ private:
   [[nodiscard]] constexpr bool waits(int id) const {
     constexpr std::int64_t small = 4096;
     const Unit& unit = units_->unit(id);
-    if (!unit.assigns || unit.kind != UnitKind::elementwise) return false;
+    if (unit.assigned.empty() || unit.kind != UnitKind::elementwise) return false;
     const graph::Extent elements = unit.grid.elements();
     return elements.is_static() && elements.factor <= small;
   }
 
   constexpr void find_updates() {
     for (int id = 0; id < units_->size(); ++id) {
-      if (!units_->alive(id) || !units_->unit(id).assigns || waits(id)) continue;
+      if (!units_->alive(id) || units_->unit(id).assigned.empty() || waits(id)) continue;
       List<int> distinct{};
       for (int dependency : units_->unit(id).dependencies) {
         const int on = units_->find(dependency);
-        bool known = false;
+        bool known = on == id;
         for (int other : distinct) known = known || other == on;
         if (!known) distinct.push_back(on);
       }

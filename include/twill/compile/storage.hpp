@@ -46,10 +46,8 @@ private:
   constexpr void find_overwritten() {
     for (std::size_t position = 0; position < order_->size(); ++position) {
       const Unit& unit = units_->unit((*order_)[position]);
-      if (!unit.assigns) continue;
-      for (int member : unit.members)
-        if (const Node& node = graph_->node(member); node.kind == Kind::assign)
-          overwritten_at_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)] = static_cast<int>(position);
+      for (int parameter : unit.assigned)
+        overwritten_at_[static_cast<std::size_t>(graph_->node(parameter).index)] = static_cast<int>(position);
     }
   }
 
@@ -94,7 +92,7 @@ private:
       if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
         return false;
       if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
-        if (graph::without_ones(root.shape).rank >= graph::without_ones(node.shape).rank) ++large_reads;
+        if (graph::proper_rank(root.shape) >= graph::proper_rank(node.shape)) ++large_reads;
         continue;
       }
       if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, cost, large_reads))

@@ -62,7 +62,7 @@ public:
     (after >= 0 ? previous_[index(after)] : last_) = before;
   }
 
-  /// Gives `unit` the place of `other`, which leaves the order.
+  /// Gives `unit` the earlier of its own place and that of `other`, which leaves the order.
   constexpr void take_place(int unit, int other) {
     if (is_before(other, unit)) {
       remove(unit);

@@ -76,7 +76,9 @@ public:
   }
   constexpr void pop_back() { drop(--size_); }
   constexpr void clear() {
-    while (size_ > 0) drop(--size_);
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      while (size_ > 0) drop(--size_);
+    size_ = 0;
   }
   constexpr void reserve(std::size_t count) {
     if (count > capacity_) move_to(count);

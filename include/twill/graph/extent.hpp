@@ -109,6 +109,15 @@ struct Extents {
   return result;
 }
 
+/// The number of extents that are not one.
+[[nodiscard]] constexpr int proper_rank(const Extents& shape) {
+  int rank = 0;
+  const Extent* const extents = shape.axes.items;
+  for (int axis = 0; axis < shape.rank; ++axis)
+    if (extents[axis].factor != 1 || extents[axis].symbols != 0) ++rank;
+  return rank;
+}
+
 /// The shape without its extents of one: two tensors that agree here have the same memory layout.
 [[nodiscard]] constexpr Extents without_ones(const Extents& shape) {
   Extents result{};

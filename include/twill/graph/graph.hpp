@@ -44,14 +44,15 @@ public:
 
   /// The extent with merged symbols replaced.
   [[nodiscard]] constexpr Extent canonical(Extent extent) const {
-    if (merges_symbols_)
+    if (merges_symbols_ && !extent.is_static())
       for (const Merged& merged : merged_)
         extent = merged.to < 0 ? extent.fixed(merged.from, merged.value) : extent.replaced(merged.from, merged.to);
     return extent;
   }
   [[nodiscard]] constexpr Extents canonical(Extents shape) const {
     if (merges_symbols_)
-      for (int axis = 0; axis < shape.rank; ++axis) shape[axis] = canonical(shape[axis]);
+      for (int axis = 0; axis < shape.rank; ++axis)
+        if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
     return shape;
   }
 
@@ -103,7 +104,7 @@ public:
     info.role = role;
     if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
     for (const ParameterInfo& other : parameters)
-      if (other.name.view() == info.name.view())
+      if (other.name.hash == info.name.hash && other.name == info.name)
         refuse(Problem::parameter_name_is_used_twice, other.node, size(), line);
     Node node{};
     node.kind = Kind::parameter;
@@ -117,9 +118,12 @@ public:
 
   /// A run-time scalar; the same name gives the same knob.
   constexpr int add_knob(std::string_view name, DType dtype, double initial) {
+    const Name wanted{name};
+    const KnobInfo* const known = knobs.data();
+    const std::size_t count = knobs.size();
     std::size_t index = 0;
-    while (index < knobs.size() && knobs[index].name.view() != name) ++index;
-    if (index == knobs.size()) knobs.push_back({Name{name}, dtype, initial, false, 0});
+    while (index < count && !(known[index].name.hash == wanted.hash && known[index].name == wanted)) ++index;
+    if (index == count) knobs.push_back({wanted, dtype, initial, false, 0});
     Node node{};
     node.kind = Kind::knob;
     node.dtype = dtype;

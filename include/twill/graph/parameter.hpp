@@ -14,9 +14,11 @@
 
 namespace twill::inline v0::graph {
 
-/// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data.
+/// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data. It carries a hash, because
+/// comparing characters is what tracing would spend most of its steps on.
 struct Name {
   std::array<char, 64> characters{};
+  std::uint64_t hash = 0;
   std::uint8_t size = 0;
   bool truncated = false;
 
@@ -24,12 +26,16 @@ struct Name {
   constexpr explicit Name(std::string_view text) { append(text); }
 
   constexpr void append(std::string_view text) {
-    for (char character : text) {
+    char* const to = characters.data();
+    const char* const from = text.data();
+    const std::size_t length = text.size();
+    for (std::size_t i = 0; i < length; ++i) {
       if (size == 63) {
         truncated = true;
         return;
       }
-      characters[size++] = character;
+      to[size++] = from[i];
+      hash = hash * prime + static_cast<unsigned char>(from[i]) + 1;
     }
   }
   constexpr void append_number(std::int64_t number) {
@@ -38,9 +44,16 @@ struct Name {
     append(std::string_view{&digit, 1});
   }
   constexpr void shorten(std::size_t new_size) {
-    while (size > new_size) characters[--size] = '\0';
+    const Name longer = *this;
+    *this = Name{longer.view().substr(0, new_size)};
   }
   [[nodiscard]] constexpr std::string_view view() const { return {characters.data(), size}; }
+  [[nodiscard]] friend constexpr bool operator==(const Name& left, const Name& right) {
+    return left.hash == right.hash && left.size == right.size && left.view() == right.view();
+  }
+
+private:
+  static constexpr std::uint64_t prime = 0x100000001b3;
 };
 
 /// How the elements of a parameter are drawn when a network is made. `a` and `b` as each kind says.
