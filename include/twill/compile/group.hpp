@@ -27,6 +27,8 @@ struct Unit {
   List<int> assigned{};     ///< the parameters it overwrites
   List<int> members{};      ///< nodes, in order
   List<int> dependencies{}; ///< units that have to run before
+
+  constexpr Unit() = default;
 };
 
 /// The units of a graph, while it is being fused and afterwards.

@@ -71,6 +71,8 @@ private:
     AxisMap dimensions = no_axes; ///< the order of the grid's dimensions
     int rank = 0;
     bool is_scalar = false; ///< one element in all: its row has length one
+
+    constexpr Draft() = default;
   };
 
   constexpr void emit(int unit_id) {

@@ -21,6 +21,8 @@ struct UpdatesAfter {
   List<int> first{};
   List<Link> links{};
 
+  constexpr explicit UpdatesAfter(std::size_t units) : first(units, -1) {}
+
   constexpr void add(int on, int update) {
     int& head = first[static_cast<std::size_t>(on)];
     links.push_back({update, head});
@@ -34,7 +36,7 @@ public:
       : units_{&units},
         waiting_(static_cast<std::size_t>(units.size()), 0),
         done_(static_cast<std::size_t>(units.size()), 0),
-        updates_{List<int>(static_cast<std::size_t>(units.size()), -1), {}} {
+        updates_{static_cast<std::size_t>(units.size())} {
     find_updates();
     for (int node = 0; node < graph.size(); ++node)
       if (const int start = units.unit_of(node); start >= 0 && !waits(start)) run(start);

@@ -102,6 +102,8 @@ struct Lowered {
   List<graph::Symbol> symbols{};
   graph::Fault fault{};
   int outputs = 0;
+
+  constexpr Lowered() = default;
 };
 
 /// How many records of each sort a frozen table holds.

@@ -27,10 +27,13 @@ public:
   constexpr TextPart(std::string_view text) : text_{text.empty() ? "" : text.data()}, size_{text.size()} {}
   constexpr TextPart(const char* text) : TextPart{std::string_view{text}} {}
   constexpr TextPart(const std::string& text) : TextPart{std::string_view{text}} {}
-  template <DecimalNumber T>
-  constexpr TextPart(T number)
-      : number_{number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number)},
-        negative_{number < 0} {}
+  template <DecimalNumber T> constexpr TextPart(T number) : number_{static_cast<std::uint64_t>(number)} {
+    if constexpr (std::signed_integral<T>)
+      if (number < 0) {
+        number_ = 0 - number_;
+        negative_ = true;
+      }
+  }
 
   /// How many characters the part has.
   [[nodiscard]] constexpr std::size_t size() const {

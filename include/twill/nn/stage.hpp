@@ -26,6 +26,8 @@ namespace detail {
 struct Joint {
   graph::Graph graph{};
   int cotangent = -1; ///< the input node that carries the result's gradient; all nodes before it are the forward pass
+
+  constexpr Joint() = default;
 };
 
 [[nodiscard]] constexpr int zero_like(graph::Graph& graph, int node) {

@@ -53,11 +53,11 @@ public:
 
   /// Copies the module's weights to the first `count` devices.
   void replicate(std::size_t count) const {
-    const nn::NetworkState<D>& module = *states_[0];
+    const nn::NetworkState<D>& original = *states_[0];
     for (std::size_t rank = 1; rank < count; ++rank)
-      for (std::size_t i = 0; i < module.buffers.size(); ++i)
-        copy_bytes(devices_[rank], states_[rank]->buffers[i].data(), module.device, module.buffers[i].data(),
-                   module.buffers[i].bytes(), CopyOptions{});
+      for (std::size_t i = 0; i < original.buffers.size(); ++i)
+        copy_bytes(devices_[rank], states_[rank]->buffers[i].data(), original.device, original.buffers[i].data(),
+                   original.buffers[i].bytes(), CopyOptions{});
   }
 
   /// Moves the gradients of all replicas into the module's, in order of rank.

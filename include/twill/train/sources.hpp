@@ -25,6 +25,8 @@ struct LossTrace {
   int loss = -1;
   List<int> weights{};
   List<int> gradients{};
+
+  constexpr LossTrace() = default;
 };
 
 template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
