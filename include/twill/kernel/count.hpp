@@ -20,7 +20,7 @@ constexpr bool counts_access = false;
 
 /// Elements loaded from and stored to each operand, since the last `clear`.
 struct AccessCounts {
-  static constexpr std::size_t max_operands = 64;
+  static constexpr std::size_t max_operands = 128; // as many as a program may have
   std::array<std::atomic<std::int64_t>, max_operands> loads{};
   std::array<std::atomic<std::int64_t>, max_operands> stores{};
 
