@@ -72,17 +72,22 @@ private:
     const int root = root_of(*graph_, id);
     const int producer = units_->unit_of(root);
     if (producer < 0 || producer == unit || holds(root)) return;
-    int cost = 0;
-    int large_reads = 0;
-    if (!can_recompute(root, units_->unit(unit), cost, large_reads) || large_reads > 1) store_root(root);
+    Recomputation recomputation{};
+    if (!can_recompute(root, units_->unit(unit), recomputation)) store_root(root);
   }
 
+  /// What computing a value again would take.
+  struct Recomputation {
+    int cost = 0;
+    int large_read = -1; ///< the one tensor of the value's own size that it reads
+  };
+
   /// True when a node follows cheaply from what is in memory.
-  constexpr bool can_recompute(int id, const Unit& where, int& cost, int& large_reads) const {
+  constexpr bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
     const Node& node = graph_->node(id);
     if (!is_elementwise(node.kind)) return false;
-    cost += cost_of(node);
-    if (cost > recomputation_limit) return false;
+    so_far.cost += cost_of(node);
+    if (so_far.cost > recomputation_limit) return false;
     for (int i = 0; i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
       const Node& root = graph_->node(reading.root);
@@ -92,11 +97,13 @@ private:
       if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
         return false;
       if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
-        if (graph::proper_rank(root.shape) >= graph::proper_rank(node.shape)) ++large_reads;
+        if (graph::proper_rank(root.shape) < graph::proper_rank(node.shape) || so_far.large_read == reading.root)
+          continue;
+        if (so_far.large_read >= 0) return false;
+        so_far.large_read = reading.root;
         continue;
       }
-      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, cost, large_reads))
-        return false;
+      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, so_far)) return false;
     }
     return true;
   }
