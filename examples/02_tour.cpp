@@ -22,6 +22,11 @@ struct Classifier {
 };
 // end region
 
+// region: plan
+using Labels = Tensor<std::int64_t, Cpu, Shape<dyn>>;
+static_assert(plan<Classifier, nn::cross_entropy, optim::Adam, Labels>().launches == 11);
+// end region
+
 namespace {
 
 void expressions() {

@@ -13,10 +13,16 @@ namespace twill::inline v0::compile {
 
 /// A table that is still growing, as the run time would see it. It has to stay where it is.
 [[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
-  const auto all = [](const auto& list) { return std::span{list.data(), list.size()}; };
-  return {all(lowered.values),  all(lowered.operands), all(lowered.instructions), all(lowered.kernels),
-          all(lowered.lines),   all(lowered.inputs),   all(lowered.parameters),   all(lowered.knobs),
-          all(lowered.symbols), lowered.outputs};
+  return {{lowered.values.data(), lowered.values.size()},
+          {lowered.operands.data(), lowered.operands.size()},
+          {lowered.instructions.data(), lowered.instructions.size()},
+          {lowered.kernels.data(), lowered.kernels.size()},
+          {lowered.lines.data(), lowered.lines.size()},
+          {lowered.inputs.data(), lowered.inputs.size()},
+          {lowered.parameters.data(), lowered.parameters.size()},
+          {lowered.knobs.data(), lowered.knobs.size()},
+          {lowered.symbols.data(), lowered.symbols.size()},
+          lowered.outputs};
 }
 
 /// Counts of one compiled function.

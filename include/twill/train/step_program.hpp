@@ -5,6 +5,7 @@
 // its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/core/list.hpp>
 #include <twill/train/optimiser.hpp>
 
 #include <array>
@@ -33,6 +34,12 @@ template <template <class...> class Step, class M, class... Tensors> struct Sour
 template <template <class...> class Step, class M, class... Tensors>
 using source_for = typename SourceFor<Step, M, Tensors...>::type;
 
+/// A run-time number of a program that the model has too, and where in both.
+struct SharedNumber {
+  std::size_t in_program = 0;
+  std::size_t in_model = 0;
+};
+
 /// A compiled program, its arena and its numbers.
 template <HostDevice D> struct StepProgram {
   StepProgram(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels,
@@ -45,13 +52,13 @@ template <HostDevice D> struct StepProgram {
 
   /// Takes over the model's numbers as they are now.
   void take(const compile::Knobs& model) {
-    for (const auto& [to, from] : shared) knobs.copy_at(to, model, from);
+    for (const SharedNumber& number : shared) knobs.copy_at(number.in_program, model, number.in_model);
   }
 
   compile::Executor<D> executor;
   compile::Knobs knobs;
   bool draws = false;
-  std::vector<std::pair<std::size_t, std::size_t>> shared{}; ///< numbers that the model has too, and where
+  List<SharedNumber> shared{};
 };
 
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.

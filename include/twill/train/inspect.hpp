@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the compiler made of a model, named by the model itself: `plan<Mlp>()` counts the kernels of its forward pass,
+// `plan<Mlp, nn::cross_entropy, optim::Sgd, Labels>()` those of a whole training step on targets of these tensor types, as
+// constexpr data for a `static_assert`. `dump` and `graphviz` show graph, fused groups and memory plan. Elements are float.
+// Read next: compile/report.hpp.
+
+#include <twill/compile/dump.hpp>
+#include <twill/compile/report.hpp>
+#include <twill/train/sources.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace twill::inline v0 {
+
+namespace train {
+
+/// The sources of a model's forward pass, and of its training step.
+template <nn::Model M> using ForwardOf = nn::PlainForward<nn::ModelStage<M, float, true>>;
+template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
+using StepOf = WholeStep<M, float, std::remove_const_t<decltype(Loss)>, R, compile::argument_t<Targets>...>;
+
+} // namespace train
+
+/// Counts of the forward pass. Tensors of fewer than `large_elements` elements are not counted as read or written.
+template <nn::Model M> [[nodiscard]] constexpr compile::Report plan(std::int64_t large_elements = 1) {
+  return compile::plan<train::ForwardOf<M>>(large_elements);
+}
+/// Counts of a whole training step: forward, loss, backward and update.
+template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
+[[nodiscard]] constexpr compile::Report plan(std::int64_t large_elements = 1) {
+  return compile::plan<train::StepOf<M, Loss, R, Targets...>>(large_elements);
+}
+
+/// The forward pass as text. With the sizes of its named dimensions, `{{"batch", 64}}`, the memory plan has offsets.
+template <nn::Model M> [[nodiscard]] std::string dump(compile::DimensionSizes sizes = {}) {
+  return compile::dump<train::ForwardOf<M>>(sizes);
+}
+/// A whole training step as text.
+template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
+[[nodiscard]] std::string dump(compile::DimensionSizes sizes = {}) {
+  return compile::dump<train::StepOf<M, Loss, R, Targets...>>(sizes);
+}
+
+/// The forward pass in the language of Graphviz: `dot -Tsvg`.
+template <nn::Model M> [[nodiscard]] std::string graphviz() { return compile::graphviz<train::ForwardOf<M>>(); }
+/// A whole training step in the language of Graphviz.
+template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets> [[nodiscard]] std::string graphviz() {
+  return compile::graphviz<train::StepOf<M, Loss, R, Targets...>>();
+}
+
+} // namespace twill::inline v0
