@@ -90,3 +90,6 @@ set_target_properties(twill_cuda PROPERTIES EXPORT_NAME cuda)
 target_link_libraries(twill_cuda INTERFACE twill)
 # -std by hand: CMake 3.25 knows no language level of nvcc 13.
 target_compile_options(twill_cuda INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--expt-relaxed-constexpr>")
+# What nvcc's front end allows by default ends at training steps of about 700 nodes.
+target_compile_options(twill_cuda INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:SHELL:-Xcudafe --max_cost_constexpr_call=200000000>")
