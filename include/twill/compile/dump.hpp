@@ -45,10 +45,9 @@ public:
   [[nodiscard]] std::string text() const {
     std::string result = "graph: " + std::to_string(graph_.size()) + " nodes\n";
     for (int id = 0; id < graph_.size(); ++id) result += "  " + node_text(id) + "\n";
-    int launches = 0;
-    for (const Instruction& instruction : lowered_.instructions) launches += instruction.continues ? 0 : 1;
-    result +=
-        "launches: " + std::to_string(launches) + ", of " + std::to_string(lowered_.kernels.size()) + " kernels\n";
+    const Report report = report_of(view_of(lowered_));
+    result += "launches: " + std::to_string(report.launches) + ", of " + std::to_string(report.distinct_kernels) +
+              " kernels\n";
     for (std::size_t i = 0; i < lowered_.instructions.size(); ++i) {
       result += "  " + heading(i) + "\n";
       for (const std::string& line : program(i)) result += "    " + line + "\n";
@@ -203,9 +202,8 @@ private:
                                                                 : "elementwise program";
     std::string grid{};
     for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
-    if (instruction.continues) grid += ") (in the same launch";
     return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid +
-           ")";
+           ")" + (instruction.continues ? " (in the same launch)" : "");
   }
 
   /// The lines of a launch with its operands named.

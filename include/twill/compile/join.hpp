@@ -71,12 +71,14 @@ constexpr void join_launches(Lowered& table) {
 
 /// The first and the last instruction that touch each value; the members of one launch run at the same time.
 constexpr void find_uses(Lowered& table) {
-  std::size_t first = 0;
+  std::size_t first = 0; // and last instruction of the launch under way
+  std::size_t last = 0;
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     const Instruction& instruction = table.instructions[i];
-    if (!instruction.continues) first = i;
-    std::size_t last = i;
-    while (last + 1 < table.instructions.size() && table.instructions[last + 1].continues) ++last;
+    if (!instruction.continues) {
+      first = last = i;
+      while (last + 1 < table.instructions.size() && table.instructions[last + 1].continues) ++last;
+    }
     for (int k = 0; k < instruction.operand_count; ++k) {
       const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
       if (operand.kind != OperandKind::memory) continue;

@@ -84,6 +84,7 @@ public:
   constexpr void reserve(std::size_t count) {
     if (count > capacity_) move_to(count);
   }
+  /// requires: the value is not of this list
   constexpr void resize(std::size_t count, const T& value = T{}) {
     reserve(count);
     while (size_ > count) drop(--size_);

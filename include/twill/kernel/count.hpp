@@ -5,6 +5,8 @@
 // it is nothing. Tests prove with it that a fused program passes over each operand once. All files of a counting executable
 // have to define the macro alike.
 
+#include <twill/kernel/table.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -20,7 +22,7 @@ constexpr bool counts_access = false;
 
 /// Elements loaded from and stored to each operand, since the last `clear`.
 struct AccessCounts {
-  static constexpr std::size_t max_operands = 128; // as many as a program may have
+  static constexpr std::size_t max_operands = kernel::max_operands;
   std::array<std::atomic<std::int64_t>, max_operands> loads{};
   std::array<std::atomic<std::int64_t>, max_operands> stores{};
 
