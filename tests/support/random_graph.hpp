@@ -3,18 +3,18 @@
 //
 // Random traced functions from a seed: elementwise chains, reductions, views, casts, draws, matrix products, gradients and
 // parameter updates in any order, with a batch extent that is known only at run time. Functions are kept tame (bounded,
-// smooth where it matters) so that results can be compared.
+// smooth where it matters) so that results can be compared. The same seed makes the same graph at compile time and at run
+// time, where numbers to run it on come with it.
 
 #include "tests/support/graph_interpreter.hpp"
+#include "tests/support/mersenne.hpp"
 
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/ops/matmul.hpp>
 
-#include <random>
-#include <string>
-#include <vector>
+#include <string_view>
 
 namespace twill::test {
 
@@ -23,6 +23,7 @@ struct RandomGraphOptions {
   int steps = 20;
   bool gradients = true;
   bool assignments = true;
+  bool smooth = false;    ///< without stop_gradient, roundings and narrower types: finite differences mean something
   std::int64_t batch = 3; ///< the run-time extent; 0 gives empty tensors
 };
 
@@ -30,16 +31,24 @@ struct RandomGraphOptions {
 struct RandomGraph {
   graph::Graph graph{DType::float64};
   Environment environment{};
+  /// The floating scalar whose gradients are in the graph, what it was differentiated by, and those gradients; -1 where
+  /// there are none.
+  int loss = -1;
+  List<int> variables{};
+  List<int> gradients{};
 };
 
 namespace detail {
 
 class RandomGraphMaker {
 public:
-  RandomGraphMaker(RandomGraph& made, std::uint64_t seed, const RandomGraphOptions& options)
-      : made_{made}, graph_{made.graph}, random_{seed}, options_{options} {
+  /// Without an environment, only the graph is made.
+  constexpr RandomGraphMaker(graph::Graph& graph, RandomGraph* made, std::uint64_t seed,
+                             const RandomGraphOptions& options)
+      : made_{made}, graph_{graph}, random_{seed}, options_{options} {
     batch_ = graph_.symbol("batch");
-    made_.environment.symbols[0] = options.batch;
+    symbols_[0] = options.batch;
+    if (made_ != nullptr) made_->environment.symbols = symbols_;
     const int inputs = pick(1, 3);
     for (int i = 0; i < inputs; ++i) add_source(false);
     const int parameters = pick(0, 3);
@@ -52,52 +61,55 @@ public:
     const int outputs = pick(1, 4);
     for (int i = 0; i < outputs; ++i) graph_.outputs.push_back(any().id());
     graph_.outputs.push_back(values_.back().id());
-    for (const graph::KnobInfo& knob : graph_.knobs)
-      made_.environment.knobs.push_back(knob.name.view() == "gain" ? 0.75 : 7);
+    if (made_ != nullptr)
+      for (const graph::KnobInfo& knob : graph_.knobs)
+        made_->environment.knobs.push_back(knob.name.view() == "gain" ? 0.75 : 7);
   }
 
 private:
   using Value = graph::Value;
 
-  int pick(int low, int high) { return std::uniform_int_distribution<int>{low, high}(random_); }
-  bool chance(int percent) { return pick(1, 100) <= percent; }
-  Value any() {
+  constexpr int pick(int low, int high) { return random_.between(low, high); }
+  constexpr bool chance(int percent) { return pick(1, 100) <= percent; }
+  constexpr Value any() {
     // Mostly recent ones, so that chains grow.
     const int count = static_cast<int>(values_.size());
     const int index = chance(60) ? pick(count > 5 ? count - 5 : 0, count - 1) : pick(0, count - 1);
     return values_[static_cast<std::size_t>(index)];
   }
-  graph::Extent extent() {
+  constexpr graph::Extent extent() {
     if (chance(25)) return batch_;
-    return {std::array<std::int64_t, 5>{1, 2, 3, 4, 7}[static_cast<std::size_t>(pick(0, 4))], 0};
+    return {sizes[pick(0, 4)], 0};
   }
-  void keep(Value value) {
-    if (value.shape().elements().evaluate(made_.environment.symbols) > 4000) return;
+  constexpr void keep(Value value) {
+    if (value.shape().elements().evaluate(symbols_) > 4000) return;
     values_.push_back(value);
   }
-  Array numbers(const graph::Extents& shape, DType dtype) {
-    Array array{shape.evaluate(made_.environment.symbols), {}};
-    std::uniform_real_distribution<double> uniform{-1, 1};
-    for (std::int64_t i = 0; i < array.shape.elements(); ++i)
-      array.elements.push_back(rounded(uniform(random_), dtype));
-    return array;
+  /// The numbers of a source; drawn in any case, so that what follows does not depend on who wants them.
+  constexpr void numbers(const graph::Extents& shape, DType dtype, std::vector<Array>* to) {
+    const Dims dims = shape.evaluate(symbols_);
+    if (to != nullptr) to->push_back({dims, {}});
+    for (std::int64_t i = 0; i < dims.elements(); ++i) {
+      const double number = random_.uniform() * 2 - 1;
+      if (to != nullptr) to->back().elements.push_back(rounded(number, dtype));
+    }
   }
-  void add_source(bool parameter) {
+  constexpr void add_source(bool parameter) {
     graph::Extents shape{};
     const int rank = pick(0, 3);
     for (int axis = 0; axis < rank; ++axis) shape.append(extent());
-    const DType dtype = chance(85) ? DType::float64 : DType::float32;
+    const DType dtype = chance(85) || options_.smooth ? DType::float64 : DType::float32;
     if (parameter) {
-      const std::string name = "p" + std::to_string(graph_.parameters.size());
-      keep({graph_, graph_.add_parameter(name, dtype, shape, {}, graph::Role::weight, 0)});
-      made_.environment.parameters.push_back(numbers(shape, dtype));
+      const char name[] = {'p', static_cast<char>('0' + graph_.parameters.size())};
+      keep({graph_, graph_.add_parameter(std::string_view{name, 2}, dtype, shape, {}, graph::Role::weight, 0)});
+      numbers(shape, dtype, made_ == nullptr ? nullptr : &made_->environment.parameters);
     } else {
       keep({graph_, graph_.add_input(dtype, shape)});
-      made_.environment.inputs.push_back(numbers(shape, dtype));
+      numbers(shape, dtype, made_ == nullptr ? nullptr : &made_->environment.inputs);
     }
   }
 
-  bool broadcasts(Value a, Value b) {
+  constexpr bool broadcasts(Value a, Value b) {
     const graph::Extents left = a.shape();
     const graph::Extents right = b.shape();
     for (int i = 1; i <= left.rank && i <= right.rank; ++i) {
@@ -108,7 +120,7 @@ private:
     return true;
   }
 
-  Value unary(Value x) {
+  constexpr Value unary(Value x) {
     switch (pick(0, 8)) {
     case 0:
       return graph::tanh(x);
@@ -130,7 +142,7 @@ private:
       return x * graph::knob(graph_, "gain", 0.75, DType::float64);
     }
   }
-  Value binary(Value a, Value b) {
+  constexpr Value binary(Value a, Value b) {
     switch (pick(0, 6)) {
     case 0:
       return a + b;
@@ -148,7 +160,7 @@ private:
       return graph::where(b < 0.1, 0.0, a);
     }
   }
-  Value reduction(Value x) {
+  constexpr Value reduction(Value x) {
     const int axis = pick(0, x.rank() - 1);
     const auto keep_dims = chance(60) ? graph::KeepDims::yes : graph::KeepDims::no;
     switch (pick(0, 6)) {
@@ -167,7 +179,7 @@ private:
       return graph::log_softmax(x, axis);
     }
   }
-  Value view(Value x) {
+  constexpr Value view(Value x) {
     const graph::Extents shape = x.shape();
     switch (pick(0, 4)) {
     case 0:
@@ -190,7 +202,7 @@ private:
       return graph::broadcast_to(x, target);
     }
     default: {
-      if (shape.rank < 2) return graph::stop_gradient(x);
+      if (shape.rank < 2) return options_.smooth ? graph::tanh(x) : graph::stop_gradient(x);
       const int first = pick(0, shape.rank - 2);
       graph::Extents target{};
       for (int axis = 0; axis < shape.rank; ++axis) {
@@ -203,17 +215,18 @@ private:
     }
     }
   }
-  Value product(Value x) {
+  constexpr Value product(Value x) {
     const graph::Extents shape = x.shape();
     if (shape.rank != 2) return graph::tanh(x);
     // With its own transpose, so that the extents agree whatever they are.
     return graph::matmul(x, graph::transpose(graph::sin(x))) * 0.25;
   }
-  Value draw(Value x) {
+  constexpr Value draw(Value x) {
     const Value mask = graph::random_uniform(graph_, x.shape()) < 0.5;
     return graph::where(mask, 0.0, x * 2.0);
   }
-  Value conversion(Value x) {
+  constexpr Value conversion(Value x) {
+    if (options_.smooth) return graph::sin(x) * 0.5;
     switch (pick(0, 3)) {
     case 0:
       return graph::cast(graph::cast(x, DType::float32), DType::float64);
@@ -226,7 +239,7 @@ private:
     }
   }
 
-  void step() {
+  constexpr void step() {
     const Value x = any();
     const int kind = pick(1, 100);
     if (kind <= 28) {
@@ -248,44 +261,60 @@ private:
     }
   }
 
-  void add_gradients() {
+  constexpr void add_gradients() {
     const Value loss = graph::sum(graph::cast(graph::tanh(any()), DType::float64));
     List<int> variables{};
     for (const auto& input : graph_.inputs) variables.push_back(input.node);
     for (const auto& parameter : graph_.parameters) variables.push_back(parameter.node);
     const Value one = graph::constant(graph_, DType::float64, 1);
-    for (int id : graph::gradients(graph_, {{loss.id(), one.id()}}, variables))
+    const auto gradients = graph::gradients(graph_, {{loss.id(), one.id()}}, variables);
+    for (int id : gradients)
       if (id >= 0) values_.push_back({graph_, id});
     keep(loss);
+    if (made_ == nullptr) return;
+    made_->loss = loss.id();
+    made_->variables = variables;
+    for (int id : gradients) made_->gradients.push_back(id);
   }
-  void add_assignments() {
+  constexpr void add_assignments() {
     const std::size_t count = graph_.parameters.size();
     for (std::size_t p = 0; p < count; ++p) {
       const Value parameter{graph_, graph_.parameters[p].node};
-      for (auto value = values_.rbegin(); value != values_.rend(); ++value) {
-        if (!(value->shape() == parameter.shape()) || value->id() == parameter.id() || !is_floating(value->dtype()))
+      for (std::size_t k = values_.size(); k-- > 0;) {
+        const Value value = values_[k];
+        if (!(value.shape() == parameter.shape()) || value.id() == parameter.id() || !is_floating(value.dtype()))
           continue;
-        const Value updated = graph::cast(parameter * 0.9 - *value * 0.1, parameter.dtype());
+        const Value updated = graph::cast(parameter * 0.9 - value * 0.1, parameter.dtype());
         graph_.add_assign(parameter.id(), updated.id());
         break;
       }
     }
   }
 
-  RandomGraph& made_;
+  static constexpr std::int64_t sizes[] = {1, 2, 3, 4, 7};
+
+  RandomGraph* made_;
   graph::Graph& graph_;
-  std::mt19937_64 random_;
+  Mersenne random_;
   RandomGraphOptions options_;
+  graph::SymbolValues symbols_{};
   graph::Extent batch_{};
-  std::vector<Value> values_{};
+  List<Value> values_{};
 };
 
 } // namespace detail
 
 inline RandomGraph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {}) {
   RandomGraph made{};
-  const detail::RandomGraphMaker maker{made, seed, options};
+  const detail::RandomGraphMaker maker{made.graph, &made, seed, options};
   return made;
+}
+
+/// The graph alone, at compile time too.
+constexpr graph::Graph random_graph_alone(std::uint64_t seed, const RandomGraphOptions& options = {}) {
+  graph::Graph graph{DType::float64};
+  const detail::RandomGraphMaker maker{graph, nullptr, seed, options};
+  return graph;
 }
 
 } // namespace twill::test

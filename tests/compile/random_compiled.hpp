@@ -1,0 +1,114 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random graphs through the whole compiler: traced from a seed, differentiated, fused, planned and compiled into kernels,
+// then run and compared with the graph run node by node. A hundred of them, in files of twenty.
+
+#include "tests/support/compiled_rows.hpp"
+#include "tests/support/random_graph.hpp"
+#include "tests/support/table_interpreter.hpp"
+
+#include <twill/compile/executor.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::test {
+
+inline constexpr RandomGraphOptions compiled_options{.steps = 9};
+
+template <std::uint64_t Seed> struct RandomSource {
+  static constexpr graph::Graph trace() { return random_graph_alone(Seed, compiled_options); }
+};
+
+/// An array's elements as bytes of its type, and back.
+inline std::vector<std::byte> packed(const Array& array, DType dtype) {
+  std::vector<std::byte> bytes(array.elements.size() * size_of(dtype) + 1);
+  for (std::size_t i = 0; i < array.elements.size(); ++i)
+    store(dtype, bytes.data() + i * size_of(dtype), array.elements[i]);
+  return bytes;
+}
+inline Array unpacked(const std::vector<std::byte>& bytes, DType dtype, const Dims& shape) {
+  Array array{shape, {}};
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    array.elements.push_back(load(dtype, bytes.data() + static_cast<std::size_t>(i) * size_of(dtype)));
+  return array;
+}
+
+inline std::string difference(const Array& expected, const Array& got, const std::string& where) {
+  for (std::size_t i = 0; i < expected.elements.size(); ++i) {
+    const double a = expected.elements[i];
+    const double b = got.elements[i];
+    const bool same = std::isnan(a)   ? std::isnan(b)
+                      : std::isinf(a) ? a == b
+                                      : std::fabs(a - b) <= 2e-5 * (1 + std::fabs(a) + std::fabs(b));
+    if (!same)
+      return where + ", element " + std::to_string(i) + ": " + std::to_string(a) + " became " + std::to_string(b);
+  }
+  return {};
+}
+
+/// Runs the compiled graph; says where its results differ from those of the graph.
+inline std::string compiled_fault(std::uint64_t seed, const compile::TableView& table,
+                                  std::span<const compile::KernelFunction> kernels) {
+  RandomGraph made = random_graph(seed, compiled_options);
+  const Environment& environment = made.environment;
+  const Results expected = evaluate(made.graph, environment);
+  std::vector<std::vector<std::byte>> inputs{}, parameters{}, outputs{};
+  for (std::size_t i = 0; i < environment.inputs.size(); ++i)
+    inputs.push_back(packed(environment.inputs[i], made.graph.node(made.graph.inputs[i].node).dtype));
+  for (std::size_t i = 0; i < environment.parameters.size(); ++i)
+    parameters.push_back(packed(environment.parameters[i], made.graph.node(made.graph.parameters[i].node).dtype));
+  for (const int id : made.graph.outputs) {
+    const graph::Node& node = made.graph.node(id);
+    outputs.emplace_back(
+        static_cast<std::size_t>(node.shape.evaluate(environment.symbols).elements()) * size_of(node.dtype) + 1);
+  }
+  const auto addresses = [](std::vector<std::vector<std::byte>>& arrays) {
+    std::vector<void*> result{};
+    for (auto& array : arrays) result.push_back(array.data());
+    return result;
+  };
+  const auto input_addresses = addresses(inputs);
+  const auto parameter_addresses = addresses(parameters);
+  const auto output_addresses = addresses(outputs);
+  std::vector<std::uint64_t> knobs{};
+  for (std::size_t k = 0; k < environment.knobs.size(); ++k)
+    knobs.push_back(compile::bits_of(table.knobs[k].dtype, environment.knobs[k]));
+  {
+    compile::Executor<Cpu> executor{Cpu{}, table, kernels, compile::Arena::kept};
+    executor.run(
+        environment.symbols,
+        {.inputs = input_addresses, .parameters = parameter_addresses, .outputs = output_addresses, .knobs = knobs});
+    synchronize(Cpu{});
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Array got = unpacked(outputs[k], made.graph.node(made.graph.outputs[k]).dtype, expected.outputs[k].shape);
+    if (auto fault = difference(expected.outputs[k], got, "output " + std::to_string(k)); !fault.empty()) return fault;
+  }
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    const Array got =
+        unpacked(parameters[k], made.graph.node(made.graph.parameters[k].node).dtype, expected.parameters[k].shape);
+    if (auto fault = difference(expected.parameters[k], got, "parameter " + std::to_string(k)); !fault.empty())
+      return fault;
+  }
+  return {};
+}
+
+template <std::uint64_t First, std::uint64_t... Offsets>
+void check_compiled_graphs(std::integer_sequence<std::uint64_t, Offsets...>) {
+  const auto check = []<std::uint64_t Seed>(std::integral_constant<std::uint64_t, Seed>) {
+    using Source = RandomSource<Seed>;
+    INFO("seed " << Seed);
+    CHECK(compiled_fault(Seed, compile::Compiled<Source>::view(), compile::kernels<Source>) == "");
+  };
+  (check(std::integral_constant<std::uint64_t, First + Offsets>{}), ...);
+}
+
+} // namespace twill::test
