@@ -6,6 +6,7 @@
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/graph/fault.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/graph.hpp>
 #include <twill/graph/input.hpp>

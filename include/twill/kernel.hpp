@@ -12,6 +12,7 @@
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
+#include <twill/kernel/formulas.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/math/exponential.hpp>
 #include <twill/kernel/math/logarithm.hpp>
@@ -30,6 +31,9 @@
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
+#include <twill/kernel/scalar/floats.hpp>
+#include <twill/kernel/scalar/gamma.hpp>
+#include <twill/kernel/scalar/integers.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_product.hpp>
 #include <twill/kernel/stage.hpp>

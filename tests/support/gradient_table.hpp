@@ -121,6 +121,39 @@ inline constexpr std::tuple transcendental_rows{
     detail::row("atan2", {0.3, 2}, {-2, 2}, [](Value a, Value b) { return graph::atan2(a, b); }, [](const double* x) { return std::atan2(x[0], x[1]); }),
 };
 
+// Those above fill a file; these are compiled in one of their own.
+inline constexpr std::tuple special_rows{
+    detail::row("exp2", {}, [](Value x) { return graph::exp2(x); }, [](const double* x) { return std::exp2(x[0]); }),
+    detail::row("log2", {0.2, 3}, [](Value x) { return graph::log2(x); }, [](const double* x) { return std::log2(x[0]); }),
+    detail::row("log10", {0.2, 3}, [](Value x) { return graph::log10(x); }, [](const double* x) { return std::log10(x[0]); }),
+    detail::row("cbrt", {0.2, 3}, [](Value x) { return graph::cbrt(x); }, [](const double* x) { return std::cbrt(x[0]); }),
+    detail::row("asinh", {}, [](Value x) { return graph::asinh(x); }, [](const double* x) { return std::asinh(x[0]); }),
+    detail::row("acosh", {1.3, 4}, [](Value x) { return graph::acosh(x); }, [](const double* x) { return std::acosh(x[0]); }),
+    detail::row("atanh", {-0.8, 0.8}, [](Value x) { return graph::atanh(x); }, [](const double* x) { return std::atanh(x[0]); }),
+    detail::row("erfc", {}, [](Value x) { return graph::erfc(x); }, [](const double* x) { return std::erfc(x[0]); }),
+    detail::row("erf_accurate", {}, [](Value x) { return graph::erf_accurate(x); }, [](const double* x) { return std::erf(x[0]); }),
+    detail::row("tanh_accurate", {}, [](Value x) { return graph::tanh_accurate(x); }, [](const double* x) { return std::tanh(x[0]); }),
+    detail::row("lgamma", {0.4, 4}, [](Value x) { return graph::lgamma(x); }, [](const double* x) { return std::lgamma(x[0]); }),
+    detail::row("lgamma left of zero", {-1.8, -1.2}, [](Value x) { return graph::lgamma(x); }, [](const double* x) { return std::lgamma(x[0]); }),
+    detail::row("digamma", {0.4, 4}, [](Value x) { return graph::digamma(x); }),
+    detail::row("polygamma", {0.6, 4}, [](Value x) { return graph::polygamma(2, x); }),
+    detail::row("sinc", {0.3, 2}, [](Value x) { return graph::sinc(x); }, [](const double* x) { return std::sin(std::acos(-1.0) * x[0]) / (std::acos(-1.0) * x[0]); }),
+    detail::row("hypot", {0.3, 2}, {-2, 2}, [](Value a, Value b) { return graph::hypot(a, b); }, [](const double* x) { return std::hypot(x[0], x[1]); }),
+    detail::row("copysign", {0.3, 2}, {0.3, 2}, [](Value a, Value b) { return graph::copysign(a, b * -1); }, [](const double* x) { return -x[0]; }),
+    detail::row("ldexp", {}, {0.6, 1.4}, [](Value a, Value b) { return graph::ldexp(a, graph::round(b)) * b; }, [](const double* x) { return 2 * x[0] * x[1]; }),
+    detail::row("nextafter", {0.3, 2}, {3, 4}, [](Value a, Value b) { return graph::nextafter(a, b) * b; }, [](const double* x) { return x[0] * x[1]; }),
+    detail::row("fmod", {2.1, 2.4}, {1.3, 1.9}, [](Value a, Value b) { return graph::fmod(a, b); }, [](const double* x) { return std::fmod(x[0], x[1]); }),
+    detail::row("fmax", {}, {}, [](Value a, Value b) { return graph::fmax(a, b); }, [](const double* x) { return std::max(x[0], x[1]); }),
+    detail::row("fmin", {}, {}, [](Value a, Value b) { return graph::fmin(a, b); }, [](const double* x) { return std::min(x[0], x[1]); }),
+    detail::row("logaddexp", {}, {}, [](Value a, Value b) { return graph::logaddexp(a, b); }, [](const double* x) { return std::log(std::exp(x[0]) + std::exp(x[1])); }),
+    detail::row("logaddexp2", {}, {}, [](Value a, Value b) { return graph::logaddexp2(a, b); }, [](const double* x) { return std::log2(std::exp2(x[0]) + std::exp2(x[1])); }),
+    detail::row("xlogy", {}, {0.3, 2}, [](Value a, Value b) { return graph::xlogy(a, b); }, [](const double* x) { return x[0] * std::log(x[1]); }),
+    detail::row("lerp", {}, {}, [](Value a, Value b) { return graph::lerp(a, b, 0.3); }, [](const double* x) { return x[0] + 0.3 * (x[1] - x[0]); }),
+    detail::row("sigmoid_accurate", {-4, 4}, [](Value x) { return graph::sigmoid_accurate(x); }, [](const double* x) { return 1 / (1 + std::exp(-x[0])); }),
+    detail::row("silu_accurate", {}, [](Value x) { return graph::silu_accurate(x); }, [](const double* x) { return x[0] / (1 + std::exp(-x[0])); }),
+    detail::row("gelu_accurate", {}, [](Value x) { return graph::gelu_accurate(x); }, [](const double* x) { return 0.5 * x[0] * std::erfc(-x[0] / std::sqrt(2.0)); }),
+};
+
 inline constexpr std::tuple activation_rows{
     detail::row("relu", {}, [](Value x) { return graph::relu(x) * x; }, [](const double* x) { return x[0] > 0 ? x[0] * x[0] : 0; }),
     detail::row("leaky_relu", {}, [](Value x) { return graph::leaky_relu(x, 0.2); }, [](const double* x) { return x[0] > 0 ? x[0] : 0.2 * x[0]; }),
@@ -188,7 +221,7 @@ inline constexpr std::tuple loss_rows{
 };
 // clang-format on
 
-inline constexpr std::tuple all_rows =
-    std::tuple_cat(arithmetic_rows, transcendental_rows, activation_rows, reduction_rows, shape_rows, loss_rows);
+inline constexpr std::tuple all_rows = std::tuple_cat(arithmetic_rows, transcendental_rows, special_rows,
+                                                      activation_rows, reduction_rows, shape_rows, loss_rows);
 
 } // namespace twill::test

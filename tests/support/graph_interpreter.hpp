@@ -57,9 +57,11 @@ template <int P> double apply_primitive(kernel::Primitive primitive, const doubl
     throw std::logic_error("no such primitive");
   }
   constexpr int arity = kernel::info(candidate).arity;
-  constexpr bool bitwise = candidate >= kernel::Primitive::bitwise_and && candidate <= kernel::Primitive::bitwise_xor;
+  constexpr bool bitwise = candidate >= kernel::Primitive::bitwise_and && candidate <= kernel::Primitive::gcd;
   const auto integer = [&](int i) { return static_cast<std::int64_t>(x[i]); };
-  if constexpr (arity == 1)
+  if constexpr (candidate == kernel::Primitive::invert)
+    return static_cast<double>(kernel::apply<candidate>(integer(0)));
+  else if constexpr (arity == 1)
     return static_cast<double>(kernel::apply<candidate>(x[0]));
   else if constexpr (bitwise)
     return static_cast<double>(kernel::apply<candidate>(integer(0), integer(1)));

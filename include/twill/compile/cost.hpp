@@ -30,9 +30,26 @@ using graph::Primitive;
   case Primitive::cosh:
   case Primitive::tanh:
   case Primitive::erf:
+  case Primitive::exp2:
+  case Primitive::log2:
+  case Primitive::log10:
+  case Primitive::cbrt:
+  case Primitive::asinh:
+  case Primitive::acosh:
+  case Primitive::atanh:
+  case Primitive::tanh_accurate:
+  case Primitive::erf_accurate:
+  case Primitive::hypot:
+  case Primitive::fmod:
+  case Primitive::remainder:
   case Primitive::power:
   case Primitive::atan2:
     return 4;
+  case Primitive::erfc:
+  case Primitive::lgamma:
+  case Primitive::digamma:
+  case Primitive::polygamma:
+    return 9; // never twice
   case Primitive::random_uniform:
     return 3;
   default:

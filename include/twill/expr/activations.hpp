@@ -9,7 +9,8 @@
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
-#include <twill/expr/symbol.hpp>
+#include <twill/expr/symbol_functions.hpp>
+#include <twill/kernel/formulas.hpp>
 
 #include <string_view>
 #include <utility>
@@ -58,12 +59,6 @@ struct Elu {
   }
 };
 
-/// A node over a function of symbols; numbers take the floating type of the tensors beside them.
-template <class F, class... X> [[nodiscard]] constexpr auto function_node(X&&... x) {
-  constexpr DType numbers = floating_type(common_type<X...>());
-  return Node<Function<F>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
-}
-
 } // namespace expr
 
 /// max(x, 0)
@@ -85,6 +80,18 @@ template <TensorOperand X> [[nodiscard]] constexpr auto silu(X&& x) {
 /// x times the normal distribution function at x
 template <TensorOperand X> [[nodiscard]] constexpr auto gelu(X&& x) {
   return expr::function_node<expr::Gelu>(std::forward<X>(x));
+}
+/// sigmoid without the fast form's cancellation in the left tail. float32: within 3 ULP
+template <TensorOperand X> [[nodiscard]] constexpr auto sigmoid_accurate(X&& x) {
+  return expr::function_node<formula::SigmoidAccurate>(std::forward<X>(x));
+}
+/// x * sigmoid_accurate(x)
+template <TensorOperand X> [[nodiscard]] constexpr auto silu_accurate(X&& x) {
+  return expr::function_node<formula::SiluAccurate>(std::forward<X>(x));
+}
+/// gelu by erfc, without cancellation in the left tail
+template <TensorOperand X> [[nodiscard]] constexpr auto gelu_accurate(X&& x) {
+  return expr::function_node<formula::GeluAccurate>(std::forward<X>(x));
 }
 /// gelu as GPT-2 approximates it
 template <TensorOperand X> [[nodiscard]] constexpr auto gelu_tanh(X&& x) {

@@ -57,6 +57,27 @@ template <class A, class B, class C> struct Fields<A, B, C> {
   template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c); }
   template <class F> constexpr decltype(auto) consume(F&& f) && { return f(std::move(a), std::move(b), std::move(c)); }
 };
+template <class A, class B, class C, class D> struct Fields<A, B, C, D> {
+  A a;
+  B b;
+  C c;
+  D d;
+  template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c, d); }
+  template <class F> constexpr decltype(auto) consume(F&& f) && {
+    return f(std::move(a), std::move(b), std::move(c), std::move(d));
+  }
+};
+template <class A, class B, class C, class D, class E> struct Fields<A, B, C, D, E> {
+  A a;
+  B b;
+  C c;
+  D d;
+  E e;
+  template <class F> constexpr decltype(auto) apply(F&& f) const { return f(a, b, c, d, e); }
+  template <class F> constexpr decltype(auto) consume(F&& f) && {
+    return f(std::move(a), std::move(b), std::move(c), std::move(d), std::move(e));
+  }
+};
 
 /// `Op` has a name and a static `emit(Symbol...)`; a primitive's result type need not be traced.
 template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {

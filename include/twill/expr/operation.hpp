@@ -51,6 +51,12 @@ template <class F> struct Function {
   static constexpr Symbol emit(auto... symbols) { return F{}(symbols...); }
 };
 
+/// A node over a function of symbols; numbers take the floating type of the tensors beside them.
+template <class F, class... X> [[nodiscard]] constexpr auto function_node(X&&... x) {
+  constexpr DType numbers = floating_type(common_type<X...>());
+  return Node<Function<F>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
+}
+
 /// A node over operands of any kind; numbers beside them take the common type.
 template <class Op, class... X> [[nodiscard]] constexpr auto make_node(X&&... x) {
   constexpr DType common = common_type<X...>();
@@ -61,7 +67,11 @@ template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&..
   constexpr DType common = common_type<X...>();
   static_assert(family_of(P) != Family::bitwise || accepts(P, common),
                 "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");
-  static_assert(accepts(P, common) || family_of(P) == Family::bitwise,
+  static_assert(family_of(P) != Family::integer || accepts(P, common),
+                "twill: this operation takes integers; convert the operand with cast<T>(x)");
+  static_assert(P != Primitive::nextafter || accepts(P, common),
+                "twill: nextafter and spacing take float or double; convert the operand with cast<float>(x)");
+  static_assert(accepts(P, common) || family_of(P) != Family::arithmetic,
                 "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
   return Node<Apply<P>, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
 }

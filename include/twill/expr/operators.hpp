@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators of tensors and expressions. They compute nothing: they make the node that a statement evaluates as one
-// kernel. `/` is true division, `%` is Python's remainder, `&`, `|` and `^` are bitwise, on booleans logical. In-place
-// operators write through the tensor's memory, so views see them. Read next: expr/functions.hpp.
+// kernel. `/` is true division, `%` is Python's remainder, `&`, `|`, `^` and `~` are bitwise, on booleans logical. In-place
+// operators write through the tensor's memory, so views see them. `&&` and `||` stay the language's. Read next: expr/functions.hpp.
 
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
@@ -53,6 +53,16 @@ requires Operands<A, B>
 [[nodiscard]] constexpr auto operator^(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
 }
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator<<(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::left_shift>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto operator>>(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::right_shift>(std::forward<A>(a), std::forward<B>(b));
+}
 
 template <class A, class B>
 requires Operands<A, B>
@@ -94,6 +104,9 @@ template <TensorOperand A> [[nodiscard]] constexpr auto operator+(A&& a) {
 template <TensorOperand A> [[nodiscard]] constexpr auto operator!(A&& a) {
   return expr::apply_node<expr::Primitive::logical_not>(std::forward<A>(a));
 }
+template <TensorOperand A> [[nodiscard]] constexpr auto operator~(A&& a) {
+  return expr::apply_node<expr::Primitive::invert>(std::forward<A>(a));
+}
 
 /// `x += y` overwrites the elements of x, whoever shares them; y must broadcast to x. The result keeps x's element type.
 template <AnyTensor X, AnyOperand B> X&& operator+=(X&& x, B&& b) {
@@ -110,6 +123,30 @@ template <AnyTensor X, AnyOperand B> X&& operator*=(X&& x, B&& b) {
 }
 template <AnyTensor X, AnyOperand B> X&& operator/=(X&& x, B&& b) {
   expr::update<expr::Primitive::divide>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator%=(X&& x, B&& b) {
+  expr::update<expr::Primitive::remainder>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator&=(X&& x, B&& b) {
+  expr::update<expr::Primitive::bitwise_and>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator|=(X&& x, B&& b) {
+  expr::update<expr::Primitive::bitwise_or>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator^=(X&& x, B&& b) {
+  expr::update<expr::Primitive::bitwise_xor>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator<<=(X&& x, B&& b) {
+  expr::update<expr::Primitive::left_shift>(x, std::forward<B>(b));
+  return std::forward<X>(x);
+}
+template <AnyTensor X, AnyOperand B> X&& operator>>=(X&& x, B&& b) {
+  expr::update<expr::Primitive::right_shift>(x, std::forward<B>(b));
   return std::forward<X>(x);
 }
 

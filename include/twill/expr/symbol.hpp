@@ -3,62 +3,23 @@
 //
 // `Symbol` stands for one value of a program being written. Arithmetic on symbols appends lines and follows the same
 // promotion as tensors do, so an elementwise function is written once, as ordinary code, and a value that it uses twice is
-// computed once. Read next: expr/activations.hpp, which is made of it.
+// computed once. Read next: expr/symbol_functions.hpp, the operators and
+// functions of symbols.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/kernel/primitive.hpp>
 
-#include <cstdint>
+#include <concepts>
 
 namespace twill::inline v0::expr {
 
 using kernel::Primitive;
 
-/// What a primitive is about, which decides the element types that it takes and gives.
-enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, logical, bitwise };
+using kernel::Family;
 
-[[nodiscard]] constexpr Family family_of(Primitive primitive) {
-  switch (primitive) {
-  case Primitive::floor:
-  case Primitive::ceil:
-  case Primitive::round:
-  case Primitive::trunc:
-    return Family::rounding;
-  case Primitive::logical_not:
-  case Primitive::logical_and:
-  case Primitive::logical_or:
-  case Primitive::logical_xor:
-    return Family::logical;
-  case Primitive::bitwise_and:
-  case Primitive::bitwise_or:
-  case Primitive::bitwise_xor:
-    return Family::bitwise;
-  case Primitive::negate:
-  case Primitive::abs:
-  case Primitive::sign:
-  case Primitive::square:
-  case Primitive::add:
-  case Primitive::subtract:
-  case Primitive::multiply:
-  case Primitive::floor_divide:
-  case Primitive::remainder:
-  case Primitive::power:
-  case Primitive::maximum:
-  case Primitive::minimum:
-    return Family::arithmetic;
-  case Primitive::equal:
-  case Primitive::not_equal:
-  case Primitive::less:
-  case Primitive::less_equal:
-  case Primitive::greater:
-  case Primitive::greater_equal:
-    return Family::comparison;
-  default:
-    return Family::floating;
-  }
-}
+[[nodiscard]] constexpr Family family_of(Primitive primitive) { return kernel::info(primitive).family; }
 
 /// In what type a primitive computes when its operands meet in `common`.
 [[nodiscard]] constexpr DType operand_type(Primitive primitive, DType common) {
@@ -86,6 +47,7 @@ enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, l
   case Primitive::multiply:
   case Primitive::minimum:
   case Primitive::square:
+  case Primitive::abs:
     return Primitive::logical_and;
   default:
     return Primitive::fma;
@@ -96,12 +58,14 @@ enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, l
   const Family family = family_of(primitive);
   if (family == Family::arithmetic) return common != DType::boolean || of_booleans(primitive) != Primitive::fma;
   if (family == Family::bitwise) return !is_floating(common);
-  return true;
+  if (family == Family::integer) return !is_floating(common) && common != DType::boolean;
+  return primitive != Primitive::nextafter || (common != DType::float16 && common != DType::bfloat16);
 }
 
 /// One value of the program being written.
 class Symbol {
 public:
+  constexpr Symbol() = default;
   constexpr Symbol(Code& code, int line) : code_{&code}, line_{line} {}
 
   [[nodiscard]] constexpr int line() const { return line_; }
@@ -114,14 +78,14 @@ public:
   }
 
 private:
-  Code* code_;
-  int line_;
+  Code* code_ = nullptr;
+  int line_ = 0;
 };
 
 [[nodiscard]] constexpr Symbol apply(Primitive primitive, Symbol x) {
   if (family_of(primitive) == Family::rounding && !is_floating(x.type())) return x;
   if (x.type() == DType::boolean && family_of(primitive) == Family::arithmetic)
-    return primitive == Primitive::square ? x : x.to(DType::int64);
+    return of_booleans(primitive) == Primitive::logical_and ? x : x.to(DType::int64);
   const Symbol operand = x.to(operand_type(primitive, x.type()));
   return {x.code(), x.code().step(primitive, result_type(primitive, x.type()), {operand.line(), 0, 0, 0})};
 }
@@ -135,46 +99,53 @@ private:
   return {a.code(), a.code().step(primitive, result_type(primitive, common), {left, right, 0, 0})};
 }
 
-[[nodiscard]] constexpr Symbol where(Symbol condition, Symbol a, Symbol b) {
-  const DType common = promote(a.type(), b.type());
-  const int chosen = condition.to(DType::boolean).line();
-  if (common == DType::boolean) {
-    const Symbol first = apply(Primitive::logical_and, condition, a);
-    const Symbol second = apply(Primitive::logical_and, apply(Primitive::logical_not, condition), b);
-    return apply(Primitive::logical_or, first, second);
+/// An operand of a function of symbols: a symbol, or a plain number, which is weak.
+class Term {
+public:
+  constexpr Term(Symbol symbol) : symbol_{symbol} {} // NOLINT: implicit on purpose
+  template <class T>
+  requires std::integral<T> || std::floating_point<T>
+  constexpr Term(T number) // NOLINT: implicit on purpose
+      : number_{static_cast<double>(number)}, kind_{category_of<T>}, is_number_{true} {}
+
+  [[nodiscard]] constexpr bool is_number() const { return is_number_; }
+  [[nodiscard]] constexpr Category kind() const { return kind_; }
+  /// The value beside another one, whose type a number takes.
+  [[nodiscard]] constexpr Symbol beside(const Term& other) const {
+    return is_number_ ? other.symbol_.number(number_, kind_) : symbol_;
   }
-  return {a.code(), a.code().step(Primitive::where, common, {chosen, a.to(common).line(), b.to(common).line(), 0})};
+  /// The value in a type.
+  [[nodiscard]] constexpr Symbol in(Code& code, DType type) const {
+    return is_number_ ? Symbol{code, code.number(type, number_)} : symbol_.to(type);
+  }
+  [[nodiscard]] constexpr DType type() const {
+    return is_number_ ? weak_promote(DType::boolean, kind_) : symbol_.type();
+  }
+
+private:
+  Symbol symbol_{};
+  double number_ = 0;
+  Category kind_ = Category::boolean;
+  bool is_number_ = false;
+};
+
+[[nodiscard]] constexpr Symbol apply(Primitive primitive, const Term& a, const Term& b) {
+  return apply(primitive, a.beside(b), b.beside(a));
 }
 
-[[nodiscard]] constexpr Symbol operator+(Symbol a, Symbol b) { return apply(Primitive::add, a, b); }
-[[nodiscard]] constexpr Symbol operator-(Symbol a, Symbol b) { return apply(Primitive::subtract, a, b); }
-[[nodiscard]] constexpr Symbol operator*(Symbol a, Symbol b) { return apply(Primitive::multiply, a, b); }
-[[nodiscard]] constexpr Symbol operator/(Symbol a, Symbol b) { return apply(Primitive::divide, a, b); }
-[[nodiscard]] constexpr Symbol operator+(Symbol a, double b) { return a + a.number(b); }
-[[nodiscard]] constexpr Symbol operator-(Symbol a, double b) { return a - a.number(b); }
-[[nodiscard]] constexpr Symbol operator*(Symbol a, double b) { return a * a.number(b); }
-[[nodiscard]] constexpr Symbol operator/(Symbol a, double b) { return a / a.number(b); }
-[[nodiscard]] constexpr Symbol operator+(double a, Symbol b) { return b.number(a) + b; }
-[[nodiscard]] constexpr Symbol operator-(double a, Symbol b) { return b.number(a) - b; }
-[[nodiscard]] constexpr Symbol operator*(double a, Symbol b) { return b.number(a) * b; }
-[[nodiscard]] constexpr Symbol operator/(double a, Symbol b) { return b.number(a) / b; }
-[[nodiscard]] constexpr Symbol operator-(Symbol a) { return apply(Primitive::negate, a); }
-[[nodiscard]] constexpr Symbol operator>(Symbol a, double b) { return apply(Primitive::greater, a, a.number(b)); }
-[[nodiscard]] constexpr Symbol operator<(Symbol a, double b) { return apply(Primitive::less, a, a.number(b)); }
-[[nodiscard]] constexpr Symbol operator>(Symbol a, Symbol b) { return apply(Primitive::greater, a, b); }
-[[nodiscard]] constexpr Symbol operator<(Symbol a, Symbol b) { return apply(Primitive::less, a, b); }
-[[nodiscard]] constexpr Symbol maximum(Symbol a, Symbol b) { return apply(Primitive::maximum, a, b); }
-[[nodiscard]] constexpr Symbol minimum(Symbol a, Symbol b) { return apply(Primitive::minimum, a, b); }
-[[nodiscard]] constexpr Symbol maximum(Symbol a, double b) { return maximum(a, a.number(b)); }
-[[nodiscard]] constexpr Symbol minimum(Symbol a, double b) { return minimum(a, a.number(b)); }
-[[nodiscard]] constexpr Symbol exp(Symbol x) { return apply(Primitive::exp, x); }
-[[nodiscard]] constexpr Symbol expm1(Symbol x) { return apply(Primitive::expm1, x); }
-[[nodiscard]] constexpr Symbol log(Symbol x) { return apply(Primitive::log, x); }
-[[nodiscard]] constexpr Symbol log1p(Symbol x) { return apply(Primitive::log1p, x); }
-[[nodiscard]] constexpr Symbol tanh(Symbol x) { return apply(Primitive::tanh, x); }
-[[nodiscard]] constexpr Symbol erf(Symbol x) { return apply(Primitive::erf, x); }
-[[nodiscard]] constexpr Symbol sqrt(Symbol x) { return apply(Primitive::sqrt, x); }
-[[nodiscard]] constexpr Symbol square(Symbol x) { return apply(Primitive::square, x); }
-[[nodiscard]] constexpr Symbol abs(Symbol x) { return apply(Primitive::abs, x); }
+/// a where the condition holds, b elsewhere.
+[[nodiscard]] constexpr Symbol where(Symbol condition, const Term& a, const Term& b) {
+  const DType common = a.is_number() == b.is_number() ? promote(a.type(), b.type())
+                       : a.is_number()                ? weak_promote(b.type(), a.kind())
+                                                      : weak_promote(a.type(), b.kind());
+  Code& code = condition.code();
+  const Symbol chosen = condition.to(DType::boolean);
+  const Symbol first = a.in(code, common);
+  const Symbol second = b.in(code, common);
+  if (common == DType::boolean)
+    return apply(Primitive::logical_or, apply(Primitive::logical_and, chosen, first),
+                 apply(Primitive::logical_and, apply(Primitive::logical_not, chosen), second));
+  return {code, code.step(Primitive::where, common, {chosen.line(), first.line(), second.line(), 0})};
+}
 
 } // namespace twill::inline v0::expr

@@ -28,6 +28,8 @@ struct InputGradients {
 /// Rules of primitives with one operand x and result y, for the gradient g of y.
 constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
   constexpr double two_over_sqrt_pi = 1.1283791670955125738961589031215452;
+  constexpr double ln2 = 0.69314718055994530941723212145817657;
+  constexpr double ln10 = 2.3025850929940456840179914546843642;
   switch (primitive) {
   case Primitive::negate:
     return -g;
@@ -66,11 +68,33 @@ constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
   case Primitive::cosh:
     return g * sinh(x);
   case Primitive::tanh:
+  case Primitive::tanh_accurate:
     return g * (1 - y * y);
+  case Primitive::exp2:
+    return g * (y * ln2);
+  case Primitive::log2:
+    return g / (x * ln2);
+  case Primitive::log10:
+    return g / (x * ln10);
+  case Primitive::cbrt:
+    return g / (y * y * 3);
+  case Primitive::asinh:
+    return g * rsqrt(x * x + 1);
+  case Primitive::acosh:
+    return g * rsqrt(x * x - 1);
+  case Primitive::atanh:
+    return g / (1 - x * x);
+  case Primitive::erfc:
+    return g * (exp(-(x * x)) * -two_over_sqrt_pi);
+  case Primitive::lgamma:
+    return g * digamma(x);
+  case Primitive::digamma:
+    return g * polygamma(1, x);
   case Primitive::erf:
+  case Primitive::erf_accurate:
     return g * (exp(-(x * x)) * two_over_sqrt_pi);
   default:
-    return {}; // piecewise constant: floor, ceil, round, trunc, sign
+    return {}; // piecewise constant: floor, ceil, round, trunc, sign, frexp_exponent
   }
 }
 
@@ -106,6 +130,26 @@ constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, V
   case Primitive::power:
     if (result.wants(0)) result.set(0, g * (b * power(a, b - 1)));
     if (result.wants(1)) result.set(1, g * where(a > 0, y * log(a), 0));
+    break;
+  case Primitive::fmod:
+    result.set(0, g);
+    if (result.wants(1)) result.set(1, -(g * trunc(a / b)));
+    break;
+  case Primitive::hypot:
+    if (result.wants(0)) result.set(0, g * where(y == 0, 0, a / y));
+    if (result.wants(1)) result.set(1, g * where(y == 0, 0, b / y));
+    break;
+  case Primitive::copysign:
+    if (result.wants(0)) result.set(0, g * (sign(a) * copysign(1, b)));
+    break;
+  case Primitive::nextafter:
+    result.set(0, g);
+    break;
+  case Primitive::ldexp:
+    if (result.wants(0)) result.set(0, ldexp(g, b));
+    break;
+  case Primitive::polygamma: // the order is a whole number
+    if (result.wants(1)) result.set(1, g * polygamma(a + 1, b));
     break;
   case Primitive::atan2: {
     const Value scaled = g / (a * a + b * b);

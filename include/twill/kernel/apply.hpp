@@ -8,6 +8,8 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/kernel/primitive.hpp>
+#include <twill/kernel/scalar/floats.hpp>
+#include <twill/kernel/scalar/integers.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -23,121 +25,6 @@ template <> struct Compute<half> { using type = float; };
 template <> struct Compute<bfloat16> { using type = float; };
 
 template <class T> inline constexpr bool is_bool = std::same_as<T, bool>;
-
-/// Signed overflow wraps, as it does in NumPy.
-template <std::integral T, class F> constexpr T wrapping(T a, T b, F f) {
-  using Unsigned = std::make_unsigned_t<T>;
-  // int at least: small types would be promoted to a signed one
-  using Wide = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, Unsigned>;
-  return static_cast<T>(f(static_cast<Wide>(a), static_cast<Wide>(b)));
-}
-
-template <std::integral T> constexpr T floor_divide_integers(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::is_signed_v<T>) {
-    if (b == -1) return wrapping(T{0}, a, [](auto x, auto y) { return x - y; });
-    const T quotient = static_cast<T>(a / b);
-    return static_cast<T>(quotient - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0));
-  } else {
-    return static_cast<T>(a / b);
-  }
-}
-
-template <std::integral T> constexpr T remainder_integers(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::is_signed_v<T>) {
-    if (b == -1) return 0;
-    const T rest = static_cast<T>(a % b);
-    return static_cast<T>(rest != 0 && ((rest < 0) != (b < 0)) ? rest + b : rest);
-  } else {
-    return static_cast<T>(a % b);
-  }
-}
-
-template <std::integral T> constexpr T power_integers(T base, T exponent) {
-  if constexpr (std::is_signed_v<T>) {
-    if (exponent < 0) return base == 1 ? T{1} : base == -1 ? (exponent % 2 == 0 ? T{1} : T{-1}) : T{0};
-  }
-  T result = 1;
-  for (; exponent > 0; exponent = static_cast<T>(exponent / 2)) {
-    if (exponent % 2 != 0) result = wrapping(result, base, [](auto x, auto y) { return x * y; });
-    base = wrapping(base, base, [](auto x, auto y) { return x * y; });
-  }
-  return result;
-}
-
-/// Python's remainder: the sign of the divisor.
-template <std::floating_point T> constexpr T remainder_floats(T a, T b) {
-  T rest = std::fmod(a, b);
-  if (rest == 0) return std::copysign(T{0}, b);
-  if ((rest < 0) != (b < 0)) rest += b;
-  return rest;
-}
-
-template <std::floating_point T> constexpr T floor_divide_floats(T a, T b) {
-  if (b == 0) return a / b;
-  T rest = std::fmod(a, b);
-  T quotient = (a - rest) / b;
-  if (rest != 0 && ((rest < 0) != (b < 0))) quotient -= 1;
-  if (quotient == 0) return std::copysign(T{0}, a / b);
-  T result = std::floor(quotient);
-  if (quotient - result > T{0.5}) result += 1;
-  return result;
-}
-
-template <Primitive P, std::floating_point T> constexpr T apply_floating(T a) {
-  using enum Primitive;
-  if constexpr (P == negate)
-    return -a;
-  else if constexpr (P == abs)
-    return std::fabs(a);
-  else if constexpr (P == sign)
-    return a > 0 ? T{1} : a < 0 ? T{-1} : a == 0 ? T{0} : a;
-  else if constexpr (P == square)
-    return a * a;
-  else if constexpr (P == sqrt)
-    return std::sqrt(a);
-  else if constexpr (P == rsqrt)
-    return T{1} / std::sqrt(a);
-  else if constexpr (P == reciprocal)
-    return T{1} / a;
-  else if constexpr (P == floor)
-    return std::floor(a);
-  else if constexpr (P == ceil)
-    return std::ceil(a);
-  else if constexpr (P == round)
-    return std::nearbyint(a);
-  else if constexpr (P == trunc)
-    return std::trunc(a);
-  else if constexpr (P == exp)
-    return std::exp(a);
-  else if constexpr (P == expm1)
-    return std::expm1(a);
-  else if constexpr (P == log)
-    return std::log(a);
-  else if constexpr (P == log1p)
-    return std::log1p(a);
-  else if constexpr (P == sin)
-    return std::sin(a);
-  else if constexpr (P == cos)
-    return std::cos(a);
-  else if constexpr (P == tan)
-    return std::tan(a);
-  else if constexpr (P == asin)
-    return std::asin(a);
-  else if constexpr (P == acos)
-    return std::acos(a);
-  else if constexpr (P == atan)
-    return std::atan(a);
-  else if constexpr (P == sinh)
-    return std::sinh(a);
-  else if constexpr (P == cosh)
-    return std::cosh(a);
-  else if constexpr (P == tanh)
-    return std::tanh(a);
-  else
-    return std::erf(a);
-}
 
 template <Primitive P, std::integral T> constexpr T apply_integral(T a) {
   using enum Primitive;
@@ -179,6 +66,11 @@ template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a) {
       return a - a == T{0};
     else
       return true;
+  } else if constexpr (P == invert) {
+    if constexpr (detail::is_bool<T>)
+      return !a;
+    else
+      return static_cast<T>(~a);
   } else if constexpr (std::floating_point<T>)
     return detail::apply_floating<P>(a);
   else if constexpr (detail::is_bool<T>) {
@@ -214,24 +106,7 @@ template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a, T b) {
   else if constexpr (P == minimum)
     return a < b || a != a ? a : b;
   else if constexpr (std::floating_point<T>) {
-    if constexpr (P == add)
-      return a + b;
-    else if constexpr (P == subtract)
-      return a - b;
-    else if constexpr (P == multiply)
-      return a * b;
-    else if constexpr (P == divide)
-      return a / b;
-    else if constexpr (P == floor_divide)
-      return detail::floor_divide_floats(a, b);
-    else if constexpr (P == remainder)
-      return detail::remainder_floats(a, b);
-    else if constexpr (P == power)
-      return std::pow(a, b);
-    else {
-      static_assert(P == atan2, "twill: bitwise primitives take integers");
-      return std::atan2(a, b);
-    }
+    return detail::apply_floating<P>(a, b);
   } else if constexpr (detail::is_bool<T>) {
     if constexpr (P == add || P == bitwise_or)
       return a || b;
@@ -255,8 +130,16 @@ template <Primitive P, class T> [[nodiscard]] constexpr auto apply(T a, T b) {
       return detail::floor_divide_integers(a, b);
     else if constexpr (P == remainder)
       return detail::remainder_integers(a, b);
+    else if constexpr (P == fmod)
+      return detail::fmod_integers(a, b);
     else if constexpr (P == power)
       return detail::power_integers(a, b);
+    else if constexpr (P == left_shift)
+      return detail::left_shift_integers(a, b);
+    else if constexpr (P == right_shift)
+      return detail::right_shift_integers(a, b);
+    else if constexpr (P == gcd)
+      return detail::gcd_integers(a, b);
     else if constexpr (P == bitwise_and)
       return static_cast<T>(a & b);
     else if constexpr (P == bitwise_or)

@@ -81,6 +81,8 @@ template <Primitive P, std::integral T, int N> TWILL_INLINE Pack<T, N> apply_int
     return on_unsigned(a, a, [](auto x, auto y) { return x * y; });
   else if constexpr (P == floor || P == ceil || P == round || P == trunc)
     return a;
+  else if constexpr (P == invert)
+    return Pack<T, N>{~a.v};
   else
     return by_lane([](T x) { return kernel::apply<P>(x); }, a);
 }
@@ -124,6 +126,8 @@ TWILL_INLINE Pack<T, N> apply_floating(const Pack<T, N>& a, const Pack<T, N>& b)
     return select(b == b, larger(b, a), b); // the test stays off the chain of a reduction, whose sum is a
   else if constexpr (P == minimum)
     return select(b == b, smaller(b, a), b);
+  else if constexpr (P == copysign)
+    return copy_sign(a, b);
   else
     return by_lane([](T x, T y) { return kernel::apply<P>(x, y); }, a, b);
 }
@@ -159,7 +163,7 @@ template <Primitive P, class T, int N> [[nodiscard]] TWILL_INLINE auto apply(con
 /// One operand that is a truth value.
 template <Primitive P, int N, int W> [[nodiscard]] TWILL_INLINE auto apply(const Mask<N, W>& a) {
   using enum Primitive;
-  if constexpr (P == logical_not)
+  if constexpr (P == logical_not || P == invert)
     return ~a;
   else if constexpr (P == isfinite)
     return Mask<N, W>{true};

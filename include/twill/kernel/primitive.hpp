@@ -24,10 +24,15 @@ enum class Primitive : std::uint8_t {
   ceil,
   round,
   trunc,
+  // one operand, functions of real numbers
   exp,
   expm1,
+  exp2,
   log,
   log1p,
+  log2,
+  log10,
+  cbrt,
   sin,
   cos,
   tan,
@@ -37,12 +42,23 @@ enum class Primitive : std::uint8_t {
   sinh,
   cosh,
   tanh,
+  asinh,
+  acosh,
+  atanh,
   erf,
+  erfc,
+  lgamma,
+  digamma,
+  frexp_exponent,
+  tanh_accurate,
+  erf_accurate,
   // one operand, boolean result
   logical_not,
   isnan,
   isinf,
   isfinite,
+  // one operand, integers
+  invert,
   // two operands of one type
   add,
   subtract,
@@ -50,10 +66,16 @@ enum class Primitive : std::uint8_t {
   divide,
   floor_divide,
   remainder,
+  fmod,
   power,
-  atan2,
   maximum,
   minimum,
+  atan2,
+  hypot,
+  copysign,
+  nextafter,
+  ldexp,
+  polygamma,
   // two operands, boolean result
   equal,
   not_equal,
@@ -68,6 +90,9 @@ enum class Primitive : std::uint8_t {
   bitwise_and,
   bitwise_or,
   bitwise_xor,
+  left_shift,
+  right_shift,
+  gcd,
   // three operands
   where,
   fma,
@@ -77,39 +102,111 @@ enum class Primitive : std::uint8_t {
 
 inline constexpr int primitive_count = static_cast<int>(Primitive::random_uniform) + 1;
 
-/// How a primitive is called in prints, and how many operands it takes.
+/// What a primitive is about, which decides the element types that it takes and gives: numbers as they are (arithmetic,
+/// where booleans have a meaning only now and then), real numbers, what leaves integers alone, truth values from any type or
+/// from truth values, integers with or without booleans.
+enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, logical, bitwise, integer };
+
+/// How a primitive is called in prints, how many operands it takes, and of which types.
 struct PrimitiveInfo {
   std::string_view name;
   int arity;
+  Family family;
   bool boolean_result;
+
+  constexpr PrimitiveInfo(std::string_view primitive, int operands, Family about)
+      : name{primitive},
+        arity{operands},
+        family{about},
+        boolean_result{about == Family::comparison || about == Family::logical} {}
 };
 
-namespace detail {
+namespace detail::families {
+using enum Family;
 // Outside of the function: there every call of a constant evaluation would build the table anew.
 inline constexpr std::array<PrimitiveInfo, primitive_count> primitive_table{{
-    {"negate", 1, false},       {"abs", 1, false},        {"sign", 1, false},
-    {"square", 1, false},       {"sqrt", 1, false},       {"rsqrt", 1, false},
-    {"reciprocal", 1, false},   {"floor", 1, false},      {"ceil", 1, false},
-    {"round", 1, false},        {"trunc", 1, false},      {"exp", 1, false},
-    {"expm1", 1, false},        {"log", 1, false},        {"log1p", 1, false},
-    {"sin", 1, false},          {"cos", 1, false},        {"tan", 1, false},
-    {"asin", 1, false},         {"acos", 1, false},       {"atan", 1, false},
-    {"sinh", 1, false},         {"cosh", 1, false},       {"tanh", 1, false},
-    {"erf", 1, false},          {"logical_not", 1, true}, {"isnan", 1, true},
-    {"isinf", 1, true},         {"isfinite", 1, true},    {"add", 2, false},
-    {"subtract", 2, false},     {"multiply", 2, false},   {"divide", 2, false},
-    {"floor_divide", 2, false}, {"remainder", 2, false},  {"power", 2, false},
-    {"atan2", 2, false},        {"maximum", 2, false},    {"minimum", 2, false},
-    {"equal", 2, true},         {"not_equal", 2, true},   {"less", 2, true},
-    {"less_equal", 2, true},    {"greater", 2, true},     {"greater_equal", 2, true},
-    {"logical_and", 2, true},   {"logical_or", 2, true},  {"logical_xor", 2, true},
-    {"bitwise_and", 2, false},  {"bitwise_or", 2, false}, {"bitwise_xor", 2, false},
-    {"where", 3, false},        {"fma", 3, false},        {"random_uniform", 4, false},
+    {"negate", 1, arithmetic},
+    {"abs", 1, arithmetic},
+    {"sign", 1, arithmetic},
+    {"square", 1, arithmetic},
+    {"sqrt", 1, floating},
+    {"rsqrt", 1, floating},
+    {"reciprocal", 1, floating},
+    {"floor", 1, rounding},
+    {"ceil", 1, rounding},
+    {"round", 1, rounding},
+    {"trunc", 1, rounding},
+    {"exp", 1, floating},
+    {"expm1", 1, floating},
+    {"exp2", 1, floating},
+    {"log", 1, floating},
+    {"log1p", 1, floating},
+    {"log2", 1, floating},
+    {"log10", 1, floating},
+    {"cbrt", 1, floating},
+    {"sin", 1, floating},
+    {"cos", 1, floating},
+    {"tan", 1, floating},
+    {"asin", 1, floating},
+    {"acos", 1, floating},
+    {"atan", 1, floating},
+    {"sinh", 1, floating},
+    {"cosh", 1, floating},
+    {"tanh", 1, floating},
+    {"asinh", 1, floating},
+    {"acosh", 1, floating},
+    {"atanh", 1, floating},
+    {"erf", 1, floating},
+    {"erfc", 1, floating},
+    {"lgamma", 1, floating},
+    {"digamma", 1, floating},
+    {"frexp_exponent", 1, floating},
+    {"tanh_accurate", 1, floating},
+    {"erf_accurate", 1, floating},
+    {"logical_not", 1, logical},
+    {"isnan", 1, comparison},
+    {"isinf", 1, comparison},
+    {"isfinite", 1, comparison},
+    {"invert", 1, bitwise},
+    {"add", 2, arithmetic},
+    {"subtract", 2, arithmetic},
+    {"multiply", 2, arithmetic},
+    {"divide", 2, floating},
+    {"floor_divide", 2, arithmetic},
+    {"remainder", 2, arithmetic},
+    {"fmod", 2, arithmetic},
+    {"power", 2, arithmetic},
+    {"maximum", 2, arithmetic},
+    {"minimum", 2, arithmetic},
+    {"atan2", 2, floating},
+    {"hypot", 2, floating},
+    {"copysign", 2, floating},
+    {"nextafter", 2, floating},
+    {"ldexp", 2, floating},
+    {"polygamma", 2, floating},
+    {"equal", 2, comparison},
+    {"not_equal", 2, comparison},
+    {"less", 2, comparison},
+    {"less_equal", 2, comparison},
+    {"greater", 2, comparison},
+    {"greater_equal", 2, comparison},
+    {"logical_and", 2, logical},
+    {"logical_or", 2, logical},
+    {"logical_xor", 2, logical},
+    {"bitwise_and", 2, bitwise},
+    {"bitwise_or", 2, bitwise},
+    {"bitwise_xor", 2, bitwise},
+    {"left_shift", 2, integer},
+    {"right_shift", 2, integer},
+    {"gcd", 2, integer},
+    {"where", 3, arithmetic},
+    {"fma", 3, arithmetic},
+    {"random_uniform", 4, floating},
 }};
-} // namespace detail
+} // namespace detail::families
 
 [[nodiscard]] constexpr PrimitiveInfo info(Primitive primitive) {
-  return detail::primitive_table.data()[static_cast<std::size_t>(primitive)];
+  return detail::families::primitive_table.data()[static_cast<std::size_t>(primitive)];
 }
 
 /// Associative combinations that a reduction can use.

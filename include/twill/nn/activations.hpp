@@ -4,7 +4,9 @@
 // Activation functions as compositions of primitives: each fuses with what stands around it. Definitions and defaults are
 // PyTorch's.
 
+#include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/kernel/formulas.hpp>
 
 namespace twill::inline v0::graph {
 
@@ -34,8 +36,14 @@ namespace twill::inline v0::graph {
 /// x where x > 0, alpha * (exp(x) - 1) elsewhere.
 [[nodiscard]] constexpr Value elu(Value x, double alpha = 1) { return where(x > 0, x, expm1(minimum(x, 0)) * alpha); }
 
-/// x between low and high.
-[[nodiscard]] constexpr Value clamp(Value x, double low, double high) { return minimum(maximum(x, low), high); }
+/// sigmoid without the fast form's cancellation in the left tail.
+[[nodiscard]] constexpr Value sigmoid_accurate(Value x) { return formula::SigmoidAccurate{}(x); }
+
+/// x * sigmoid_accurate(x).
+[[nodiscard]] constexpr Value silu_accurate(Value x) { return formula::SiluAccurate{}(x); }
+
+/// gelu by erfc, without cancellation in the left tail.
+[[nodiscard]] constexpr Value gelu_accurate(Value x) { return formula::GeluAccurate{}(x); }
 
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] constexpr Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {

@@ -1,0 +1,98 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trigonometric and hyperbolic functions and their inverses, with both of NumPy's spellings. Integers become float32. Read
+// next: expr/functions/special.hpp.
+
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
+#include <twill/expr/symbol_functions.hpp>
+#include <twill/kernel/formulas.hpp>
+
+#include <utility>
+
+namespace twill::inline v0 {
+
+/// The sine of radians.
+template <TensorOperand X> [[nodiscard]] constexpr auto sin(X&& x) {
+  return expr::apply_node<expr::Primitive::sin>(std::forward<X>(x));
+}
+/// The cosine of radians.
+template <TensorOperand X> [[nodiscard]] constexpr auto cos(X&& x) {
+  return expr::apply_node<expr::Primitive::cos>(std::forward<X>(x));
+}
+/// The tangent of radians.
+template <TensorOperand X> [[nodiscard]] constexpr auto tan(X&& x) {
+  return expr::apply_node<expr::Primitive::tan>(std::forward<X>(x));
+}
+/// The angle in [-pi / 2, pi / 2]; NaN outside [-1, 1].
+template <TensorOperand X> [[nodiscard]] constexpr auto asin(X&& x) {
+  return expr::apply_node<expr::Primitive::asin>(std::forward<X>(x));
+}
+/// The angle in [0, pi]; NaN outside [-1, 1].
+template <TensorOperand X> [[nodiscard]] constexpr auto acos(X&& x) {
+  return expr::apply_node<expr::Primitive::acos>(std::forward<X>(x));
+}
+/// The angle in [-pi / 2, pi / 2].
+template <TensorOperand X> [[nodiscard]] constexpr auto atan(X&& x) {
+  return expr::apply_node<expr::Primitive::atan>(std::forward<X>(x));
+}
+/// The hyperbolic sine.
+template <TensorOperand X> [[nodiscard]] constexpr auto sinh(X&& x) {
+  return expr::apply_node<expr::Primitive::sinh>(std::forward<X>(x));
+}
+/// The hyperbolic cosine.
+template <TensorOperand X> [[nodiscard]] constexpr auto cosh(X&& x) {
+  return expr::apply_node<expr::Primitive::cosh>(std::forward<X>(x));
+}
+/// The hyperbolic tangent. float32: within 5 ULP; tanh_accurate is closer and slower
+template <TensorOperand X> [[nodiscard]] constexpr auto tanh(X&& x) {
+  return expr::apply_node<expr::Primitive::tanh>(std::forward<X>(x));
+}
+/// The hyperbolic tangent. float32: within 2 ULP
+template <TensorOperand X> [[nodiscard]] constexpr auto tanh_accurate(X&& x) {
+  return expr::apply_node<expr::Primitive::tanh_accurate>(std::forward<X>(x));
+}
+/// The inverse of sinh.
+template <TensorOperand X> [[nodiscard]] constexpr auto asinh(X&& x) {
+  return expr::apply_node<expr::Primitive::asinh>(std::forward<X>(x));
+}
+/// The inverse of cosh; NaN below 1.
+template <TensorOperand X> [[nodiscard]] constexpr auto acosh(X&& x) {
+  return expr::apply_node<expr::Primitive::acosh>(std::forward<X>(x));
+}
+/// The inverse of tanh; NaN outside [-1, 1].
+template <TensorOperand X> [[nodiscard]] constexpr auto atanh(X&& x) {
+  return expr::apply_node<expr::Primitive::atanh>(std::forward<X>(x));
+}
+/// The angle of the point (b, a) in [-pi, pi], signed zeros and infinities as C has them.
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto atan2(A&& a, B&& b) {
+  return expr::apply_node<expr::Primitive::atan2>(std::forward<A>(a), std::forward<B>(b));
+}
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto arctan2(A&& a, B&& b) { return atan2(std::forward<A>(a), std::forward<B>(b)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arcsin(X&& x) { return asin(std::forward<X>(x)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arccos(X&& x) { return acos(std::forward<X>(x)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arctan(X&& x) { return atan(std::forward<X>(x)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arcsinh(X&& x) { return asinh(std::forward<X>(x)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arccosh(X&& x) { return acosh(std::forward<X>(x)); }
+template <TensorOperand X> [[nodiscard]] constexpr auto arctanh(X&& x) { return atanh(std::forward<X>(x)); }
+/// Degrees as radians.
+template <TensorOperand X> [[nodiscard]] constexpr auto deg2rad(X&& x) {
+  return expr::function_node<formula::Deg2rad>(std::forward<X>(x));
+}
+template <TensorOperand X> [[nodiscard]] constexpr auto radians(X&& x) { return deg2rad(std::forward<X>(x)); }
+/// Radians as degrees.
+template <TensorOperand X> [[nodiscard]] constexpr auto rad2deg(X&& x) {
+  return expr::function_node<formula::Rad2deg>(std::forward<X>(x));
+}
+template <TensorOperand X> [[nodiscard]] constexpr auto degrees(X&& x) { return rad2deg(std::forward<X>(x)); }
+/// sin(pi x) / (pi x), 1 at 0
+template <TensorOperand X> [[nodiscard]] constexpr auto sinc(X&& x) {
+  return expr::function_node<formula::Sinc>(std::forward<X>(x));
+}
+
+} // namespace twill::inline v0

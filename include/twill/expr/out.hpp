@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `out(x) = exp(x)` is NumPy's out=: it writes the values of any expression through the memory that a tensor has, which
+// views and other handles see; `x = exp(x)` gives the handle x a value and may give it other memory. The values broadcast to
+// the tensor's shape and are converted within their kind, as in-place operators do.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+/// The memory of a tensor as a place for values. It holds a handle.
+template <class T, class D, class S> class Destination {
+public:
+  explicit Destination(const Tensor<T, D, S>& target) : target_{target} {}
+
+  /// throws: ShapeError when the values do not broadcast to the tensor
+  template <TensorOperand E> void operator=(E&& values) && {
+    static_assert(category(typed<E>().type) <= category(dtype_of<T>),
+                  "twill: out: the values do not fit the tensor's element type; convert them with cast<T>(x)");
+    if constexpr (AnyTensor<E>)
+      store(target_, make_node<Convert<dtype_of<T>>>(std::forward<E>(values)));
+    else
+      store(target_, std::forward<E>(values));
+  }
+
+private:
+  Tensor<T, D, S> target_;
+};
+
+} // namespace expr
+
+/// Where the values of an expression are to be written: `out(x) = a * b`.
+template <class T, class D, class S> [[nodiscard]] auto out(const Tensor<T, D, S>& target) {
+  return expr::Destination<T, D, S>(target);
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,80 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// More functions of traced values by NumPy's names: second spellings, and formulas, whose derivatives follow from those of the
+// primitives. With graph/operators.hpp they are the names that tensors have, so a generic function serves both. Read next:
+// graph/reductions.hpp.
+
+#include <twill/core/promotion.hpp>
+#include <twill/graph/operators.hpp>
+#include <twill/kernel/formulas.hpp>
+
+namespace twill::inline v0::graph {
+
+namespace detail {
+/// A formula of two operands; a number beside a value becomes one of its type, a real one if need be.
+template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Term& left, const Term& right) {
+  Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
+  const DType dtype = common_dtype(left, right);
+  return formula(materialise(graph, left, dtype), materialise(graph, right, dtype));
+}
+} // namespace detail
+
+// clang-format off
+[[nodiscard]] constexpr Value negative(Value x) { return -x; }
+[[nodiscard]] constexpr Value absolute(Value x) { return abs(x); }
+[[nodiscard]] constexpr Value positive(Value x) { return x; }
+[[nodiscard]] constexpr Value fabs(Value x) { return abs(cast(x, floating_type(x.dtype()))); }
+[[nodiscard]] constexpr Value rint(Value x) { return round(x); }
+[[nodiscard]] constexpr Value fix(Value x) { return trunc(x); }
+[[nodiscard]] constexpr Value arcsin(Value x) { return asin(x); }
+[[nodiscard]] constexpr Value arccos(Value x) { return acos(x); }
+[[nodiscard]] constexpr Value arctan(Value x) { return atan(x); }
+[[nodiscard]] constexpr Value arcsinh(Value x) { return asinh(x); }
+[[nodiscard]] constexpr Value arccosh(Value x) { return acosh(x); }
+[[nodiscard]] constexpr Value arctanh(Value x) { return atanh(x); }
+[[nodiscard]] constexpr Value bitwise_not(Value x) { return invert(x); }
+[[nodiscard]] constexpr Value true_divide(Term left, Term right) { return divide(left, right); }
+[[nodiscard]] constexpr Value mod(Term left, Term right) { return remainder(left, right); }
+[[nodiscard]] constexpr Value arctan2(Term left, Term right) { return atan2(left, right); }
+
+[[nodiscard]] constexpr Value signbit(Value x) { return formula::Signbit{}(x); }
+[[nodiscard]] constexpr Value isposinf(Value x) { return formula::Isposinf{}(x); }
+[[nodiscard]] constexpr Value isneginf(Value x) { return formula::Isneginf{}(x); }
+[[nodiscard]] constexpr Value deg2rad(Value x) { return formula::Deg2rad{}(x); }
+[[nodiscard]] constexpr Value radians(Value x) { return formula::Deg2rad{}(x); }
+[[nodiscard]] constexpr Value rad2deg(Value x) { return formula::Rad2deg{}(x); }
+[[nodiscard]] constexpr Value degrees(Value x) { return formula::Rad2deg{}(x); }
+[[nodiscard]] constexpr Value sinc(Value x) { return formula::Sinc{}(x); }
+[[nodiscard]] constexpr Value spacing(Value x) { return formula::Spacing{}(x); }
+[[nodiscard]] constexpr Value heaviside(Term left, Term right) { return detail::formula_of(formula::Heaviside{}, left, right); }
+[[nodiscard]] constexpr Value fmax(Term left, Term right) { return detail::formula_of(formula::Fmax{}, left, right); }
+[[nodiscard]] constexpr Value fmin(Term left, Term right) { return detail::formula_of(formula::Fmin{}, left, right); }
+[[nodiscard]] constexpr Value lcm(Term left, Term right) { return detail::formula_of(formula::Lcm{}, left, right); }
+[[nodiscard]] constexpr Value logaddexp(Term left, Term right) { return detail::formula_of(formula::Logaddexp{}, left, right); }
+[[nodiscard]] constexpr Value logaddexp2(Term left, Term right) { return detail::formula_of(formula::Logaddexp2{}, left, right); }
+[[nodiscard]] constexpr Value xlogy(Term left, Term right) { return detail::formula_of(formula::Xlogy{}, left, right); }
+// clang-format on
+
+/// start + weight (end - start), exact at both ends.
+[[nodiscard]] constexpr Value lerp(Value start, Value end, Term weight) {
+  const DType dtype = detail::common_dtype(start, weight);
+  return formula::Lerp{}(start, end, detail::materialise(start.graph(), weight, dtype));
+}
+
+/// A power in float64.
+[[nodiscard]] constexpr Value float_power(Term left, Term right) {
+  Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
+  return power(detail::materialise(graph, left, DType::float64), detail::materialise(graph, right, DType::float64));
+}
+
+/// x between low and high; NaN stays NaN.
+[[nodiscard]] constexpr Value clamp(Value x, Term low, Term high) { return minimum(maximum(x, low), high); }
+[[nodiscard]] constexpr Value clip(Value x, Term low, Term high) { return clamp(x, low, high); }
+[[nodiscard]] constexpr Value clamp_min(Value x, Term low) { return maximum(x, low); }
+[[nodiscard]] constexpr Value clamp_max(Value x, Term high) { return minimum(x, high); }
+
+/// Converts as static_cast does; to bool: different from zero.
+template <Scalar T> [[nodiscard]] constexpr Value cast(Value x) { return cast(x, dtype_of<T>); }
+
+} // namespace twill::inline v0::graph
