@@ -20,25 +20,54 @@
 
 namespace twill::inline v0::expr {
 
+/// Room for the operands of a program. Not cleared: for a small kernel that would take as long as the kernel itself. Of the
+/// strides, those along the grid are filled in.
+template <std::size_t Count> class OperandRoom {
+public:
+  [[nodiscard]] kernel::Operand* data() { return reinterpret_cast<kernel::Operand*>(bytes_); }
+  [[nodiscard]] kernel::Operand& operator[](std::size_t index) { return data()[index]; }
+
+private:
+  alignas(kernel::Operand) std::byte bytes_[Count * sizeof(kernel::Operand)];
+};
+
 /// Strides of a view along the axes of a grid, aligned from the right; broadcast axes have stride 0.
-[[gnu::noinline]] inline void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims& strides,
-                                                int grid_rank) {
-  for (int axis = 0; axis < extents.rank; ++axis)
-    operand.strides[static_cast<std::size_t>(grid_rank - extents.rank + axis)] = extents[axis] == 1 ? 0 : strides[axis];
+template <int Rank>
+void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims& strides, int grid_rank) {
+  const int missing = grid_rank - Rank;
+  for (int axis = 0; axis < missing; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
+  for (int axis = 0; axis < Rank; ++axis)
+    operand.strides[static_cast<std::size_t>(missing + axis)] = extents[axis] == 1 ? 0 : strides[axis];
 }
 
-/// Visits the leaves and finds the extents of the result in the usual case, in which all tensors have the same.
+/// An operand that carries a number.
+inline void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank) {
+  operand.data = nullptr;
+  operand.bits = bits;
+  for (int axis = 0; axis < grid_rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
+}
+
+/// The operand that is written: it has the rank of the grid, which may be larger than the expression's.
+inline void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents) {
+  operand.data = to;
+  operand.bits = 0;
+  for (int axis = 0; axis < extents.rank; ++axis)
+    operand.strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : strides[axis];
+}
+
+/// Visits the leaves and finds the extents of the result in the usual case, in which all tensors have the same. Writes them
+/// where they are wanted: a copy of what was just written piece by piece would wait for the pieces.
 template <int Rank> class CommonExtents {
 public:
+  explicit CommonExtents(Dims& extents) : extents_{extents} {}
+
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
     if constexpr (S::rank == Rank) {
-      const Dims own = tensor.shape();
-      if (seen_) {
-        for (int axis = 0; axis < Rank; ++axis) agree_ = agree_ && own[axis] == extents_[axis];
-      } else {
-        extents_ = own;
-        seen_ = true;
+      for (int axis = 0; axis < Rank; ++axis) {
+        if (!seen_) extents_[axis] = tensor.size(axis);
+        agree_ = agree_ && tensor.size(axis) == extents_[axis];
       }
+      seen_ = true;
     } else {
       agree_ = agree_ && S::rank == 0;
     }
@@ -46,23 +75,26 @@ public:
   template <Scalar T> void operator()(const T&) {}
 
   [[nodiscard]] bool found() const { return seen_ && agree_; }
-  [[nodiscard]] const Dims& extents() const { return extents_; }
 
 private:
-  Dims extents_{};
+  Dims& extents_;
   bool seen_ = false;
   bool agree_ = true;
 };
 
 /// The extents of an expression's result. throws: ShapeError
 template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
+  Dims extents{};
   if constexpr (!E::shape_is_proven && !E::has_reductions) {
-    CommonExtents<E::shape_type::rank> common;
+    extents.rank = E::shape_type::rank;
+    CommonExtents<E::shape_type::rank> common{extents};
     expression.each_leaf(common);
-    if (common.found()) [[likely]]
-      return common.extents();
+    if (!common.found()) [[unlikely]]
+      extents = expression.shape();
+  } else {
+    extents = expression.shape();
   }
-  return expression.shape();
+  return extents;
 }
 
 /// Visits the leaves in order and fills their operands.
@@ -74,9 +106,14 @@ public:
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
     kernel::Operand& operand = next();
     operand.data = tensor.data();
-    broadcast_strides(operand, tensor.shape(), tensor.strides(), grid_rank_);
+    operand.bits = 0;
+    broadcast_strides<S::rank>(operand, tensor.shape(), tensor.strides(), grid_rank_);
   }
-  template <Scalar T> void operator()(const T& value) { std::memcpy(&next().bits, &value, sizeof(T)); }
+  template <Scalar T> void operator()(const T& value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    bind_bits(next(), bits, grid_rank_);
+  }
 
 private:
   kernel::Operand& next() { return operands_[*operand_of_leaf_++]; }
@@ -87,15 +124,16 @@ private:
 };
 
 /// Fills the operands that are numbers of the code.
-inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count) {
+inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank) {
   for (std::size_t i = 0; i < count; ++i)
-    if (entries[i].origin == Origin::number) operands[i].bits = entries[i].bits;
+    if (entries[i].origin == Origin::number) bind_bits(operands[i], entries[i].bits, grid_rank);
 }
 
 /// Drops dimensions of extent 1 and merges neighbours that all operands walk alike, among the dimensions first to last;
 /// one of them stays when `at_least_one`.
 [[gnu::noinline]] inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
                                        int last, bool at_least_one) {
+  if (first == last && at_least_one && grid[first] != 1) return; // a single dimension stays as it is
   const auto stride = [&](std::size_t operand, int axis) -> std::int64_t& {
     return operands[operand].strides[static_cast<std::size_t>(axis)];
   };

@@ -18,7 +18,6 @@
 #include <twill/kernel/launch.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -43,13 +42,14 @@ template <DType To, class E, class D>
   using Expected = Elementwise<E, To, false>;
   using Bound = Operands<Expected>;
   if (extents.elements() == 0) return;
-  std::array<kernel::Operand, Bound::count> operands{};
+  OperandRoom<Bound::count> operands;
   Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
   expression.each_leaf(binder);
-  bind_numbers(operands.data(), Bound::entries.data(), Bound::count);
-  operands.back().data = to;
-  broadcast_strides(operands.back(), extents, to_strides, extents.rank);
-  kernel::Grid grid = extents;
+  bind_numbers(operands.data(), Bound::entries.data(), Bound::count, extents.rank);
+  bind_output(operands[Bound::count - 1], to, to_strides, extents);
+  kernel::Grid grid{};
+  grid.rank = extents.rank;
+  for (int axis = 0; axis < extents.rank; ++axis) grid[axis] = extents[axis];
   simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
   if (moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
     kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());

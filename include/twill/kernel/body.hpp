@@ -97,7 +97,7 @@ TWILL_INLINE auto load_leaf(std::int64_t at, std::int64_t stride, std::int64_t j
   using R = typename Raw<T>::type;
   const R* from = reinterpret_cast<const R*>(at);
   Pack<R, N> raw;
-  if constexpr (Contiguous) {
+  if (Contiguous || stride == 1) { // a program for any strides meets contiguous operands too
     raw = load<R, N>(from + j);
   } else {
     R elements[N];

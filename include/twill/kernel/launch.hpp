@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts a program into the stream of a host-like device. The operands travel by value, so the caller's array may go at
-// once; on a device without memory nothing runs, though the same code compiles. Read next: kernel/run.hpp.
+// Puts a program into the stream of a host-like device. The caller's array of operands may go at once: they travel by
+// value, unless the device runs a launch before it returns. On a device without memory nothing runs, though the same code
+// compiles. Read next: kernel/run.hpp.
 
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/run.hpp>
@@ -34,9 +35,13 @@ public:
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
-  using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
-  launch(device,
-         [program, grid, bound = Bound(operands)](const auto& team) { run(program, team, grid, bound.data()); });
+  if constexpr (requires { requires D::launches_at_once; }) {
+    launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
+  } else {
+    using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
+    launch(device,
+           [program, grid, bound = Bound(operands)](const auto& team) { run(program, team, grid, bound.data()); });
+  }
 }
 
 } // namespace twill::inline v0::kernel

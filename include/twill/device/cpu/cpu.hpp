@@ -30,6 +30,7 @@ struct TWILL_EXPORT Cpu {
 
   static constexpr std::string_view kind = "cpu";
   static constexpr bool has_memory = true;
+  static constexpr bool launches_at_once = true; ///< a launch has run when it returns
   class Upstream;
   class Event;
 
