@@ -20,12 +20,16 @@
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/matmul.hpp>
 #include <twill/expr/node.hpp>
+#include <twill/expr/norms.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/out.hpp>
 #include <twill/expr/program.hpp>
 #include <twill/expr/reduced.hpp>
+#include <twill/expr/reduction_operations.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/expr/row_form.hpp>
+#include <twill/expr/row_symbols.hpp>
+#include <twill/expr/statistics.hpp>
 #include <twill/expr/symbol.hpp>
 #include <twill/expr/symbol_functions.hpp>

@@ -28,7 +28,7 @@ namespace {
 template <class X> std::vector<std::vector<double>> groups(const X& x, unsigned mask) {
   const Dims shape = x.shape();
   const auto values = numbers(x);
-  const Dims kept = expr::reduced_dims(shape, mask, false);
+  const Dims kept = expr::reduced_dims(shape, mask, expr::Rest::dropped);
   std::vector<std::vector<double>> result(static_cast<std::size_t>(kept.elements()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::int64_t rest = static_cast<std::int64_t>(i);
@@ -77,7 +77,7 @@ template <class R, class F> void check(const R& result, const std::vector<std::v
 template <int... Axes, class X> void check_sum(const X& x) {
   constexpr unsigned mask = expr::axes_mask<X::rank, Axes...>();
   check(sum<Axes...>(lazy(+x)), groups(x, mask), sum_of);
-  CHECK(sum<Axes...>(x, keepdims).shape() == expr::reduced_dims(x.shape(), mask, true));
+  CHECK(sum<Axes...>(x, keepdims).shape() == expr::reduced_dims(x.shape(), mask, expr::Rest::kept));
 }
 } // namespace
 

@@ -21,6 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace twill::inline v0::expr {
@@ -37,8 +38,8 @@ template <class E, DType To, std::int64_t RowExtent, bool Outside, bool Strided>
 
 /// The program of `columns`: combines, and leaves what comes after to the caller.
 template <class E, DType To, bool Strided> struct ColumnProgram;
-template <class Op, unsigned Mask, bool Keep, class A, DType To, bool Strided>
-struct ColumnProgram<Reduced<Op, Mask, Keep, A>, To, Strided> {
+template <class Op, unsigned Mask, Rest Remains, class A, DType To, bool Strided>
+struct ColumnProgram<Reduced<Op, Mask, Remains, A>, To, Strided> {
   static constexpr Code code = [] {
     using S = typename A::shape_type;
     Code result{};
@@ -212,20 +213,25 @@ template <class Expected, class Strided, class E, class D>
     kernel::launch(typename ProgramOf<Strided>::type{}, device, grid, operands.data());
 }
 
+[[noreturn, gnu::noinline]] inline void rows_differ(std::string_view operation, const Dims& own, const Dims& domain) {
+  throw ShapeError(std::string(operation) + ": it reduces shape " + to_string(own) + " in a statement over shape " +
+                   to_string(domain) + "; evaluate the reduction in a statement of its own");
+}
+[[noreturn, gnu::noinline]] inline void no_elements(std::string_view operation, const Dims& own) {
+  throw ValueError(std::string(operation) + ": the reduced axes of shape " + to_string(own) + " hold no elements");
+}
+
 /// Visits every reduction that runs along the rows and checks that the rows are what it reduces. throws: ShapeError
 template <class E> void require_rows(const E&, const Dims&, int) {}
 template <class Op, class... A> void require_rows(const Node<Op, A...>& node, const Dims& domain, int trailing);
-template <class Op, unsigned Mask, bool Keep, class A>
-void require_rows(const Reduced<Op, Mask, Keep, A>& reduced, const Dims& domain, int trailing) {
-  const Dims own = reduced.operand.shape();
+template <class Op, unsigned Mask, Rest Remains, class... A>
+void require_rows(const Reduced<Op, Mask, Remains, A...>& reduced, const Dims& domain, int trailing) {
+  const Dims own = reduced.domain();
   for (int distance = 0; distance < trailing; ++distance)
-    if (detail::from_right(own, distance) != detail::from_right(domain, distance))
-      throw ShapeError(std::string(Op::name()) + ": it reduces shape " + to_string(own) +
-                       " in a statement over shape " + to_string(domain) +
-                       "; evaluate the reduction in a statement of its own");
-  if (Op::needs_elements && domain.elements() == 0)
-    throw ValueError(std::string(Op::name()) + ": the reduced axes of shape " + to_string(own) + " hold no elements");
-  require_rows(reduced.operand, domain, 1);
+    if (detail::from_right(own, distance) != detail::from_right(domain, distance)) rows_differ(Op::name(), own, domain);
+  if constexpr (requires { requires Op::needs_elements; })
+    if (domain.elements() == 0) no_elements(Op::name(), own);
+  reduced.operands.apply([&](const auto&... operand) { (require_rows(operand, domain, 1), ...); });
 }
 template <class Op, class... A> void require_rows(const Node<Op, A...>& node, const Dims& domain, int trailing) {
   node.operands.apply([&](const auto&... operand) { (require_rows(operand, domain, trailing), ...); });
@@ -236,12 +242,15 @@ template <class E> void join_domain(const E&, Dims&) {}
 template <class Op, class... A> void join_domain(const Node<Op, A...>& node, Dims& domain) {
   node.operands.apply([&](const auto&... operand) { (join_domain(operand, domain), ...); });
 }
-template <class Op, unsigned Mask, bool Keep, class A>
-void join_domain(const Reduced<Op, Mask, Keep, A>& reduced, Dims& domain) {
-  const Dims own = reduced.operand.shape();
+template <class Op, unsigned Mask, Rest Remains, class... A>
+void join_domain(const Reduced<Op, Mask, Remains, A...>& reduced, Dims& domain) {
+  const Dims own = reduced.domain();
   domain = domain.rank == 0 ? own : detail::broadcast_dims(domain, own);
 }
 
+template <class Op, class... Old, class... A> [[nodiscard]] auto rebuilt(const Node<Op, Old...>*, A... operands) {
+  return Node<Op, A...>(std::move(operands)...);
+}
 /// The expression with every outermost reduction evaluated.
 template <class E> [[nodiscard]] auto staged(const E& part) {
   if constexpr (is_reduced<E>) {
@@ -250,23 +259,23 @@ template <class E> [[nodiscard]] auto staged(const E& part) {
   } else if constexpr (!E::has_reductions) {
     return part;
   } else {
-    return part.operands.apply(
-        []<class... A>(const A&... operand) { return rebuilt(static_cast<const E*>(nullptr), staged(operand)...); });
+    return staged_operands(part);
   }
 }
-template <class Op, class... Old, class... A> [[nodiscard]] auto rebuilt(const Node<Op, Old...>*, A... operands) {
-  return Node<Op, A...>(std::move(operands)...);
+template <class E> [[nodiscard]] auto staged_operands(const E& part) {
+  return part.operands.apply(
+      []<class... A>(const A&... operand) { return rebuilt(static_cast<const E*>(nullptr), staged(operand)...); });
 }
 
-template <DType To, class Op, unsigned Mask, bool Keep, class A, class D>
-void run_columns(const Reduced<Op, Mask, Keep, A>& reduced, const D& device, void* to, const Dims& to_strides,
+template <DType To, class Op, unsigned Mask, Rest Remains, class A, class D>
+void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, void* to, const Dims& to_strides,
                  const Dims& extents) {
-  using E = Reduced<Op, Mask, Keep, A>;
-  const Domain domain{reduced.operand.shape(), Mask, false};
+  using E = Reduced<Op, Mask, Remains, A>;
+  const Domain domain{reduced.domain(), Mask, false};
   constexpr DType partial = Op::is_mean ? compute_type(E::dtype) : E::dtype;
   const auto combine = [&](void* sums, const Dims& strides) {
-    run_domain<ColumnProgram<E, partial, false>, ColumnProgram<E, partial, true>>(reduced, device, sums, extents,
-                                                                                  strides, domain, true, !Keep, true);
+    run_domain<ColumnProgram<E, partial, false>, ColumnProgram<E, partial, true>>(
+        reduced, device, sums, extents, strides, domain, true, Remains == Rest::dropped, true);
   };
   if constexpr (partial == To && !Op::is_mean) {
     combine(to, to_strides);
@@ -286,13 +295,41 @@ void run_columns(const Reduced<Op, Mask, Keep, A>& reduced, const D& device, voi
   }
 }
 
-template <DType To, class Op, unsigned Mask, bool Keep, class A, class D>
-void run_permuted(const Reduced<Op, Mask, Keep, A>& reduced, const D& device, void* to, const Dims& to_strides,
+/// Whether axes of a view can be one, as the axes of a row are.
+[[nodiscard]] inline bool is_one_axis(const Dims& extents, const Dims& strides, unsigned mask) {
+  std::int64_t expected = 0;
+  for (int axis = extents.rank - 1; axis >= 0; --axis) {
+    if ((mask >> axis & 1U) == 0 || extents[axis] == 1) continue;
+    if (expected != 0 && strides[axis] != expected) return false;
+    expected = strides[axis] * extents[axis];
+  }
+  return true;
+}
+
+template <DType To, class Op, unsigned Mask, Rest Remains, class... A, class D>
+void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& device, void* to, const Dims& to_strides,
                   const Dims& extents) {
-  using E = Reduced<Op, Mask, Keep, A>;
+  using E = Reduced<Op, Mask, Remains, A...>;
+  constexpr bool is_whole = Remains == Rest::whole;
+  const Domain domain{reduced.domain(), Mask, true};
+  if constexpr (is_whole && (Mask & (Mask - 1)) != 0) {
+    // several axes of the result are one row: in memory they have to be one too
+    if (!is_one_axis(extents, to_strides, Mask)) {
+      const Dims gathered = detail::reordered(domain.extents, domain.order);
+      const Dims inner = contiguous_strides(gathered);
+      Dims strides = inner;
+      for (int dimension = 0; dimension < inner.rank; ++dimension)
+        strides[static_cast<int>(domain.order[dimension])] = inner[dimension];
+      memory::Buffer<D> copy(device, static_cast<std::size_t>(extents.elements()) * size_of(To));
+      run_permuted<To>(reduced, device, copy.data(), strides, extents);
+      using T = scalar_t<To>;
+      return detail::copy_elements(device, static_cast<T*>(to), to_strides, static_cast<const T*>(copy.data()), strides,
+                                   extents);
+    }
+  }
   using Program = RowProgram<E, To, dyn, false, true>;
-  run_domain<Program, Program>(reduced, device, to, extents, to_strides, Domain{reduced.operand.shape(), Mask, true},
-                               false, !Keep, true);
+  run_domain<Program, Program>(reduced, device, to, extents, to_strides, domain, false, Remains == Rest::dropped,
+                               !is_whole);
 }
 
 template <DType To, class E, class D>
@@ -307,7 +344,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
         expression, device, to, extents, to_strides, Domain{extents, 1U << (rank - 1), true}, false, false, false);
   } else if constexpr (form == Form::totals) {
     constexpr Outermost found = outermost_of<E>;
-    constexpr std::int64_t length = found.rank == 0 ? 1 : found.operand[found.rank - 1];
+    constexpr std::int64_t length = found.rank == 0 ? 1 : found.domain[found.rank - 1];
     constexpr unsigned mask = (1U << found.rank) - (1U << (found.rank - found.trailing));
     Dims domain{};
     join_domain(expression, domain);
@@ -316,15 +353,13 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     run_domain<RowProgram<E, To, length, true, false>, RowProgram<E, To, length, true, true>>(
         expression, device, to, extents, to_strides, Domain{domain, mask, true}, false, !found.keep, true);
   } else if constexpr (form == Form::columns || form == Form::permuted) {
-    const Dims domain = expression.operand.shape();
-    require_rows(expression, domain, 0);
+    require_rows(expression, expression.domain(), 0);
     if constexpr (form == Form::columns)
       run_columns<To>(expression, device, to, to_strides, extents);
     else
       run_permuted<To>(expression, device, to, to_strides, extents);
   } else if constexpr (is_reduced<E>) {
-    const auto ready = with_operand(expression, staged(expression.operand));
-    run<To>(ready, device, to, to_strides, extents);
+    run<To>(staged_operands(expression), device, to, to_strides, extents);
   } else {
     run<To>(staged(expression), device, to, to_strides, extents);
   }

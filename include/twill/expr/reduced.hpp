@@ -1,94 +1,28 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduction of an expression over axes that the type names. What is reduced is a function of symbols like everything
-// else, so variance and argmax are written once and run as one kernel with two reductions in a row. How a reduction is
-// run is decided in expr/row_form.hpp.
+// A row operation on expressions over axes that the type names: a reduction, whose axes disappear or stay with extent one,
+// or a function of whole rows such as softmax, whose result has the shape of its operands. What is computed is a function
+// of symbols like everything else, so variance and argmax are written once and run as one kernel with two reductions in a
+// row. How it is run is decided in expr/row_form.hpp.
 
 #include <twill/core/dtype.hpp>
-#include <twill/core/promotion.hpp>
+#include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
+#include <twill/expr/reduction_operations.hpp>
 #include <twill/expr/symbol.hpp>
-#include <twill/kernel/program.hpp>
 #include <twill/tensor/shapes.hpp>
 
 #include <cstdint>
-#include <limits>
-#include <string_view>
 #include <utility>
 
 namespace twill::inline v0::expr {
 
-[[nodiscard]] constexpr Symbol reduce_row(kernel::Reduction reduction, Symbol x) {
-  return {x.code(), x.code().reduce(kernel::LineKind::reduce, reduction, x.line())};
-}
-/// How many elements a row has, in the type of x.
-[[nodiscard]] constexpr Symbol row_length(Symbol x) { return {x.code(), x.code().row_length(x.type())}; }
-
-/// A reduction that is one associative combination.
-template <kernel::Reduction R> struct Combine {
-  static constexpr std::string_view name() { return R == kernel::Reduction::product ? "prod" : kernel::name(R); }
-  static constexpr bool needs_elements = R == kernel::Reduction::max || R == kernel::Reduction::min;
-  static constexpr bool is_mean = false;
-
-  static constexpr DType result(DType type) {
-    if (R == kernel::Reduction::any || R == kernel::Reduction::all) return DType::boolean;
-    return needs_elements ? type : sum_type(type);
-  }
-  /// The greatest of truth values is whether any holds.
-  static constexpr kernel::Reduction reduction_of(DType type) {
-    if (type != DType::boolean || !needs_elements) return R;
-    return R == kernel::Reduction::max ? kernel::Reduction::any : kernel::Reduction::all;
-  }
-  static constexpr Symbol prepare(Symbol x) { return x.to(result(x.type())); }
-  static constexpr Symbol emit(Symbol x) { return reduce_row(reduction_of(x.type()), prepare(x)); }
-};
-
-struct Mean {
-  static constexpr std::string_view name() { return "mean"; }
-  static constexpr bool needs_elements = false;
-  static constexpr bool is_mean = true;
-  static constexpr DType result(DType type) { return floating_type(type); }
-  static constexpr kernel::Reduction reduction_of(DType) { return kernel::Reduction::sum; }
-  /// Down columns the sum is stored before it is divided, so the 16-bit types need room.
-  static constexpr Symbol prepare(Symbol x) { return x.to(compute_type(result(x.type()))); }
-  static constexpr Symbol emit(Symbol x) {
-    const Symbol sum = reduce_row(kernel::Reduction::sum, prepare(x));
-    return (sum / row_length(sum)).to(result(x.type()));
-  }
-};
-
-/// sum((x - mean)^2) / (n - Correction)
-template <int Correction> struct Variance {
-  static constexpr std::string_view name() { return "var"; }
-  static constexpr bool needs_elements = false;
-  static constexpr DType result(DType type) { return floating_type(type); }
-  static constexpr Symbol emit(Symbol x) {
-    const Symbol value = Mean::prepare(x);
-    const Symbol difference = value - Mean::emit(value);
-    const Symbol sum = reduce_row(kernel::Reduction::sum, square(difference));
-    const Symbol freedom = maximum(row_length(sum) - static_cast<double>(Correction), 0.0);
-    return (sum / freedom).to(result(x.type()));
-  }
-};
-
-/// The index of the first greatest or least element; of the first NaN if there is one.
-template <kernel::Reduction R> struct ArgumentOf {
-  static constexpr std::string_view name() { return R == kernel::Reduction::max ? "argmax" : "argmin"; }
-  static constexpr bool needs_elements = true;
-  static constexpr DType result(DType) { return DType::int64; }
-  static constexpr Symbol emit(Symbol x) {
-    if (x.type() == DType::boolean) x = x.to(DType::uint8);
-    Symbol found = apply(Primitive::equal, x, reduce_row(R, x));
-    if (is_floating(x.type())) found = apply(Primitive::logical_or, found, apply(Primitive::isnan, x));
-    const Symbol index{x.code(), x.code().row_index()};
-    const Symbol beyond{x.code(), x.code().number(DType::int64, 9.0e18)};
-    return reduce_row(kernel::Reduction::min, where(found, index, beyond));
-  }
-};
+/// What becomes of the axes along which a row operation runs.
+enum class Rest : std::uint8_t { dropped, kept, whole };
 
 /// Axes of a tensor as bits, counted from the front.
 template <int Rank, int... Axes> consteval unsigned axes_mask() {
@@ -102,46 +36,84 @@ template <int Rank, int... Axes> consteval unsigned axes_mask() {
   return mask;
 }
 
-[[nodiscard]] constexpr Dims reduced_dims(const Dims& dims, unsigned mask, bool keep) {
+[[nodiscard]] constexpr Dims reduced_dims(const Dims& dims, unsigned mask, Rest rest) {
   Dims result{};
   for (int axis = 0; axis < dims.rank; ++axis) {
-    const bool is_reduced = (mask >> axis & 1U) != 0;
-    if (!is_reduced || keep) result[result.rank++] = is_reduced ? 1 : dims[axis];
+    const bool is_reduced = (mask >> axis & 1U) != 0 && rest != Rest::whole;
+    if (!is_reduced || rest == Rest::kept) result[result.rank++] = is_reduced ? 1 : dims[axis];
   }
   return result;
 }
 
-template <class Op, unsigned Mask, bool Keep, class A> struct Reduced : Evaluates<Reduced<Op, Mask, Keep, A>> {
-  static constexpr bool owns = A::owns;
+/// `Op` has a name and a static `emit(Symbol...)`; of nothing it is refused if it `needs_elements`.
+template <class Op, unsigned Mask, Rest Remains, class... A>
+struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
+  static constexpr bool owns = (A::owns && ...);
   static constexpr bool has_reductions = true;
-  static constexpr bool shape_is_proven = A::shape_is_proven;
-  static constexpr DType dtype = Op::result(A::dtype);
-  using operand_type = A;
+  static constexpr bool reduces_reductions = (A::has_reductions || ...);
+  static constexpr bool shape_is_proven = (A::shape_is_proven && ...);
+  static constexpr DType dtype = result_of<Op, A...>();
   using value_type = scalar_t<dtype>;
-  using device_type = typename A::device_type;
-  using shape_type = shape_t<reduced_dims(dims_of<typename A::shape_type>, Mask, Keep)>;
+  using device_type = typename CommonDevice<typename A::device_type...>::type;
+  using domain_type = typename CommonShape<typename A::shape_type...>::type; ///< of what is reduced
+  using shape_type = shape_t<reduced_dims(dims_of<domain_type>, Mask, Remains)>;
 
-  A operand;
+  Fields<A...> operands;
 
-  constexpr explicit Reduced(A a) : operand{std::move(a)} {}
+  constexpr explicit Reduced(A... a) : operands{std::move(a)...} {}
 
   /// Inside a row program: the row of the frame is what is reduced.
   static constexpr int lower(Code& code, Frame frame) {
     frame.outside = false;
-    return Op::emit(Symbol{code, A::lower(code, frame)}).line();
+    return lower_ordered(code, {A::lower(code, frame)...});
   }
-  template <class F> void each_leaf(F& f) const { operand.each_leaf(f); }
-  [[nodiscard]] Dims shape() const { return reduced_dims(operand.shape(), Mask, Keep); }
-  [[nodiscard]] device_type device() const { return operand.device(); }
+  template <class F> void each_leaf(F& f) const {
+    operands.apply([&](const auto&... operand) { (operand.each_leaf(f), ...); });
+  }
+  /// The extents of what is reduced. throws: ShapeError that names the operation and both shapes
+  [[nodiscard]] Dims domain() const {
+    return operands.apply([](const auto&... operand) {
+      Dims result{};
+      (join_extents(Op::name(), result, operand.shape()), ...);
+      return result;
+    });
+  }
+  [[nodiscard]] Dims shape() const { return reduced_dims(domain(), Mask, Remains); }
+  /// throws: DeviceError that names the operation and both devices
+  [[nodiscard]] device_type device() const {
+    return operands.apply([](const auto&... operand) {
+      OperandDevice<device_type> found{Op::name()};
+      (found.join(operand.device()), ...);
+      return found.device;
+    });
+  }
+
+private:
+  static constexpr int lower_ordered(Code& code, const int (&lines)[sizeof...(A)]) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Op::emit(Symbol{code, lines[I]}...).line(); }
+    (std::index_sequence_for<A...>{});
+  }
 };
 
-template <class Op, unsigned Mask, bool Keep, class A, class B>
-[[nodiscard]] auto with_operand(const Reduced<Op, Mask, Keep, A>&, B operand) {
-  return Reduced<Op, Mask, Keep, B>(std::move(operand));
+/// The same operation on other operands.
+template <class Op, unsigned Mask, Rest Remains, class... Old, class... A>
+[[nodiscard]] auto rebuilt(const Reduced<Op, Mask, Remains, Old...>*, A... operands) {
+  return Reduced<Op, Mask, Remains, A...>(std::move(operands)...);
 }
-template <class Op, unsigned Mask, bool Keep, class A>
-[[nodiscard]] auto owned(const Reduced<Op, Mask, Keep, A>& reduced) {
-  return with_operand(reduced, owned(reduced.operand));
+template <class Op, unsigned Mask, Rest Remains, class... A>
+[[nodiscard]] auto owned(const Reduced<Op, Mask, Remains, A...>& reduced) {
+  return reduced.operands.apply([](const auto&... operand) {
+    return Reduced<Op, Mask, Remains, decltype(owned(operand))...>(owned(operand)...);
+  });
+}
+
+/// A row operation over the axes of the broadcast shape of its operands; numbers beside them take the common type.
+template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] constexpr auto reduced_node(X&&... x) {
+  constexpr DType numbers = common_type<X...>();
+  using S = typename CommonShape<typename operand_t<numbers, X>::shape_type...>::type;
+  constexpr unsigned mask = axes_mask<S::rank, Axes...>();
+  if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
+  return Reduced<Op, mask, Remains, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
 } // namespace twill::inline v0::expr

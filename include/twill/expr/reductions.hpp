@@ -6,7 +6,6 @@
 // of reductions along the rows: `exp(x - max<1>(x, keepdims))` divided by its sum. Sums of integers and booleans are int64,
 // means of them float32.
 
-#include <twill/core/refused.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/leaf.hpp>
@@ -18,13 +17,6 @@ namespace twill::inline v0 {
 
 namespace expr {
 struct KeepDims {};
-
-template <class Op, bool Keep, int... Axes, class X> [[nodiscard]] constexpr auto reduced_node(X&& x) {
-  using A = operand_t<DType::float32, X>;
-  constexpr unsigned mask = axes_mask<A::shape_type::rank, Axes...>();
-  if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
-  return Reduced<Op, mask, Keep, A>(operand<DType::float32>(std::forward<X>(x)));
-}
 } // namespace expr
 
 /// `sum<1>(x, keepdims)`: the reduced axes stay, with extent 1.
@@ -32,84 +24,79 @@ inline constexpr expr::KeepDims keepdims{};
 
 /// The sum; 0 of no elements.
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto sum(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto sum(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The product; 1 of no elements.
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto prod(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::product>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto prod(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::product>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The greatest element; NaN if there is one. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto max(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::max>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::max>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto max(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::max>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::max>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The least element; NaN if there is one. throws: ValueError when there are no elements
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto min(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::min>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::min>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto min(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::min>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::min>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// Whether any element is not zero.
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto any(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::any>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::any>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto any(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::any>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::any>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// Whether no element is zero; NumPy's `all`, which is a whole axis of an index here.
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto all_of(X&& x) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::all>, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::all>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto all_of(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Combine<kernel::Reduction::all>, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Combine<kernel::Reduction::all>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The mean; NaN of no elements.
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto mean(X&& x) {
-  return expr::reduced_node<expr::Mean, false, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Mean, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto mean(X&& x, expr::KeepDims) {
-  return expr::reduced_node<expr::Mean, true, Axes...>(std::forward<X>(x));
+  return expr::reduced_node<expr::Mean, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The index of the greatest element along one axis, or of all in row-major order: the first of several, NaN before others.
 /// throws: ValueError when there are no elements
 template <int... Axis, TensorOperand X>
 requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmax(X&& x) {
-  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::max>, false, Axis...>(std::forward<X>(x));
+  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::max>, expr::Rest::dropped, Axis...>(std::forward<X>(x));
 }
 template <int... Axis, TensorOperand X>
+requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmax(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::max>, expr::Rest::kept, Axis...>(std::forward<X>(x));
+}
+/// The index of the least element, as argmax finds the greatest.
+template <int... Axis, TensorOperand X>
 requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmin(X&& x) {
-  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, false, Axis...>(std::forward<X>(x));
+  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::dropped, Axis...>(std::forward<X>(x));
 }
-
-/// How far the divisor of a variance lies below the number of elements.
-template <int Value> struct Correction {};
-template <int Value> inline constexpr Correction<Value> correction{};
-
-/// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache, so
-/// nothing cancels.
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] constexpr auto var(X&& x, Correction<C> = correction<1>) {
-  return expr::reduced_node<expr::Variance<C>, false, Axes...>(std::forward<X>(x));
-}
-template <int... Axes, TensorOperand X, int C = 1>
-[[nodiscard]] constexpr auto var(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
-  return expr::reduced_node<expr::Variance<C>, true, Axes...>(std::forward<X>(x));
+template <int... Axis, TensorOperand X>
+requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmin(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::kept, Axis...>(std::forward<X>(x));
 }
 
 } // namespace twill::inline v0

@@ -3,7 +3,7 @@
 //
 // How an expression with reductions is run, decided from its type. `rows`: every reduction runs along the rows of the
 // result, as in softmax. `totals`: the result is one value for each row of what is reduced, as in sqrt(sum(x * x)).
-// `columns` and `permuted`: a single reduction over other axes. These are one kernel each. `staged`: anything else; its
+// `columns` and `permuted`: a single row operation over other axes. These are one kernel each. `staged`: anything else; its
 // reductions are evaluated first, each by itself. Read next: expr/evaluate_reductions.hpp.
 
 #include <twill/core/shape.hpp>
@@ -34,11 +34,11 @@ template <class E> struct Rows {
 template <class Op, class... A> struct Rows<Node<Op, A...>> {
   static constexpr bool fit(std::int64_t length) { return (Rows<A>::fit(length) && ...); }
 };
-template <class Op, unsigned Mask, bool Keep, class A> struct Rows<Reduced<Op, Mask, Keep, A>> {
+template <class Op, unsigned Mask, Rest Remains, class... A> struct Rows<Reduced<Op, Mask, Remains, A...>> {
   static constexpr bool fit(std::int64_t length) {
-    using S = typename A::shape_type;
-    if (S::rank == 0 || trailing_axes(Mask, S::rank) != 1 || !(Keep || S::rank == 1)) return false;
-    return may_be_equal(dims_of<S>[S::rank - 1], length) && Rows<A>::fit(length);
+    using S = typename Reduced<Op, Mask, Remains, A...>::domain_type;
+    if (S::rank == 0 || trailing_axes(Mask, S::rank) != 1 || (Remains == Rest::dropped && S::rank != 1)) return false;
+    return may_be_equal(dims_of<S>[S::rank - 1], length) && (Rows<A>::fit(length) && ...);
   }
 };
 
@@ -49,7 +49,7 @@ struct Outermost {
   int rank = 0;     ///< of what is reduced
   int trailing = 0; ///< how many last axes are reduced
   bool keep = false;
-  Dims operand{};
+  Dims domain{};
 };
 
 template <class E> struct Reductions {
@@ -58,19 +58,21 @@ template <class E> struct Reductions {
 template <class Op, class... A> struct Reductions<Node<Op, A...>> {
   static constexpr void outermost(Outermost& found) { (Reductions<A>::outermost(found), ...); }
 };
-template <class Op, unsigned Mask, bool Keep, class A> struct Reductions<Reduced<Op, Mask, Keep, A>> {
+template <class Op, unsigned Mask, Rest Remains, class... A> struct Reductions<Reduced<Op, Mask, Remains, A...>> {
   static constexpr void outermost(Outermost& found) {
-    using S = typename A::shape_type;
+    using E = Reduced<Op, Mask, Remains, A...>;
+    using S = typename E::domain_type;
     const int trailing = trailing_axes(Mask, S::rank);
-    const bool inner_fits = !A::has_reductions || (trailing == 1 && Rows<A>::fit(dims_of<S>[S::rank - 1]));
+    const bool keep = Remains == Rest::kept;
+    const bool fits = Remains != Rest::whole &&
+                      (!E::reduces_reductions || (trailing == 1 && (Rows<A>::fit(dims_of<S>[S::rank - 1]) && ...)));
     if (found.count++ == 0) {
-      found = {1, (trailing > 0 || S::rank == 0) && inner_fits, S::rank, trailing, Keep, dims_of<S>};
+      found = {1, (trailing > 0 || S::rank == 0) && fits, S::rank, trailing, keep, dims_of<S>};
       return;
     }
-    found.agree =
-        found.agree && inner_fits && found.rank == S::rank && found.trailing == trailing && found.keep == Keep;
+    found.agree = found.agree && fits && found.rank == S::rank && found.trailing == trailing && found.keep == keep;
     for (int axis = S::rank - trailing; axis < S::rank && found.agree; ++axis)
-      found.agree = may_be_equal(found.operand[axis], dims_of<S>[axis]);
+      found.agree = may_be_equal(found.domain[axis], dims_of<S>[axis]);
   }
 };
 
@@ -82,13 +84,17 @@ inline constexpr Outermost outermost_of = [] {
 }();
 
 template <class E> inline constexpr bool is_reduced = false;
-template <class Op, unsigned Mask, bool Keep, class A>
-inline constexpr bool is_reduced<Reduced<Op, Mask, Keep, A>> = true;
+template <class Op, unsigned Mask, Rest Remains, class... A>
+inline constexpr bool is_reduced<Reduced<Op, Mask, Remains, A...>> = true;
 
-template <class Op, unsigned Mask, bool Keep, class A>
-[[nodiscard]] constexpr Form single_form(const Reduced<Op, Mask, Keep, A>*) {
-  constexpr int rank = A::shape_type::rank;
-  if (A::has_reductions || rank == 0) return Form::staged;
+/// A row operation that is not a total of the last axes.
+template <class Op, unsigned Mask, Rest Remains, class... A>
+[[nodiscard]] constexpr Form single_form(const Reduced<Op, Mask, Remains, A...>*) {
+  using E = Reduced<Op, Mask, Remains, A...>;
+  constexpr int rank = E::domain_type::rank;
+  if (Remains == Rest::whole && rank > 0 && Rows<E>::fit(dims_of<typename E::domain_type>[rank - 1])) return Form::rows;
+  if (E::reduces_reductions) return Form::staged;
+  if (rank == 0) return Form::permuted;
   const bool keeps_last = (Mask & (1U << rank >> 1)) == 0;
   return keeps_last && requires { Op::is_mean; }
   ? Form::columns : Form::permuted;

@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vector norms over axes in angle brackets, as NumPy's `linalg.norm` defines them; over several axes or all of them the
+// elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of its
+// own; a number that only the run time knows makes the general one. Integers are measured as float32.
+
+#include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/functions.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operators.hpp>
+#include <twill/expr/statistics.hpp>
+
+#include <string>
+#include <utility>
+
+namespace twill::inline v0 {
+
+/// Which norm: `norm<1>(x, order<1>)`. `order<0>` counts what is not zero.
+template <int P> struct Order {};
+template <int P> inline constexpr Order<P> order{};
+
+namespace expr {
+/// Orders that are no numbers.
+struct OrderOfMax {};
+struct OrderOfMin {};
+
+template <class X> [[nodiscard]] constexpr auto as_floating(X&& x) {
+  return make_node<Convert<floating_type(typed<X>().type)>>(std::forward<X>(x));
+}
+
+/// sum(|x|^p)^(1/p), or what it tends to.
+template <int P, int... Axes, class X, class... Keep> [[nodiscard]] constexpr auto norm_node(X&& x, Keep... keep) {
+  if constexpr (P == 0)
+    return as_floating(sum<Axes...>(as_floating(std::forward<X>(x) != 0), keep...));
+  else if constexpr (P == 1)
+    return sum<Axes...>(abs(as_floating(std::forward<X>(x))), keep...);
+  else if constexpr (P == 2)
+    return sqrt(sum<Axes...>(square(as_floating(std::forward<X>(x))), keep...));
+  else
+    return power(sum<Axes...>(power(abs(as_floating(std::forward<X>(x))), static_cast<double>(P)), keep...), 1.0 / P);
+}
+
+[[nodiscard]] inline double checked_order(double p) {
+  if (p == 0 || p - p != 0)
+    throw ValueError("norm: the order " + std::to_string(p) +
+                     " has a formula of its own; pass order<0>, order_inf or order_negative_inf");
+  return p;
+}
+} // namespace expr
+
+/// The greatest magnitude, and the least.
+inline constexpr expr::OrderOfMax order_inf{};
+inline constexpr expr::OrderOfMin order_negative_inf{};
+
+/// sqrt(sum(x^2)), or the norm of another order.
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] constexpr auto norm(X&& x, Order<P> = order<2>) {
+  return expr::norm_node<P, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X, int P = 2>
+[[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, Order<P> = order<2>) {
+  return expr::norm_node<P, Axes...>(std::forward<X>(x), keepdims);
+}
+/// The greatest magnitude. throws: ValueError when there are no elements
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::OrderOfMax) {
+  return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, expr::OrderOfMax) {
+  return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
+}
+/// The least magnitude. throws: ValueError when there are no elements
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::OrderOfMin) {
+  return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, expr::OrderOfMin) {
+  return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
+}
+/// sum(|x|^p)^(1/p) of an order that the run time chooses. throws: ValueError (0, infinite: they have tags)
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, double p) {
+  return power(sum<Axes...>(power(abs(expr::as_floating(std::forward<X>(x))), expr::checked_order(p))), 1 / p);
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, double p) {
+  return power(sum<Axes...>(power(abs(expr::as_floating(std::forward<X>(x))), expr::checked_order(p)), keepdims),
+               1 / p);
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,161 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statistics over axes in angle brackets, in the manner of expr/reductions.hpp: variance and standard deviation, the spread,
+// log-sum-exp, weighted means, counts, and the reductions that pass over NaN. Each is one kernel, in which what is reduced
+// is read once however often the formula names it. Read next: expr/norms.hpp.
+
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operators.hpp>
+#include <twill/expr/reductions.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+/// How far the divisor of a variance lies below the number of elements.
+template <int Value> struct Correction {};
+template <int Value> inline constexpr Correction<Value> correction{};
+
+/// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache, so
+/// nothing cancels.
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto var(X&& x, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::Variance<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto var(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::Variance<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The root of the variance: NumPy's `std`, a name that C++ has taken.
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto stddev(X&& x, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::Variance<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto stddev(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::Variance<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The distance between the greatest and the least element. throws: ValueError when there are no elements
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto ptp(X&& x) {
+  return expr::reduced_node<expr::PeakToPeak, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto ptp(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::PeakToPeak, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// log(sum(exp(x))), without overflow.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto logsumexp(X&& x) {
+  return expr::reduced_node<expr::LogSumExp, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto logsumexp(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::LogSumExp, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// How many elements are not zero.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto count_nonzero(X&& x) {
+  return sum<Axes...>(std::forward<X>(x) != 0);
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto count_nonzero(X&& x, expr::KeepDims) {
+  return sum<Axes...>(std::forward<X>(x) != 0, keepdims);
+}
+
+namespace expr {
+/// Weights for one axis of a tensor stand along that axis; any others broadcast as they are.
+template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto) weights_along(W&& weights) {
+  if constexpr (AnyTensor<W> && sizeof...(Axes) == 1) {
+    if constexpr (std::remove_cvref_t<W>::rank == 1 && Rank > 1) {
+      constexpr int behind = Rank - 1 - (axis_of<Axes, Rank> + ...);
+      return [&]<int... I>(std::integer_sequence<int, I...>) { return weights(all, ((void)I, newaxis)...); }
+      (std::make_integer_sequence<int, behind>{});
+    } else {
+      return std::forward<W>(weights);
+    }
+  } else {
+    return std::forward<W>(weights);
+  }
+}
+template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::shape_type::rank;
+} // namespace expr
+
+/// sum(x weights) / sum(weights). Weights have the shape of x, one that broadcasts to it, or that of the one axis.
+template <int... Axes, TensorOperand X, TensorOperand W> [[nodiscard]] constexpr auto average(X&& x, W&& weights) {
+  return expr::reduced_node<expr::WeightedMean, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
+}
+template <int... Axes, TensorOperand X, TensorOperand W>
+[[nodiscard]] constexpr auto average(X&& x, W&& weights, expr::KeepDims) {
+  return expr::reduced_node<expr::WeightedMean, expr::Rest::kept, Axes...>(
+      std::forward<X>(x), expr::weights_along<expr::rank_of<X>, Axes...>(std::forward<W>(weights)));
+}
+
+/// The sum of what is not NaN.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nansum(X&& x) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nansum(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::sum>, expr::Rest::kept, Axes...>(
+      std::forward<X>(x));
+}
+
+/// The product of what is not NaN.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanprod(X&& x) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanprod(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::CombineNumbers<kernel::Reduction::product>, expr::Rest::kept, Axes...>(
+      std::forward<X>(x));
+}
+
+/// The greatest that is not NaN; NaN if all are. throws: ValueError when there are no elements
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmax(X&& x) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmax(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::max>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The least that is not NaN; NaN if all are. throws: ValueError when there are no elements
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmin(X&& x) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::dropped, Axes...>(
+      std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmin(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::ExtremeNumber<kernel::Reduction::min>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The mean of what is not NaN; NaN if nothing is left.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmean(X&& x) {
+  return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto nanmean(X&& x, expr::KeepDims) {
+  return expr::reduced_node<expr::MeanOfNumbers, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The variance of what is not NaN, with divisor n - 1 or n - c of so many numbers.
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto nanvar(X&& x, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto nanvar(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::VarianceOfNumbers<C>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+/// The root of nanvar.
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto nanstd(X&& x, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
+}
+template <int... Axes, TensorOperand X, int C = 1>
+[[nodiscard]] constexpr auto nanstd(X&& x, expr::KeepDims, Correction<C> = correction<1>) {
+  return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
+}
+
+} // namespace twill::inline v0
