@@ -14,6 +14,7 @@
 #include <twill/kernel/walk.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -65,33 +66,39 @@ private:
     } else {
       // few columns and many rows: every chunk has sums of its own
       const std::int64_t bytes = sums_bytes(n_);
-      std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * (chunks + 1)));
+      std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * chunks));
       team.parallel([=, this](int rank, int size) {
         const Share mine = share_of(chunks, 1, rank, size);
-        for (std::int64_t chunk = mine.begin; chunk < mine.end; ++chunk)
-          sum_chunk(chunk, 0, n_, sums + (chunk + 1) * bytes);
+        for (std::int64_t chunk = mine.begin; chunk < mine.end; ++chunk) sum_chunk(chunk, 0, n_, sums + chunk * bytes);
       });
-      clear(sums, n_);
-      for (std::int64_t chunk = 0; chunk < chunks; ++chunk) add(sums, sums + (chunk + 1) * bytes, n_);
+      for (std::int64_t step = 1; step < chunks; step *= 2)
+        for (std::int64_t chunk = 0; chunk + step < chunks; chunk += 2 * step)
+          add(sums + chunk * bytes, sums + (chunk + step) * bytes, n_);
       finish(0, n_, sums);
     }
   }
 
+  /// Sums of chunks are combined as a balanced tree, and as soon as two of one size are there: in the order of the loop
+  /// above, with room for a few.
   void some_columns(std::int64_t begin, std::int64_t end) const {
+    const auto chunks =
+        static_cast<std::uint64_t>((rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk);
     for (; begin < end; begin += vector_detail::block_columns) {
       const std::int64_t stop = std::min(end, begin + vector_detail::block_columns);
       const std::int64_t bytes = sums_bytes(stop - begin);
-      std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(2 * bytes));
-      if (rows_ <= vector_detail::rows_of_chunk && rows_ > 0) { // a single chunk
-        sum_chunk(0, begin, stop, sums);
-        finish(begin, stop, sums);
-        continue;
+      std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * (std::bit_width(chunks) + 1)));
+      std::byte* top = sums; // behind the last of them
+      if (chunks == 0) clear(sums, stop - begin);
+      const auto join = [&] {
+        top -= bytes;
+        add(top - bytes, top, stop - begin);
+      };
+      for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+        sum_chunk(static_cast<std::int64_t>(chunk), begin, stop, top);
+        top += bytes;
+        for (std::uint64_t done = chunk; done % 2 != 0; done /= 2) join();
       }
-      clear(sums, stop - begin);
-      for (std::int64_t chunk = 0; chunk * vector_detail::rows_of_chunk < rows_; ++chunk) {
-        sum_chunk(chunk, begin, stop, sums + bytes);
-        add(sums, sums + bytes, stop - begin);
-      }
+      while (top - sums > bytes) join();
       finish(begin, stop, sums);
     }
   }

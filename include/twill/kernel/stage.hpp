@@ -19,6 +19,8 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
+inline constexpr int packs_of_block = 64; ///< that an accumulator sums one after another
+
 /// The addresses of a program's own operands: a copy that nothing else can see stays in registers.
 template <int Operands> struct Local {
   std::int64_t at[Operands > 0 ? Operands : 1];
@@ -93,6 +95,15 @@ template <class P, int Stage> struct StageLines {
     if (reduced_lines.size == 0 || B::summary.shape == KernelShape::column) number = 1;
     while (number > 1 && number * block_bytes > max_accumulator_bytes) number /= 2;
     return number;
+  }();
+  /// Whether the stage sums numbers that round.
+  static constexpr bool adds_floats = [] {
+    bool found = false;
+    for (int r = 0; r < reduced_lines.size; ++r) {
+      const Line& line = B::line(reduced_lines.number[static_cast<std::size_t>(r)]);
+      found = found || (line.reduction == Reduction::sum && is_floating(line.type));
+    }
+    return found && B::summary.shape != KernelShape::column;
   }();
   static_assert(block_bytes <= max_accumulator_bytes, "twill: too many reductions in one stage of a program");
 };
@@ -187,6 +198,20 @@ template <class P, int Stage> struct StageLoop {
     (write(partial + Lines::offsets[R], value_of<R>(sums)), ...);
   }
 
+  template <int... R>
+  static TWILL_INLINE void join(Accumulators& to, Accumulators& from, std::integer_sequence<int, R...>) {
+    using namespace vector_detail;
+    ((value_of<R>(to) = combine<B::line(R).reduction>(value_of<R>(to), value_of<R>(from))), ...);
+  }
+  /// What a block of packs has summed, added as a tree: no sum runs over more than a block.
+  template <int... R>
+  static TWILL_INLINE void fold(Accumulators& total, Accumulators (&sums)[accumulators],
+                                std::integer_sequence<int, R...> reduced) {
+    for (int step = accumulators / 2; step > 0; step /= 2)
+      for (int k = 0; k < step; ++k) join(sums[k], sums[k + step], reduced);
+    join(total, sums[0], reduced);
+  }
+
   template <int... O, int... U, int... K>
   static TWILL_INLINE void loop(const Cursor& where, [[maybe_unused]] const std::byte* shared, std::byte* partial,
                                 const ScratchRows& rows, std::int64_t begin, std::int64_t end, bool resume,
@@ -202,11 +227,26 @@ template <class P, int Stage> struct StageLoop {
     Accumulators sums[accumulators];
     (start(sums[K], partial + K * Lines::block_bytes, resume, reduced), ...);
     std::int64_t j = begin;
-    if constexpr (accumulators > 1) {
-      for (; j + accumulators * lanes <= end; j += accumulators * lanes)
-        (pack(registers, local, scratch, j + K * lanes, sums[K], active), ...);
+    [[maybe_unused]] Accumulators total;
+    if constexpr (Lines::adds_floats) start(total, nullptr, false, reduced);
+    for (;;) {
+      constexpr std::int64_t block = std::int64_t{packs_of_block} * accumulators * lanes;
+      const std::int64_t stop = Lines::adds_floats && end - j > block ? j + block : end;
+      if constexpr (accumulators > 1) {
+        for (; j + accumulators * lanes <= stop; j += accumulators * lanes)
+          (pack(registers, local, scratch, j + K * lanes, sums[K], active), ...);
+      }
+      for (; j < stop; j += lanes) pack(registers, local, scratch, j, sums[0], active);
+      if constexpr (Lines::adds_floats) {
+        if (stop != end) {
+          fold(total, sums, reduced);
+          (start(sums[K], nullptr, false, reduced), ...);
+          continue;
+        }
+      }
+      break;
     }
-    for (; j < end; j += lanes) pack(registers, local, scratch, j, sums[0], active);
+    if constexpr (Lines::adds_floats) join(sums[0], total, reduced);
     (keep(sums[K], partial + K * Lines::block_bytes, reduced), ...);
   }
 
