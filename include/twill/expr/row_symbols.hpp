@@ -9,6 +9,7 @@
 #include <twill/core/promotion.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/symbol.hpp>
+#include <twill/expr/symbol_functions.hpp>
 #include <twill/kernel/program.hpp>
 
 namespace twill::inline v0::expr {
@@ -48,13 +49,6 @@ namespace twill::inline v0::expr {
   const Symbol total = sum(square(value - mean(value)));
   return total / maximum(row_length(total) - static_cast<double>(correction), 0.0);
 }
-
-[[nodiscard]] constexpr Symbol isnan(Symbol x) { return apply(Primitive::isnan, x); }
-[[nodiscard]] constexpr Symbol isfinite(Symbol x) { return apply(Primitive::isfinite, x); }
-[[nodiscard]] constexpr Symbol logical_not(Symbol x) { return apply(Primitive::logical_not, x); }
-[[nodiscard]] constexpr Symbol rsqrt(Symbol x) { return apply(Primitive::rsqrt, x); }
-[[nodiscard]] constexpr Symbol operator==(Symbol a, Symbol b) { return apply(Primitive::equal, a, b); }
-[[nodiscard]] constexpr Symbol operator!=(Symbol a, double b) { return apply(Primitive::not_equal, a, a.number(b)); }
 
 /// What is subtracted before exponentials are taken: the greatest, or 0 where that is infinite or NaN.
 [[nodiscard]] constexpr Symbol finite_max(Symbol x) {
