@@ -6,6 +6,7 @@
 #include <twill/expr/activations.hpp>
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/expr/cumulative.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/functions.hpp>
@@ -25,6 +26,7 @@
 #include <twill/expr/operators.hpp>
 #include <twill/expr/out.hpp>
 #include <twill/expr/program.hpp>
+#include <twill/expr/quantile.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reduction_operations.hpp>
 #include <twill/expr/reductions.hpp>

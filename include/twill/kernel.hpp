@@ -34,6 +34,7 @@
 #include <twill/kernel/scalar/floats.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>
+#include <twill/kernel/scan.hpp>
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_product.hpp>
 #include <twill/kernel/stage.hpp>

@@ -1,0 +1,196 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantiles over axes in angle brackets: `quantile<1>(x, 0.9)`, `percentile(x, 75)`, `median<0>(x)`. Unlike reductions they
+// compute at once: the elements that share a result are gathered into a row and the wanted ones selected, not sorted.
+// Definitions and names of the methods are NumPy's; NaN among the elements gives NaN, and so do no elements.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/matmul.hpp>
+#include <twill/expr/reduced.hpp>
+#include <twill/expr/reductions.hpp>
+#include <twill/kernel/walk.hpp>
+#include <twill/memory/buffer.hpp>
+#include <twill/tensor/access.hpp>
+#include <twill/tensor/copy.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+/// Which value lies between two neighbours when a quantile falls between them.
+enum class Interpolation : std::uint8_t { linear, lower, higher, nearest, midpoint };
+
+namespace expr {
+namespace quantiles {
+
+/// In what the elements of a type are compared.
+template <class T> struct Compared { using type = compute_t<T>; };
+template <> struct Compared<bool> { using type = std::uint8_t; };
+template <class T> using compared_t = typename Compared<T>::type;
+
+/// Between which elements of a sorted row a quantile lies, and how far from the first to the second.
+struct Place {
+  std::int64_t below = 0;
+  std::int64_t above = 0;
+  double fraction = 0;
+};
+
+[[nodiscard]] inline Place place_of(double q, std::int64_t length, Interpolation method) {
+  const double at = q * static_cast<double>(length - 1);
+  const double floor = std::floor(at);
+  const auto below = static_cast<std::int64_t>(floor);
+  const std::int64_t above = std::min(below + (at > floor ? 1 : 0), length - 1);
+  switch (method) {
+  case Interpolation::lower:
+    return {below, below, 0};
+  case Interpolation::higher:
+    return {above, above, 0};
+  case Interpolation::nearest: { // of two equally near ones the even
+    const auto nearest = static_cast<std::int64_t>(std::nearbyint(at));
+    return {nearest, nearest, 0};
+  }
+  case Interpolation::midpoint:
+    return {below, above, 0.5};
+  case Interpolation::linear:
+    break;
+  }
+  return {below, above, at - floor};
+}
+
+/// throws: ValueError
+inline void require_fraction(const char* operation, double q) {
+  if (!(q >= 0 && q <= 1))
+    throw ValueError(std::string(operation) + ": q is " + std::to_string(q) + "; it lies between 0 and 1");
+}
+
+template <class T> [[nodiscard]] bool is_nan(T x) { return x != x; }
+
+/// The quantile of a row whose elements are moved about.
+template <class T> [[nodiscard]] double select(T* row, std::int64_t length, const Place& place) {
+  std::nth_element(row, row + place.below, row + length);
+  const auto first = static_cast<double>(row[place.below]);
+  if (place.above == place.below) return first;
+  const auto second = static_cast<double>(*std::min_element(row + place.above, row + length));
+  if (first == second) return first; // infinite ones, too
+  return place.fraction < 0.5 ? first + (second - first) * place.fraction
+                              : second - (second - first) * (1 - place.fraction);
+}
+
+/// The quantiles of rows that lie one behind another: `to` holds all rows' first quantile, then their second, and so on.
+template <class T, class To, class Team>
+void select_rows(const Team& team, T* rows, std::int64_t count, std::int64_t length, const std::vector<double>& q,
+                 Interpolation method, To* to) {
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      T* row = rows + i * length;
+      const bool is_number = length > 0 && std::none_of(row, row + length, is_nan<T>);
+      for (std::size_t k = 0; k < q.size(); ++k)
+        to[static_cast<std::int64_t>(k) * count + i] = static_cast<To>(
+            is_number ? select(row, length, place_of(q[k], length, method)) : std::numeric_limits<double>::quiet_NaN());
+    }
+  };
+  if (count * length < 65536) return work(0, count);
+  team.parallel([&](int rank, int size) {
+    const kernel::Share mine = kernel::share_of(count, 1, rank, size);
+    work(mine.begin, mine.end);
+  });
+}
+
+/// All quantiles of x over the axes of a mask, into a result of the extents `to_extents`.
+template <unsigned Mask, AnyShape To, class T, class D, class S>
+[[nodiscard]] auto quantiles(const Tensor<T, D, S>& x, std::vector<double> q, Interpolation method,
+                             const Dims& to_extents) {
+  using Element = compared_t<T>;
+  using Result = floating_t<T>;
+  const Dims extents = x.shape();
+  Dims order{};
+  for (const unsigned wanted : {0U, 1U})
+    for (int axis = 0; axis < extents.rank; ++axis)
+      if ((Mask >> axis & 1U) == wanted) order[order.rank++] = axis;
+  const Dims grid = detail::reordered(extents, order);
+  memory::Buffer<D> rows(x.device(), static_cast<std::size_t>(extents.elements()) * sizeof(Element));
+  auto* const elements = static_cast<Element*>(rows.data());
+  detail::copy_elements(x.device(), elements, contiguous_strides(grid), static_cast<const T*>(x.data()),
+                        detail::reordered(x.strides(), order), grid);
+  std::int64_t length = 1;
+  for (int axis = 0; axis < extents.rank; ++axis)
+    if ((Mask >> axis & 1U) != 0) length *= extents[axis];
+  Tensor<Result, D, To> result(x.device(), to_extents);
+  const std::int64_t count = result.elements() / std::max<std::int64_t>(static_cast<std::int64_t>(q.size()), 1);
+  launch(result.device(), [=, to = result.data(), q = std::move(q)](const auto& team) {
+    select_rows(team, elements, count, length, q, method, to);
+  });
+  return result;
+}
+
+template <Rest Remains, int... Axes, class X>
+[[nodiscard]] auto one(const char* operation, X&& x, double q, Interpolation method) {
+  require_fraction(operation, q);
+  const auto source = as_tensor(std::forward<X>(x));
+  using S = typename std::remove_cvref_t<decltype(source)>::shape_type;
+  constexpr unsigned mask = axes_mask<S::rank, Axes...>();
+  if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
+  using To = shape_t<reduced_dims(dims_of<S>, mask, Remains)>;
+  return quantiles<mask, To>(source, {q}, method, reduced_dims(source.shape(), mask, Remains));
+}
+} // namespace quantiles
+} // namespace expr
+
+/// The value below which a fraction q of the elements lies. throws: ValueError (q outside 0 to 1), OutOfMemoryError
+template <int... Axes, TensorOperand X>
+[[nodiscard]] auto quantile(X&& x, double q, Interpolation method = Interpolation::linear) {
+  return expr::quantiles::one<expr::Rest::dropped, Axes...>("quantile", std::forward<X>(x), q, method);
+}
+template <int... Axes, TensorOperand X>
+[[nodiscard]] auto quantile(X&& x, double q, expr::KeepDims, Interpolation method = Interpolation::linear) {
+  return expr::quantiles::one<expr::Rest::kept, Axes...>("quantile", std::forward<X>(x), q, method);
+}
+
+/// Several quantiles at once, along a new first axis.
+template <int... Axes, TensorOperand X, FloatingScalar Q, class D, AnyShape S>
+requires(S::rank == 1)
+    [[nodiscard]] auto quantile(X&& x, const Tensor<Q, D, S>& q, Interpolation method = Interpolation::linear) {
+  std::vector<double> fractions;
+  for (const Q value : to_vector(q)) fractions.push_back(static_cast<double>(value));
+  for (const double value : fractions) expr::quantiles::require_fraction("quantile", value);
+  const auto source = expr::as_tensor(std::forward<X>(x));
+  using From = typename std::remove_cvref_t<decltype(source)>::shape_type;
+  constexpr unsigned mask = expr::axes_mask<From::rank, Axes...>();
+  constexpr Dims kept = expr::reduced_dims(dims_of<From>, mask, expr::Rest::dropped);
+  using To = shape_t<detail::with_axis(kept, 0, S::extent(0))>;
+  const Dims extents = expr::reduced_dims(source.shape(), mask, expr::Rest::dropped);
+  return expr::quantiles::quantiles<mask, To>(source, std::move(fractions), method,
+                                              detail::with_axis(extents, 0, q.elements()));
+}
+
+/// quantile(x, p / 100)
+template <int... Axes, TensorOperand X>
+[[nodiscard]] auto percentile(X&& x, double p, Interpolation method = Interpolation::linear) {
+  return expr::quantiles::one<expr::Rest::dropped, Axes...>("percentile", std::forward<X>(x), p / 100, method);
+}
+template <int... Axes, TensorOperand X>
+[[nodiscard]] auto percentile(X&& x, double p, expr::KeepDims, Interpolation method = Interpolation::linear) {
+  return expr::quantiles::one<expr::Rest::kept, Axes...>("percentile", std::forward<X>(x), p / 100, method);
+}
+
+/// The middle element, or the mean of the two in the middle.
+template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x) {
+  return quantile<Axes...>(std::forward<X>(x), 0.5);
+}
+template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, expr::KeepDims) {
+  return quantile<Axes...>(std::forward<X>(x), 0.5, keepdims);
+}
+
+} // namespace twill::inline v0

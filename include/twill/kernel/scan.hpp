@@ -1,0 +1,147 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cumulative sums and their like along one axis of row-major memory. A long row is cut into chunks of a fixed size: each is
+// scanned from its own start and then combined with what stands before it, in one order whoever does it, so the bits do not
+// depend on how many threads took part. Down a middle axis, neighbouring columns advance together.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/primitive.hpp>
+#include <twill/kernel/walk.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace twill::inline v0::kernel {
+
+/// The combination of a reduction, step by step.
+template <Reduction R> struct Running {
+  template <class T> static constexpr T combine(T before, T x) { return kernel::combine<R>(before, x); }
+};
+/// log(exp(a) + exp(b)), without overflow.
+struct RunningLogSumExp {
+  template <class T> static T combine(T a, T b) {
+    const T greater = kernel::combine<Reduction::max>(a, b);
+    if (!(greater - greater == T{0})) return greater; // infinite, or NaN
+    return greater + std::log1p(std::exp(-std::abs(a - b)));
+  }
+};
+
+inline namespace TWILL_ISA {
+
+/// `outer` blocks of `length` by `inner` elements, scanned along `length`.
+struct ScanShape {
+  std::int64_t outer = 1;
+  std::int64_t length = 0;
+  std::int64_t inner = 1;
+};
+
+template <class Op, class T> class Scan {
+  using C = compute_t<T>;
+  static constexpr std::int64_t chunk = 16384;         ///< elements of a row that are scanned from their own start
+  static constexpr std::int64_t width = 64;            ///< columns that advance together
+  static constexpr std::int64_t worth_sharing = 65536; ///< elements
+
+public:
+  Scan(const T* from, T* to, const ScanShape& shape) : from_{from}, to_{to}, shape_{shape} {}
+
+  template <class Team> void run(const Team& team) const {
+    const std::int64_t elements = shape_.outer * shape_.length * shape_.inner;
+    if (elements == 0) return;
+    const int threads = elements < worth_sharing ? 1 : team.size();
+    const std::int64_t blocks = (shape_.inner + width - 1) / width;
+    if (shape_.inner == 1 && shape_.outer < threads && shape_.length > chunk) {
+      for (std::int64_t row = 0; row < shape_.outer; ++row) long_row(team, row * shape_.length);
+      return;
+    }
+    const auto work = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        shape_.inner == 1 ? one_row(i * shape_.length) : columns(i / blocks, i % blocks * width);
+    };
+    const std::int64_t count = shape_.inner == 1 ? shape_.outer : shape_.outer * blocks;
+    if (threads == 1) return work(0, count);
+    team.parallel([&](int rank, int size) {
+      const Share mine = share_of(count, 1, rank, size);
+      work(mine.begin, mine.end);
+    });
+  }
+
+private:
+  /// What a chunk adds up to.
+  [[nodiscard]] C total(std::int64_t begin, std::int64_t end) const {
+    C running = static_cast<C>(from_[begin]);
+    for (std::int64_t i = begin + 1; i < end; ++i) running = Op::combine(running, static_cast<C>(from_[i]));
+    return running;
+  }
+  /// Scans a chunk that stands behind others; returns all of them together.
+  C scan(std::int64_t begin, std::int64_t end, bool is_first, C before) const {
+    C running = static_cast<C>(from_[begin]);
+    C all = is_first ? running : Op::combine(before, running);
+    to_[begin] = static_cast<T>(all);
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      running = Op::combine(running, static_cast<C>(from_[i]));
+      all = is_first ? running : Op::combine(before, running);
+      to_[i] = static_cast<T>(all);
+    }
+    return all;
+  }
+
+  void one_row(std::int64_t start) const {
+    C before{};
+    for (std::int64_t begin = 0; begin < shape_.length; begin += chunk)
+      before = scan(start + begin, start + std::min(begin + chunk, shape_.length), begin == 0, before);
+  }
+
+  template <class Team> void long_row(const Team& team, std::int64_t start) const {
+    const std::int64_t chunks = (shape_.length + chunk - 1) / chunk;
+    std::vector<C> before(static_cast<std::size_t>(chunks));
+    const auto end_of = [&](std::int64_t i) { return start + std::min((i + 1) * chunk, shape_.length); };
+    team.parallel([&](int rank, int size) {
+      const Share mine = share_of(chunks, 1, rank, size);
+      for (std::int64_t i = mine.begin; i < mine.end; ++i)
+        before[static_cast<std::size_t>(i)] = total(start + i * chunk, end_of(i));
+    });
+    C all = before[0];
+    for (std::size_t i = 1; i < before.size(); ++i) {
+      const C own = before[i];
+      before[i] = all;
+      all = Op::combine(all, own);
+    }
+    team.parallel([&](int rank, int size) {
+      const Share mine = share_of(chunks, 1, rank, size);
+      for (std::int64_t i = mine.begin; i < mine.end; ++i)
+        scan(start + i * chunk, end_of(i), i == 0, before[static_cast<std::size_t>(i)]);
+    });
+  }
+
+  void columns(std::int64_t block, std::int64_t first) const {
+    const std::int64_t count = std::min(width, shape_.inner - first);
+    const std::int64_t start = block * shape_.length * shape_.inner + first;
+    C running[width];
+    for (std::int64_t k = 0; k < shape_.length; ++k) {
+      const T* from = from_ + start + k * shape_.inner;
+      T* to = to_ + start + k * shape_.inner;
+      for (std::int64_t j = 0; j < count; ++j) {
+        running[j] = k == 0 ? static_cast<C>(from[j]) : Op::combine(running[j], static_cast<C>(from[j]));
+        to[j] = static_cast<T>(running[j]);
+      }
+    }
+  }
+
+  const T* from_;
+  T* to_;
+  ScanShape shape_;
+};
+
+/// Scans row-major elements into others. The two may be the same.
+/// requires: `team.size()`, `team.parallel(f(rank, size))`
+template <class Op, class T, class Team> void scan(const Team& team, const T* from, T* to, const ScanShape& shape) {
+  Scan<Op, T>{from, to, shape}.run(team);
+}
+
+} // namespace TWILL_ISA
+} // namespace twill::inline v0::kernel
