@@ -15,4 +15,6 @@
 #include <twill/tensor/random.hpp>
 #include <twill/tensor/sequence.hpp>
 #include <twill/tensor/shapes.hpp>
+#include <twill/tensor/split.hpp>
 #include <twill/tensor/tensor.hpp>
+#include <twill/tensor/views.hpp>

@@ -65,6 +65,13 @@ template <class P> struct Evaluator {
       value = static_cast<C>(element);
     } else if constexpr (entry.kind == LineKind::iota) {
       value = static_cast<std::int64_t>(operands[entry.operand].bits) + offset(operands[entry.operand]);
+    } else if constexpr (entry.kind == LineKind::gather) {
+      const Operand& operand = operands[entry.operand];
+      const std::int64_t place = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
+      T element;
+      std::memcpy(static_cast<void*>(&element), static_cast<const T*>(operand.data) + place + offset(operand),
+                  sizeof(T));
+      value = static_cast<C>(element);
     } else if constexpr (entry.kind == LineKind::step) {
       value = step<I>(std::make_index_sequence<entry.arity>{});
     } else if constexpr (entry.kind == LineKind::cast) {

@@ -31,6 +31,10 @@ enum class Problem : std::uint8_t {
   result_has_more_dimensions_than_its_destination,
   matmul_left_columns_differ_from_right_rows,
   matmul_needs_at_least_one_dimension,
+  index_tensor_must_hold_integers,
+  mask_shape_differs_from_the_tensors,
+  joined_tensors_differ_in_another_axis,
+  sections_do_not_divide_the_axis,
 };
 
 /// The values that a refusal names.

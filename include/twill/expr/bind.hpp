@@ -74,6 +74,8 @@ public:
   }
   template <Scalar T> void operator()(const T&) {}
 
+  template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
+
   [[nodiscard]] bool found() const { return seen_ && agree_; }
 
 private:
@@ -114,6 +116,7 @@ public:
     std::memcpy(&bits, &value, sizeof(T));
     bind_bits(next(), bits, grid_rank_);
   }
+  template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
 
 private:
   kernel::Operand& next() { return operands_[*operand_of_leaf_++]; }
@@ -170,7 +173,7 @@ inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries,
   const auto last = static_cast<std::size_t>(grid.rank - 1);
   if (grid[grid.rank - 1] == 1) return true;
   for (std::size_t i = 0; i < count; ++i) {
-    if (entries[i].kind != kernel::LineKind::input) continue;
+    if (entries[i].kind != kernel::LineKind::input && entries[i].kind != kernel::LineKind::gather) continue;
     const std::int64_t stride = operands[i].strides[last];
     if (entries[i].access == kernel::Access::contiguous && stride != 1) return false;
     if (entries[i].access == kernel::Access::uniform && stride != 0) return false;
@@ -200,6 +203,8 @@ public:
     }
   }
   template <Scalar T> void operator()(const T&) {}
+  /// A source that is read by index: anywhere, in any order.
+  template <class Moves, class X> void gathered(const Moves&, const X& source) { (*this)(source); }
 
   bool touches = false; ///< some leaf shares memory with the destination
   bool hazard = false;  ///< and does not walk it in the same way

@@ -87,6 +87,15 @@ struct Code {
                    .origin = static_cast<Origin>(leaves++),
                    .outside = outside});
   }
+  constexpr int gather(DType type, kernel::Access access, int argument, bool outside) {
+    return append({.line = {.kind = kernel::LineKind::gather,
+                            .type = type,
+                            .access = access,
+                            .arity = 1,
+                            .arguments = {argument, 0, 0, 0}},
+                   .origin = static_cast<Origin>(leaves++),
+                   .outside = outside});
+  }
   constexpr int constant(DType type) {
     return append(
         {.line = {.kind = kernel::LineKind::immediate, .type = type}, .origin = static_cast<Origin>(leaves++)});

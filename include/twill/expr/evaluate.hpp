@@ -126,7 +126,8 @@ template <class T, class D, class S, LazyValue E> void store(const Tensor<T, D, 
     throw ShapeError("assign: shape " + to_string(from) + " does not broadcast to " + to_string(extents));
   OverlapFinder finder{target.data(), sizeof(T), extents, strides};
   expression.each_leaf(finder);
-  if (finder.hazard || (Bare::has_reductions && (finder.touches || from != extents)))
+  if (finder.hazard || (gathers<Bare> && finder.touches) ||
+      (Bare::has_reductions && (finder.touches || from != extents)))
     target.copy_from(evaluate_as<typename Bare::shape_type>(expression));
   else
     run<dtype_of<T>>(expression, target.device(), target.data(), strides, extents);

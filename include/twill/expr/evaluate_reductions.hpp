@@ -91,6 +91,7 @@ public:
     strides_in_domain(operand, tensor.shape(), tensor.strides(), domain_, drops_axes_ && is_outside());
     ++next_;
   }
+  template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
   template <Scalar T> void operator()(const T& value) {
     std::memcpy(&operands_[Operands<Source>::operand_of_leaf[next_++]].bits, &value, sizeof(T));
   }
@@ -125,6 +126,9 @@ public:
     for (int axis = 0; axis < grid_.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = to[axis];
   }
   template <Scalar T> void operator()(const T&) { ++next_; }
+  template <class Moves, class X> void gathered(const Moves&, const X&) {
+    ++next_;
+  } // only rows of one axis are gathered
 
 private:
   kernel::Operand* operands_;
@@ -335,8 +339,11 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
 template <DType To, class E, class D>
 void run_with_reductions(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
   constexpr Form form = form_of<E>();
+  constexpr bool gathers_along_rows = form == Form::rows || (form == Form::totals && outermost_of<E>.trailing == 1);
   if (extents.elements() == 0) return;
-  if constexpr (form == Form::rows) {
+  if constexpr (gathers<E> && !gathers_along_rows) {
+    run<To>(settled(expression), device, to, to_strides, extents);
+  } else if constexpr (form == Form::rows) {
     constexpr int rank = E::shape_type::rank;
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];
     require_rows(expression, extents, 1);

@@ -212,4 +212,8 @@ private:
   }
 };
 
+/// Whether a part of an expression reads by index (expr/gather.hpp).
+template <class E> inline constexpr bool gathers = requires { requires E::is_gather; };
+template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = (gathers<A> || ...);
+
 } // namespace twill::inline v0::expr

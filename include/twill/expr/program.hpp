@@ -27,6 +27,8 @@ template <kernel::Line L> constexpr auto line_type() {
     return std::type_identity<kernel::Immediate<T>>{};
   else if constexpr (L.kind == LineKind::iota)
     return std::type_identity<kernel::Iota>{};
+  else if constexpr (L.kind == LineKind::gather)
+    return std::type_identity<kernel::Gather<T, a[0], L.access>>{};
   else if constexpr (L.kind == LineKind::cast)
     return std::type_identity<kernel::Cast<T, a[0]>>{};
   else if constexpr (L.kind == LineKind::reduce)

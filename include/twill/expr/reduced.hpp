@@ -95,6 +95,9 @@ private:
   }
 };
 
+template <class Op, unsigned Mask, Rest Remains, class... A>
+inline constexpr bool gathers<Reduced<Op, Mask, Remains, A...>> = (gathers<A> || ...);
+
 /// The same operation on other operands.
 template <class Op, unsigned Mask, Rest Remains, class... Old, class... A>
 [[nodiscard]] auto rebuilt(const Reduced<Op, Mask, Remains, Old...>*, A... operands) {

@@ -61,7 +61,7 @@ template <int Count>
     int width = 0;
     // a `where` takes the size of its values, anything else that of its first varying operand
     const int first = line.kind == LineKind::step && line.primitive == Primitive::where ? 1 : 0;
-    for (int a = 0; a < line.arity && width == 0; ++a) {
+    for (int a = 0; a < line.arity && width == 0 && line.kind != LineKind::gather; ++a) {
       const int from = line.arguments[static_cast<std::size_t>((a + first) % line.arity)];
       const Line& argument = summary.lines[static_cast<std::size_t>(from)];
       if (argument.uniform) continue;
@@ -102,6 +102,44 @@ TWILL_INLINE auto load_leaf(std::int64_t at, std::int64_t stride, std::int64_t j
   } else {
     R elements[N];
     gather<R, N>(elements, from + j * stride, stride);
+    raw = load<R, N>(elements);
+  }
+  if constexpr (std::is_same_v<T, bool>)
+    return raw != Pack<R, N>{R{0}};
+  else if constexpr (NarrowFloat<T>)
+    return widen<T>(raw);
+  else
+    return raw;
+}
+
+/// Elements of a row from memory, each at an offset of its own.
+template <class T, int N>
+[[gnu::noinline]] void gather_at(T* to, const T* from, std::int64_t stride, const std::int64_t* offsets, int live) {
+  for (int i = 0; i < live; ++i) to[i] = from[offsets[i] + i * stride];
+}
+
+/// One pack of a gathered leaf. Past the end of a row, where no element lies, `live` says how many lanes are read.
+template <class T, bool Contiguous, int N, class Offset>
+TWILL_INLINE auto load_gathered(std::int64_t at, std::int64_t stride, StoreMode live, std::int64_t j,
+                                const Offset& offset) {
+  using R = typename Raw<T>::type;
+  const R* from = reinterpret_cast<const R*>(at);
+  const int count = live == StoreMode::plain ? N : static_cast<int>(live);
+  if constexpr (Contiguous) stride = 1;
+  Pack<R, N> raw{R{0}};
+  if constexpr (std::is_same_v<Offset, std::int64_t>) {
+    if (stride == 1 && count == N) {
+      raw = load<R, N>(from + offset + j);
+    } else {
+      R elements[N] = {};
+      for (int i = 0; i < count; ++i) elements[i] = from[offset + (j + i) * stride];
+      raw = load<R, N>(elements);
+    }
+  } else {
+    alignas(vector_bytes) std::int64_t offsets[N];
+    R elements[N] = {};
+    store(offsets, offset);
+    gather_at<R, N>(elements, from + j * stride, stride, offsets, count);
     raw = load<R, N>(elements);
   }
   if constexpr (std::is_same_v<T, bool>)

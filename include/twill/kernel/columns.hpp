@@ -38,7 +38,7 @@ public:
     const std::size_t last = grid.rank < 2 ? 0 : static_cast<std::size_t>(grid.rank - 1);
     for (int o = 0; o < program.operands; ++o) {
       const OperandInfo& info = program.operand[o];
-      const bool in_memory = info.role == OperandInfo::Role::input || info.role == OperandInfo::Role::output;
+      const bool in_memory = info.role <= OperandInfo::Role::gather;
       start_.at[o] =
           in_memory ? reinterpret_cast<std::int64_t>(bound[o].data) : static_cast<std::int64_t>(bound[o].bits);
       start_.stride[o] = n_ == 1 ? 1 : bound[o].strides[last];
@@ -151,6 +151,7 @@ private:
       at.stride[o] = base.stride[o];
       at.mode[o] = base.mode[o];
       down[o] = down_[o];
+      if (info.role == Role::gather) at.mode[o] = static_cast<StoreMode>(end - begin);
       if (!is_copied(info)) continue;
       const std::int64_t own_row = room_of(info);
       at.at[o] = reinterpret_cast<std::int64_t>(next) - begin * info.bytes;

@@ -90,6 +90,7 @@ inline constexpr int worth_keeping =
   if (line.kind == LineKind::step) return cost_of(line.primitive);
   if (line.kind == LineKind::cast) return 1;
   if (line.kind == LineKind::input && line.access == Access::strided) return 4;
+  if (line.kind == LineKind::gather) return 4;
   if (line.kind == LineKind::input && (line.type == DType::float16 || line.type == DType::bfloat16)) return 2;
   return 0;
 }

@@ -26,6 +26,8 @@ namespace detail {
     return join_text({"immediate #", line.operand});
   case LineKind::iota:
     return join_text({"iota #", line.operand});
+  case LineKind::gather:
+    return join_text({"gather #", line.operand, " ", access[static_cast<int>(line.access)]});
   case LineKind::step:
     return std::string{info(line.primitive).name};
   case LineKind::cast:

@@ -27,6 +27,11 @@ template <Scalar T> struct Immediate {};
 /// A leaf that knows where it is: the int64 `base + sum over d of index[d] * strides[d]`. Takes an operand.
 struct Iota {};
 
+/// A leaf that reads where an int64 line says: the element `value(Argument) + sum over d of index[d] * strides[d]` elements
+/// behind `data`. A is the movement of the strides alone. Takes an operand. Whoever computes the argument answers for the
+/// addresses; an output must not lie over what is gathered, nor over what the argument is computed from.
+template <Scalar T, int Argument, Access A = Access::uniform> struct Gather {};
+
 /// One primitive applied to earlier values of one common type (`where`: bool, T, T; `random_uniform`: four int64).
 template <Primitive P, int... Arguments> struct Step {};
 
@@ -47,9 +52,9 @@ template <class... Lines> struct Program {};
 
 /// What a leaf or an output is bound to, in the order of the lines that take operands.
 struct Operand {
-  void* data = nullptr;                         ///< In, Out: the element at index 0 of the grid
+  void* data = nullptr;                         ///< In, Gather, Out: the element at index 0 of the grid
   std::uint64_t bits = 0;                       ///< Immediate: the value's bit pattern, low bytes first; Iota: the base
-  std::array<std::int64_t, max_rank> strides{}; ///< In, Out, Iota: in elements, one for each dimension of the grid
+  std::array<std::int64_t, max_rank> strides{}; ///< In, Gather, Out, Iota: in elements, one for each dimension
 };
 
 /// The iteration space. The last dimension is the row.

@@ -44,7 +44,7 @@ public:
     // without branches in the common case: for a small kernel, this is what takes time
     for (int o = 0; o < program.operands; ++o) {
       const OperandInfo& info = program.operand[o];
-      const bool in_memory = info.role == OperandInfo::Role::input || info.role == OperandInfo::Role::output;
+      const bool in_memory = info.role <= OperandInfo::Role::gather;
       const auto address = reinterpret_cast<std::int64_t>(bound[o].data);
       const auto number = static_cast<std::int64_t>(bound[o].bits);
       const std::int64_t stride = is_single ? 1 : bound[o].strides[last];
@@ -143,6 +143,8 @@ private:
         vector_detail::repeat(next, reinterpret_cast<const std::byte*>(at.at[o]), row_bytes, block);
         at.at[o] = reinterpret_cast<std::int64_t>(next);
         next += (block * row_bytes + 2 * vector_bytes - 1) / vector_bytes * vector_bytes;
+      } else if (info.role == Role::gather) {
+        return false;
       } else if (info.role == Role::input) {
         if (down != 0) return false;
       } else if (at.mode[o] != StoreMode::plain || down != n_) {
@@ -260,11 +262,15 @@ namespace vector_detail {
   const Operand* operand = bound;
   const OperandInfo* info = program.operand;
   for (int o = 0; o < program.operands; ++o, ++info, ++operand) {
-    const bool in_memory = info->role == Role::input || info->role == Role::output;
+    const bool in_memory = info->role <= Role::gather;
     at.stride[o] = n == 1 ? 1 : operand->strides[0];
     at.mode[o] = StoreMode::plain;
     at.at[o] = in_memory ? reinterpret_cast<std::int64_t>(operand->data) : static_cast<std::int64_t>(operand->bits);
     if (!in_memory || info->stages == 0) continue;
+    if (info->role == Role::gather) {
+      at.mode[o] = static_cast<StoreMode>(n);
+      continue;
+    }
     if (at.stride[o] != 1 && !info->contiguous) return false;
     const std::int64_t room = std::int64_t{program.lanes} * info->bytes;
     if (info->role == Role::input) fill_pack(next, static_cast<const std::byte*>(operand->data), n * info->bytes, room);

@@ -139,6 +139,9 @@ template <class P, int Stage> struct StageLoop {
           local.at[own.operand], local.stride[own.operand], j);
     } else if constexpr (own.kind == LineKind::iota) {
       value_of<I>(r) = load_iota<lanes>(local.at[own.operand], local.stride[own.operand], j);
+    } else if constexpr (own.kind == LineKind::gather) {
+      value_of<I>(r) = load_gathered<typename B::template Element<I>, own.access == Access::contiguous, lanes>(
+          local.at[own.operand], local.stride[own.operand], local.mode[own.operand], j, value_of<a0>(r));
     } else if constexpr (own.kind == LineKind::cast) {
       value_of<I>(r) = cast_to<typename B::template Element<I>>(value_of<a0>(r));
     } else if constexpr (own.kind == LineKind::output) {

@@ -15,7 +15,7 @@
 
 namespace twill::inline v0::kernel {
 
-enum class LineKind : std::uint8_t { input, immediate, iota, step, cast, reduce, reduce_columns, output };
+enum class LineKind : std::uint8_t { input, immediate, iota, gather, step, cast, reduce, reduce_columns, output };
 
 /// One line of a program; which members mean something depends on the kind.
 struct Line {
@@ -46,6 +46,9 @@ template <Scalar T, Access A> constexpr Line line_of(In<T, A>) {
 }
 template <Scalar T> constexpr Line line_of(Immediate<T>) { return {.kind = LineKind::immediate, .type = dtype_of<T>}; }
 constexpr Line line_of(Iota) { return {.kind = LineKind::iota, .type = DType::int64}; }
+template <Scalar T, int Argument, Access A> constexpr Line line_of(Gather<T, Argument, A>) {
+  return {.kind = LineKind::gather, .type = dtype_of<T>, .access = A, .arity = 1, .arguments = {Argument}};
+}
 template <Primitive P, int... Arguments> constexpr Line line_of(Step<P, Arguments...>) {
   static_assert(sizeof...(Arguments) == info(P).arity, "twill: a step names as many values as its primitive takes");
   return {.kind = LineKind::step, .primitive = P, .arity = info(P).arity, .arguments = {Arguments...}};
@@ -85,6 +88,10 @@ constexpr int complete(Line* lines, int count) {
       break;
     case LineKind::iota:
       break;
+    case LineKind::gather:
+      if (argument(0).type != DType::int64) return i;
+      line.uniform = all_uniform && line.access == Access::uniform;
+      break;
     case LineKind::cast:
       line.uniform = all_uniform;
       break;
@@ -117,7 +124,7 @@ constexpr int complete(Line* lines, int count) {
     }
     if (line.column && line.kind != LineKind::reduce_columns && line.kind != LineKind::output) return i;
     if (line.kind == LineKind::input || line.kind == LineKind::immediate || line.kind == LineKind::iota ||
-        line.kind == LineKind::output)
+        line.kind == LineKind::gather || line.kind == LineKind::output)
       line.operand = operands++;
   }
   return -1;

@@ -22,7 +22,7 @@ inline constexpr std::int64_t rows_at_once = 8; ///< of a column program, summed
 } // namespace vector_detail
 inline constexpr int max_column_buffer_bytes = 65536; ///< of the rows of a column program that do not fill a pack
 
-/// How an output is written.
+/// How an output is written. Of a gathered leaf: how many lanes of a pack have elements, `plain` for all.
 enum class StoreMode : std::uint8_t { plain, stream, scatter };
 
 /// Where the operands of a row lie: addresses as integers, for `Iota` the number itself. Only the first entries, one for
@@ -49,7 +49,7 @@ inline constexpr int shared_slot_bytes = 8;
 
 /// What one operand is.
 struct OperandInfo {
-  enum class Role : std::uint8_t { input, output, iota, immediate };
+  enum class Role : std::uint8_t { input, output, gather, iota, immediate };
   Role role = Role::input;
   int bytes = 0;            ///< of an element
   int unit = 0;             ///< what a stride of one adds to the address: an element's bytes, 1 for Iota

@@ -53,6 +53,8 @@ template <class P> class Tabulate {
     auto& result = shared_value<typename B::template Scalar<I>>(shared, I);
     if constexpr (own.kind == LineKind::input)
       result = load_shared<T>(reinterpret_cast<const void*>(at[own.operand]));
+    else if constexpr (own.kind == LineKind::gather)
+      result = load_shared<T>(reinterpret_cast<const T*>(at[own.operand]) + value<a0>(shared));
     else if constexpr (own.kind == LineKind::immediate)
       result = load_shared<T>(&bound[own.operand].bits);
     else if constexpr (own.kind == LineKind::cast)
@@ -132,7 +134,8 @@ template <class P> class Tabulate {
     int found = -1;
     for (int i = 0; i < B::count; ++i) {
       const Line& line = B::line(i);
-      if (line.kind == LineKind::input && (B::plan[i].computed >> (B::plan[kept].home + 1)) != 0) return -1;
+      const bool reads = line.kind == LineKind::input || line.kind == LineKind::gather;
+      if (reads && (B::plan[i].computed >> (B::plan[kept].home + 1)) != 0) return -1;
       const bool stored = line.kind == LineKind::output && !line.uniform && line.type == B::line(kept).type;
       if (stored && found < 0 && (line.type == DType::float32 || line.type == DType::float64)) found = line.operand;
     }
@@ -148,12 +151,14 @@ template <class P> class Tabulate {
       using T = typename B::template Element<I>;
       OperandInfo& info = all[static_cast<std::size_t>(line.operand)];
       using enum OperandInfo::Role;
-      info.role = line.kind == LineKind::output ? output
-                  : line.kind == LineKind::iota ? iota
-                                                : (line.kind == LineKind::immediate ? immediate : input);
+      info.role = line.kind == LineKind::output   ? output
+                  : line.kind == LineKind::iota   ? iota
+                  : line.kind == LineKind::gather ? gather
+                                                  : (line.kind == LineKind::immediate ? immediate : input);
       info.bytes = static_cast<int>(sizeof(T));
       info.unit = line.kind == LineKind::iota ? 1 : line.kind == LineKind::immediate ? 0 : info.bytes;
-      info.contiguous = line.kind == LineKind::input && line.access == Access::contiguous;
+      info.contiguous =
+          (line.kind == LineKind::input || line.kind == LineKind::gather) && line.access == Access::contiguous;
       info.stages = B::plan[I].computed;
       info.source = line.arguments[0];
       if constexpr (line.kind == LineKind::output && line.column)

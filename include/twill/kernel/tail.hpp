@@ -72,6 +72,7 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
     at.stride[o] = where.stride[o];
     at.mode[o] = where.mode[o];
     const bool is_output = info.role == Role::output;
+    if (info.role == Role::gather && is_short) at.mode[o] = static_cast<StoreMode>(rest);
     if (((info.stages >> stage) & 1U) == 0 || !(is_output || (is_short && info.role == Role::input))) continue;
     at.at[o] = reinterpret_cast<std::int64_t>(next) - j * info.bytes;
     at.stride[o] = 1;
@@ -118,7 +119,7 @@ inline void count_stage(const ProgramTable& program, int stage, std::int64_t ele
   for (int o = 0; o < program.operands; ++o) {
     const OperandInfo& info = program.operand[o];
     const bool is_output = info.role == OperandInfo::Role::output;
-    if (((info.stages >> stage) & 1U) != 0 && (is_output || info.role == OperandInfo::Role::input))
+    if (((info.stages >> stage) & 1U) != 0 && info.role <= OperandInfo::Role::gather)
       program.count(o, is_output, elements);
   }
 }

@@ -33,6 +33,13 @@ concept LazyValue = requires {
   requires std::remove_cvref_t<E>::is_expression;
 };
 
+/// Something with a shape of its own that chooses elements: a tensor or an expression, of integers or of truth values.
+template <class I>
+concept TensorIndex = requires {
+  typename std::remove_cvref_t<I>::shape_type;
+  typename std::remove_cvref_t<I>::device_type;
+};
+
 template <Scalar T, Device D, AnyShape S> class Tensor {
 public:
   using value_type = T;
@@ -138,6 +145,14 @@ public:
   /// `x(0, all, slice{.step = -1})`. throws: IndexError
   template <Index... I> [[nodiscard]] auto operator()(const I&... indices) const {
     return view<shape_t<detail::checked_indexed_dims<S, I...>()>>(detail::indexed(placement(), indices...));
+  }
+
+  /// `x[index]`, `x[x > 0]`, `x(rows, columns)`: the elements that tensors choose, to read or to assign to (expr/take.hpp).
+  template <TensorIndex I> [[nodiscard]] auto operator[](I&& index) const {
+    return selected(*this, std::forward<I>(index));
+  }
+  template <TensorIndex First, TensorIndex... I> [[nodiscard]] auto operator()(First&& first, I&&... indices) const {
+    return selected(*this, std::forward<First>(first), std::forward<I>(indices)...);
   }
 
   /// Exchanges two axes.

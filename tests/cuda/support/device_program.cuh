@@ -70,6 +70,9 @@ template <class P> struct ThreadBody {
       at<I>() = static_cast<Computed<I>>(element);
     } else if constexpr (own.kind == LineKind::iota) {
       at<I>() = static_cast<std::int64_t>(bound[own.operand].bits) + offset(bound[own.operand], rank);
+    } else if constexpr (own.kind == LineKind::gather) {
+      at<I>() = static_cast<Computed<I>>(
+          static_cast<const T*>(bound[own.operand].data)[at<own.arguments[0]>() + offset(bound[own.operand], rank)]);
     } else if constexpr (own.kind == LineKind::step) {
       step<I>(std::make_index_sequence<static_cast<std::size_t>(own.arity)>{});
     } else if constexpr (own.kind == LineKind::cast) {

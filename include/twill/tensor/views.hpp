@@ -1,0 +1,200 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Views as free functions, beside the members of `Tensor`: the same elements flipped, turned, moved to other axes, cut out
+// or seen through a window. Each shares the memory of its tensor and keeps it alive; none copies (ravel does where the
+// strides leave no other way). Axes stand in angle brackets: `flip<0>(x)`. Read next: tensor/split.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/refused.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/tensor/layout.hpp>
+#include <twill/tensor/shapes.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace twill::inline v0::detail::inline TWILL_ISA {
+
+template <AnyShape V, class T, class D, class S>
+[[nodiscard]] Tensor<T, D, V> view_of(const Tensor<T, D, S>& x, const layout::Layout& where) {
+  // there may be no memory behind an empty tensor, and then no offset into it either
+  return {x.storage(), x.data() == nullptr ? nullptr : x.data() + where.offset, where.extents, where.strides};
+}
+template <class T, class D, class S> [[nodiscard]] layout::Layout placement_of(const Tensor<T, D, S>& x) {
+  return {x.shape(), x.strides(), 0};
+}
+
+/// Turns one axis around.
+inline void flip_axis(layout::Layout& where, int axis) {
+  if (where.extents[axis] > 0) where.offset += (where.extents[axis] - 1) * where.strides[axis];
+  where.strides[axis] = -where.strides[axis];
+}
+
+/// The order of axes that puts one of them elsewhere.
+[[nodiscard]] constexpr Dims moved_order(int rank, int from, int to) {
+  Dims order{};
+  for (int axis = 0; axis < rank; ++axis)
+    if (axis != from) order[order.rank++] = axis;
+  for (int place = order.rank; place > to; --place) order[place] = order[place - 1];
+  order[to] = from;
+  ++order.rank;
+  return order;
+}
+template <int Rank, int From, int To> inline constexpr Dims moved_axes = moved_order(Rank, From, To);
+
+/// Changes what an axis keeps: `length` elements from `first` on. throws: IndexError
+inline void cut(const char* operation, layout::Layout& where, int axis, std::int64_t first, std::int64_t length) {
+  const std::int64_t extent = where.extents[axis];
+  const std::int64_t begin = first < 0 ? first + extent : first;
+  if (begin < 0 || length < 0 || begin > extent - length)
+    throw IndexError(std::string(operation) + ": " + std::to_string(length) + " elements from " +
+                     std::to_string(first) + " on are outside axis " + std::to_string(axis) + " of extent " +
+                     std::to_string(extent));
+  where.offset += begin * where.strides[axis];
+  where.extents[axis] = length;
+}
+
+[[nodiscard]] constexpr Dims with_extent(Dims dims, int axis, std::int64_t extent) {
+  dims[axis] = extent;
+  return dims;
+}
+
+/// The extents of diagonals: two axes go, one comes at the end.
+[[nodiscard]] constexpr Dims diagonal_dims(const Dims& dims, int first, int second, std::int64_t length) {
+  Dims result{};
+  for (int axis = 0; axis < dims.rank; ++axis)
+    if (axis != first && axis != second) result[result.rank++] = dims[axis];
+  result[result.rank++] = length;
+  return result;
+}
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// The elements in reverse along some axes, or along all of them.
+template <int... Axes, class T, class D, class S> [[nodiscard]] Tensor<T, D, S> flip(const Tensor<T, D, S>& x) {
+  layout::Layout where = detail::placement_of(x);
+  if constexpr (sizeof...(Axes) == 0)
+    for (int axis = 0; axis < S::rank; ++axis) detail::flip_axis(where, axis);
+  else
+    (detail::flip_axis(where, axis_of<Axes, S::rank>), ...);
+  return detail::view_of<S>(x, where);
+}
+/// Rows upside down.
+template <AnyTensor X> [[nodiscard]] auto flipud(const X& x) { return flip<0>(x); }
+/// Columns from right to left.
+template <AnyTensor X> [[nodiscard]] auto fliplr(const X& x) { return flip<1>(x); }
+
+/// Moves one axis to another place; the others keep their order.
+template <int From, int To, class T, class D, class S> [[nodiscard]] auto moveaxis(const Tensor<T, D, S>& x) {
+  constexpr int from = axis_of<From, S::rank>;
+  constexpr int to = axis_of<To, S::rank>;
+  constexpr Dims order = detail::moved_axes<S::rank, from, to>;
+  return detail::view_of<shape_t<detail::reordered(dims_of<S>, order)>>(
+      x, layout::permuted(detail::placement_of(x), order));
+}
+/// Exchanges two axes, as the member `transpose<A, B>()` does.
+template <int A, int B, AnyTensor X> [[nodiscard]] auto swapaxes(const X& x) { return x.template transpose<A, B>(); }
+
+/// Turns the plane of two axes by K quarter turns, from the first axis towards the second.
+template <int K = 1, int A = 0, int B = 1, AnyTensor X> [[nodiscard]] auto rot90(const X& x) {
+  constexpr int turns = ((K % 4) + 4) % 4;
+  if constexpr (turns == 0)
+    return X(x);
+  else if constexpr (turns == 1)
+    return flip<A>(swapaxes<A, B>(x));
+  else if constexpr (turns == 2)
+    return flip<A, B>(x);
+  else
+    return swapaxes<A, B>(flip<A>(x));
+}
+
+/// All elements in one axis, row-major: a view if the strides allow, else a copy.
+template <AnyTensor X> [[nodiscard]] auto ravel(const X& x) { return x.flatten(); }
+
+/// Repeats axes of extent 1 and puts new ones in front, as the member `expand` does. throws: ShapeError
+template <AnyShape To, AnyTensor X> [[nodiscard]] auto broadcast_to(const X& x) { return x.template expand<To>(); }
+template <AnyShape To, AnyTensor X> [[nodiscard]] auto broadcast_to(const X& x, const Dims& extents) {
+  return x.template expand<To>(extents);
+}
+
+/// Puts in an axis of extent 1, as the member `unsqueeze` does.
+template <int Axis, AnyTensor X> [[nodiscard]] auto expand_dims(const X& x) { return x.template unsqueeze<Axis>(); }
+
+/// At least one axis: a number becomes a vector.
+template <class T, class D, class S> [[nodiscard]] auto atleast_1d(const Tensor<T, D, S>& x) {
+  if constexpr (S::rank >= 1)
+    return x;
+  else
+    return x.template unsqueeze<0>();
+}
+/// At least two axes: a vector becomes a row.
+template <class T, class D, class S> [[nodiscard]] auto atleast_2d(const Tensor<T, D, S>& x) {
+  if constexpr (S::rank >= 2)
+    return x;
+  else
+    return atleast_1d(x).template unsqueeze<0>();
+}
+/// At least three axes: a matrix becomes a stack of height one along the last axis, as NumPy has it.
+template <class T, class D, class S> [[nodiscard]] auto atleast_3d(const Tensor<T, D, S>& x) {
+  if constexpr (S::rank >= 3)
+    return x;
+  else
+    return atleast_2d(x).template unsqueeze<2>();
+}
+
+/// `length` elements of an axis from `first` on; a negative `first` counts from the end. throws: IndexError
+template <int Axis, class T, class D, class S>
+[[nodiscard]] auto narrow(const Tensor<T, D, S>& x, std::int64_t first, std::int64_t length) {
+  constexpr int axis = axis_of<Axis, S::rank>;
+  layout::Layout where = detail::placement_of(x);
+  detail::cut("narrow", where, axis, first, length);
+  return detail::view_of<shape_t<detail::with_extent(dims_of<S>, axis, dyn)>>(x, where);
+}
+/// The same with a length that the type of the result knows: `narrow<1, 3>(x, first)`.
+template <int Axis, std::int64_t Length, class T, class D, class S>
+[[nodiscard]] auto narrow(const Tensor<T, D, S>& x, std::int64_t first) {
+  constexpr int axis = axis_of<Axis, S::rank>;
+  layout::Layout where = detail::placement_of(x);
+  detail::cut("narrow", where, axis, first, Length);
+  return detail::view_of<shape_t<detail::with_extent(dims_of<S>, axis, Length)>>(x, where);
+}
+
+/// The elements x(i, i + offset) of two axes, which give way to one at the end. A positive offset lies to the right.
+template <int A = 0, int B = 1, class T, class D, class S>
+[[nodiscard]] auto diagonal(const Tensor<T, D, S>& x, std::int64_t offset = 0) {
+  constexpr int first = axis_of<A, S::rank>;
+  constexpr int second = axis_of<B, S::rank>;
+  if constexpr (first == second)
+    static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<A>, with::axis<B>>));
+  const Dims extents = x.shape();
+  const Dims strides = x.strides();
+  const std::int64_t rows = extents[first] + std::min<std::int64_t>(offset, 0);
+  const std::int64_t columns = extents[second] - std::max<std::int64_t>(offset, 0);
+  const std::int64_t length = std::max<std::int64_t>(std::min(rows, columns), 0);
+  layout::Layout where{detail::diagonal_dims(extents, first, second, length),
+                       detail::diagonal_dims(strides, first, second, strides[first] + strides[second]), 0};
+  if (length > 0) where.offset = offset > 0 ? offset * strides[second] : -offset * strides[first];
+  return detail::view_of<shape_t<detail::diagonal_dims(dims_of<S>, first, second, dyn)>>(x, where);
+}
+
+/// Every stretch of `window` elements of an axis as a new last axis; the axis counts the stretches. throws: ValueError
+template <int Axis, class T, class D, class S>
+[[nodiscard]] auto sliding_window_view(const Tensor<T, D, S>& x, std::int64_t window) {
+  constexpr int axis = axis_of<Axis, S::rank>;
+  layout::Layout where = detail::placement_of(x);
+  if (window < 0 || window > where.extents[axis])
+    throw ValueError("sliding_window_view: a window of " + std::to_string(window) + " does not fit axis " +
+                     std::to_string(axis) + " of extent " + std::to_string(where.extents[axis]));
+  where.extents[axis] -= window - 1;
+  layout::append(where, window, where.strides[axis]);
+  return detail::view_of<shape_t<detail::with_axis(detail::with_extent(dims_of<S>, axis, dyn), S::rank, dyn)>>(x,
+                                                                                                               where);
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
