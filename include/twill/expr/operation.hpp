@@ -73,7 +73,9 @@ template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&..
                 "twill: nextafter and spacing take float or double; convert the operand with cast<float>(x)");
   static_assert(accepts(P, common) || family_of(P) != Family::arithmetic,
                 "twill: this operation has no meaning for booleans; convert the operand with cast<T>(x)");
-  return Node<Apply<P>, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
+  // beside bytes -3 would be 253, but a function of real numbers takes it as it is
+  constexpr DType numbers = family_of(P) == Family::floating ? floating_type(common) : common;
+  return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
 } // namespace twill::inline v0::expr
