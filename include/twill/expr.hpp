@@ -25,6 +25,7 @@
 #include <twill/expr/masks.hpp>
 #include <twill/expr/matmul.hpp>
 #include <twill/expr/node.hpp>
+#include <twill/expr/normalise.hpp>
 #include <twill/expr/norms.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/operators.hpp>
@@ -39,6 +40,7 @@
 #include <twill/expr/repeat.hpp>
 #include <twill/expr/row_form.hpp>
 #include <twill/expr/row_symbols.hpp>
+#include <twill/expr/rowwise.hpp>
 #include <twill/expr/scatter.hpp>
 #include <twill/expr/statistics.hpp>
 #include <twill/expr/symbol.hpp>

@@ -1,0 +1,144 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and its relatives: plain functions of a row's symbols, each of which becomes one kernel that owns a row, reduces it
+// as often as the formula says and writes it once. Nothing below knows their names. Along the last axis rows are contiguous;
+// along another one the same kernel strides through memory. Definitions and defaults are PyTorch's.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/rowwise.hpp>
+#include <twill/expr/statistics.hpp>
+#include <twill/expr/symbol_functions.hpp>
+
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+struct Softmax {
+  static constexpr std::string_view name = "softmax";
+  constexpr Symbol operator()(Symbol x) const {
+    const Symbol e = exp(widened(x) - max(widened(x)));
+    return e / sum(e);
+  }
+};
+struct LogSoftmax {
+  static constexpr std::string_view name = "log_softmax";
+  constexpr Symbol operator()(Symbol x) const {
+    const Symbol below = widened(x) - max(widened(x));
+    return below - log(sum(exp(below)));
+  }
+};
+struct LayerNorm {
+  static constexpr std::string_view name = "layer_norm";
+  // (x - mean) / sqrt(variance + epsilon)
+  constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
+    const Symbol centred = widened(x) - mean(x);
+    return centred * rsqrt(mean(square(centred)) + epsilon);
+  }
+};
+struct RmsNorm {
+  static constexpr std::string_view name = "rms_norm";
+  // x / sqrt(mean(x^2) + epsilon)
+  constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
+    return widened(x) * rsqrt(mean(square(widened(x))) + epsilon);
+  }
+};
+struct Normalize {
+  static constexpr std::string_view name = "normalize";
+  // x / max(|x|, epsilon)
+  constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
+    return widened(x) / maximum(sqrt(sum(square(widened(x)))), epsilon);
+  }
+};
+struct CosineSimilarity {
+  static constexpr std::string_view name = "cosine_similarity";
+  // a b / (max(|a|, epsilon) max(|b|, epsilon))
+  constexpr Symbol operator()(Symbol a, Symbol b, Symbol epsilon) const {
+    const Symbol left = maximum(sqrt(sum(square(widened(a)))), epsilon);
+    const Symbol right = maximum(sqrt(sum(square(widened(b)))), epsilon);
+    return sum(widened(a) * widened(b)) / (left * right);
+  }
+};
+struct CrossEntropy {
+  static constexpr std::string_view name = "cross_entropy";
+  // log(sum(exp(x))) - x[label]; the greatest of one element is that element, and of none -inf
+  constexpr Symbol operator()(Symbol x, Symbol label) const {
+    const Symbol below = widened(x) - max(widened(x));
+    const Symbol nothing = below.number(-std::numeric_limits<double>::infinity());
+    return log(sum(exp(below))) - max(where(label == row_index(label), below, nothing));
+  }
+};
+
+/// A row function of tensors and a small number.
+template <class F, Rest Remains, int... Axes, class... X>
+[[nodiscard]] constexpr auto with_epsilon(double epsilon, X&&... x) {
+  constexpr DType common = common_type<X...>();
+  using Computed = scalar_t<compute_type(floating_type(common))>;
+  return reduced_over<RowFunction<F, true>, Remains, Axes...>(operand<common>(std::forward<X>(x))...,
+                                                              Constant<Computed>{static_cast<Computed>(epsilon)});
+}
+
+/// Labels beside logits: an axis of extent 1 where the logits have their classes.
+template <int Rank, int Axis, class L> [[nodiscard]] auto labels_beside(const L& labels) {
+  static_assert(AnyTensor<L> && L::rank + 1 == Rank,
+                "twill: cross_entropy: labels are a tensor with one axis less than the logits");
+  static_assert(!is_floating(L::dtype) && L::dtype != DType::boolean, "twill: cross_entropy: labels are integers");
+  return labels.template unsqueeze<axis_of<Axis, Rank>>();
+}
+} // namespace expr
+
+/// exp(x) / sum(exp(x)) along an axis, without overflow.
+template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto softmax(X&& x) {
+  return expr::reduced_node<expr::RowFunction<expr::Softmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
+}
+
+/// x - log(sum(exp(x))) along an axis, without overflow.
+template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto log_softmax(X&& x) {
+  return expr::reduced_node<expr::RowFunction<expr::LogSoftmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
+}
+
+/// (x - mean) / sqrt(variance + epsilon) over axes, the last one unless others are named. Scale and shift fuse:
+/// `layer_norm(x) * weight + bias` is one kernel too.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto layer_norm(X&& x, double epsilon = 1e-5) {
+  if constexpr (sizeof...(Axes) == 0)
+    return expr::with_epsilon<expr::LayerNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
+  else
+    return expr::with_epsilon<expr::LayerNorm, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
+}
+
+/// x / sqrt(mean(x^2) + epsilon) over axes, the last one unless others are named.
+template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto rms_norm(X&& x, double epsilon = 1e-5) {
+  if constexpr (sizeof...(Axes) == 0)
+    return expr::with_epsilon<expr::RmsNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
+  else
+    return expr::with_epsilon<expr::RmsNorm, expr::Rest::whole, Axes...>(epsilon, std::forward<X>(x));
+}
+
+/// x / max(|x|, epsilon) along an axis.
+template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto normalize(X&& x, double epsilon = 1e-12) {
+  return expr::with_epsilon<expr::Normalize, expr::Rest::whole, Axis>(epsilon, std::forward<X>(x));
+}
+
+/// The cosine of the angle between a and b along an axis, which disappears.
+template <int Axis = -1, TensorOperand A, TensorOperand B>
+[[nodiscard]] constexpr auto cosine_similarity(A&& a, B&& b, double epsilon = 1e-8) {
+  return expr::with_epsilon<expr::CosineSimilarity, expr::Rest::dropped, Axis>(epsilon, std::forward<A>(a),
+                                                                               std::forward<B>(b));
+}
+
+/// -log softmax(logits)[label] for each row along an axis; `mean(cross_entropy(x, labels))` is PyTorch's default. The loss
+/// of a label that is no class is infinite.
+template <int Axis = -1, TensorOperand X, AnyTensor L> [[nodiscard]] auto cross_entropy(X&& logits, const L& labels) {
+  constexpr int rank = expr::rank_of<X>;
+  constexpr DType type = floating_type(expr::typed<X>().type);
+  return expr::reduced_over<expr::RowFunction<expr::CrossEntropy>, expr::Rest::dropped, Axis>(
+      expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(expr::labels_beside<rank, Axis>(labels)));
+}
+
+} // namespace twill::inline v0

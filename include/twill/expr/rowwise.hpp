@@ -1,0 +1,69 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Row programs of your own: a captureless function of symbols, in which `sum`, `mean`, `max` and their like reduce the row
+// and arithmetic works on its elements. Each operand is one symbol and is read once, whatever the function does with it, and
+// any chain of reductions is one kernel. `rowwise` gives a value for each element, `per_row` one for each row.
+// Read next: expr/normalise.hpp, which is made of it, and expr/row_symbols.hpp for what a function may use.
+
+#include <twill/core/promotion.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/evaluate_reductions.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/reduced.hpp>
+#include <twill/expr/row_symbols.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace expr {
+
+/// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has no
+/// part in the choice of the element type.
+template <class F, bool HasSetting = false> struct RowFunction {
+  static constexpr std::string_view name() {
+    if constexpr (requires { F::name; })
+      return F::name;
+    else
+      return "rowwise";
+  }
+  static constexpr Symbol emit(auto... symbols) {
+    const DType types[] = {symbols.type()...};
+    DType common = types[0];
+    for (std::size_t i = 1; i < sizeof...(symbols) - HasSetting; ++i) common = promote(common, types[i]);
+    const auto wide = [](Symbol x) { return is_floating(x.type()) ? widened(x) : x; };
+    const Symbol result = F{}(wide(symbols)...);
+    return result.type() == compute_type(common) ? result.to(common) : result;
+  }
+};
+
+template <class F> constexpr void require_row_function() {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "twill: a row program is a function without captures; pass what it needs as operands");
+}
+} // namespace expr
+
+/// What a function of the rows along an axis makes of each element:
+/// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
+template <int Axis = -1, class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto rowwise(F, X&&... x) {
+  expr::require_row_function<F>();
+  return expr::reduced_node<expr::RowFunction<F>, expr::Rest::whole, Axis>(std::forward<X>(x)...);
+}
+
+/// What a function makes of each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
+template <int Axis = -1, class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, X&&... x) {
+  expr::require_row_function<F>();
+  return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);
+}
+template <int Axis = -1, class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, expr::KeepDims, X&&... x) {
+  expr::require_row_function<F>();
+  return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
+}
+
+} // namespace twill::inline v0
