@@ -8,6 +8,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/half.hpp>
+#include <twill/core/instruction_set.hpp>
 #include <twill/core/list.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/core/promotion.hpp>

@@ -6,6 +6,7 @@
 // compile/executor.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/memory/offsets.hpp>
@@ -16,7 +17,7 @@
 #include <span>
 #include <string>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The bit pattern of a number as an element type, in the low bytes.
 [[nodiscard]] inline std::uint64_t bits_of(DType dtype, double number) {
@@ -119,7 +120,9 @@ struct Binding {
   std::size_t arena_bytes = 0;
 };
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 [[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
                                                    List<std::size_t>& value_bytes, List<int>& planned) {
@@ -145,7 +148,9 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
     if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Fills in every number that depends on the sizes.
 [[nodiscard]] inline Binding bind(const TableView& table, std::span<const KernelFunction> kernels,
@@ -197,4 +202,4 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
   return binding;
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

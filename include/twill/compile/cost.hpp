@@ -4,9 +4,10 @@
 // What it costs to compute a value again instead of keeping it. Matrix products and reductions are never repeated. Read
 // next: compile/lower.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/node.hpp>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 using graph::Kind;
 using graph::Node;
@@ -60,4 +61,4 @@ using graph::Primitive;
 /// Recomputation above this cost is worse than a round trip through memory.
 inline constexpr int recomputation_limit = 8;
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

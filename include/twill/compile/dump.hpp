@@ -8,6 +8,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/compile/report.hpp>
+#include <twill/core/config.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -15,12 +16,14 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Numbers for the named dimensions of a function; an unnamed one is called "s" and its position, "s0".
 using DimensionSizes = std::initializer_list<std::pair<std::string_view, std::int64_t>>;
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Text for the parts of one lowered graph.
 class Printer {
@@ -299,7 +302,9 @@ private:
   bool sizes_known_ = false;
 };
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The graph, its launches and its memory plan as text. Sizes are needed for offsets only.
 [[nodiscard]] inline std::string dump(const graph::Graph& traced, DimensionSizes sizes = {}) {
@@ -311,4 +316,4 @@ template <Source S> [[nodiscard]] std::string dump(DimensionSizes sizes = {}) { 
 [[nodiscard]] inline std::string graphviz(const graph::Graph& traced) { return detail::Printer{traced, {}}.graphviz(); }
 template <Source S> [[nodiscard]] std::string graphviz() { return graphviz(S::trace()); }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -7,6 +7,7 @@
 // compile/function.hpp.
 
 #include <twill/compile/run_joined.hpp>
+#include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/buffer.hpp>
 
@@ -18,7 +19,7 @@
 #include <span>
 #include <vector>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Whether the arena of temporaries outlives a run.
 enum class Arena : bool { for_each_run, kept };
@@ -148,4 +149,4 @@ private:
   std::optional<memory::Buffer<D>> arena_{};
 };
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -8,6 +8,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/signature.hpp>
+#include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 
 #include <array>
@@ -19,8 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The source of a function of arguments. F is stateless, so its type says all.
 template <class F, class... Arguments> struct Call {
@@ -35,7 +35,9 @@ template <class F, class... Arguments> struct Call {
 template <class F, class... Values>
 concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
   [[maybe_unused]] const auto check = [&](const auto& tensor) {
@@ -61,7 +63,9 @@ auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::
   return std::tuple<output_t<S, K, D>...>{output_t<S, K, D>(device, output_info<S, K>().shape.evaluate(symbols))...};
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
@@ -84,9 +88,9 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
   return outputs;
 }
 
-} // namespace compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA
 
-namespace detail {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// What `compiled(f)` returns: f, on tensors.
 template <class F> struct CompiledFunction {
@@ -116,7 +120,9 @@ template <class F, bool WithValue> struct GradientFunction {
   }
 };
 
-} // namespace detail
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// f as one compiled function of tensors: traced for the types it is called with, fused, planned.
 template <class F>
@@ -133,4 +139,4 @@ template <class F>
 requires std::is_empty_v<F>
 [[nodiscard]] constexpr auto value_and_grad(F) { return detail::GradientFunction<F, true>{}; }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

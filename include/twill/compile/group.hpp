@@ -9,10 +9,11 @@
 
 #include <twill/compile/reading.hpp>
 #include <twill/compile/unit_order.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 enum class UnitKind : std::uint8_t { elementwise, row, column, operation };
 
@@ -291,4 +292,4 @@ private:
   UnitOrder run_order_{};
 };
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,15 +6,18 @@
 // value lives. Read next: compile/lower.hpp.
 
 #include <twill/compile/table.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A launch is shared only by kernels of so few operands: a share of it is described on a thread's stack.
 inline constexpr int most_joined_operands = 16;
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// What the launch under way reads and writes.
 class LaunchUses {
@@ -48,7 +51,9 @@ private:
   int launch_ = 0;
 };
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Marks the instructions that continue the launch of the one before them.
 constexpr void join_launches(Lowered& table) {
@@ -89,4 +94,4 @@ constexpr void find_uses(Lowered& table) {
   }
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

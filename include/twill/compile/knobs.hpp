@@ -5,6 +5,7 @@
 // patterns, so changing one compiles and plans nothing. Read next: compile/executor.hpp.
 
 #include <twill/compile/binding.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/graph/random.hpp>
 
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 class Knobs {
 public:
@@ -73,4 +74,4 @@ private:
   std::vector<std::uint64_t> bits_{};
 };
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

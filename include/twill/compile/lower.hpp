@@ -6,10 +6,11 @@
 
 #include <twill/compile/join.hpp>
 #include <twill/compile/storage.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 class Lowering {
 public:
@@ -340,4 +341,4 @@ private:
   return Lowering{graph}.result();
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

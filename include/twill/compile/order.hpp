@@ -5,12 +5,11 @@
 // frees its gradient; those of small ones wait for the end, where they share a launch. Read next: compile/storage.hpp.
 
 #include <twill/compile/group.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
-
-namespace detail {
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// For each unit the updates that wait for it, as linked lists.
 struct UpdatesAfter {
@@ -112,11 +111,13 @@ private:
   List<int> order_{};
 };
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The units in the order of execution.
 [[nodiscard]] constexpr List<int> execution_order(const Graph& graph, const Grouping& units) {
   return detail::Ordering{graph, units}.order();
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/executor.hpp.
 
 #include <twill/compile/lower.hpp>
+#include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/run.hpp>
 
@@ -14,13 +15,15 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
 /// `run<T>(const Team&, const kernel::Grid&, const kernel::Operand*)`.
 template <const graph::Operation* O> struct KernelOf;
 
-namespace graph {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The two values of a fault, and where it was made, in the words of an error message.
 template <std::int64_t Left> struct left;
@@ -30,9 +33,9 @@ template <int Line> struct line;
 /// Never defined: naming it puts the problem, its values and its line into the compiler's error.
 template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
 
-} // namespace graph
+} // namespace twill::inline v0::graph::inline TWILL_ISA
 
-namespace compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A function that runs one kernel over bound operands.
 using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::Operand*);
@@ -43,7 +46,9 @@ concept Source = requires {
   { S::trace() } -> std::same_as<graph::Graph>;
 };
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 template <graph::Fault F> constexpr bool check_fault() {
   if constexpr (F.any())
@@ -104,7 +109,9 @@ constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_s
   return {kernel_function<S, K>()...};
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The tables of a source. Naming it compiles the trace; a faulty one is refused here.
 template <Source S> struct Compiled {
@@ -134,5 +141,4 @@ template <Source S>
 inline constexpr auto
     kernels = detail::kernel_functions<Compiled<S>>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
 
-} // namespace compile
-} // namespace twill::inline v0
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,11 +6,12 @@
 // strides could say it. Read next: compile/group.hpp.
 
 #include <twill/compile/simplify.hpp>
+#include <twill/core/config.hpp>
 
 #include <array>
 #include <cstdint>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// For each dimension of a grid the axis of some shape along which it moves, -1 for none.
 using AxisMap = graph::Few<std::int8_t, max_rank>;
@@ -97,7 +98,9 @@ struct Reading {
   return id;
 }
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Adds a copy of a node, as a conversion to its own type.
 constexpr int add_copy(List<Node>& nodes, int source) {
@@ -117,7 +120,9 @@ constexpr int add_copy(List<Node>& nodes, int source) {
   return id;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
 /// no reshape that mixes axes stands over another view. Moves assignments to the end.
@@ -160,4 +165,4 @@ constexpr void legalise(Graph& graph) {
   graph.nodes = static_cast<List<Node>&&>(nodes);
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,10 +6,11 @@
 // next: compile/dump.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A table that is still growing, as the run time would see it. It has to stay where it is.
 [[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
@@ -41,7 +42,9 @@ struct Report {
   [[nodiscard]] friend constexpr bool operator==(const Report&, const Report&) = default;
 };
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 constexpr void count_launch(const KernelInfo& kernel, Report& report) {
   ++report.launches;
@@ -62,7 +65,9 @@ constexpr void count_launch(const KernelInfo& kernel, Report& report) {
   if (kernel.line_count > report.longest_program) report.longest_program = kernel.line_count;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The operand is a tensor of at least `elements` elements, as far as the trace knows; unknown extents count as many.
 [[nodiscard]] constexpr bool is_tensor_of(const TableView& table, const OperandInfo& operand, std::int64_t elements) {
@@ -115,4 +120,4 @@ template <Source S> [[nodiscard]] constexpr Report plan(std::int64_t large_eleme
   return report_of(Compiled<S>::view(), large_elements);
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

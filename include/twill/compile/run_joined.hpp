@@ -6,6 +6,7 @@
 // range is cut. Read next: compile/executor.hpp.
 
 #include <twill/compile/binding.hpp>
+#include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 
 #include <algorithm>
@@ -14,9 +15,7 @@
 #include <cstdint>
 #include <span>
 
-namespace twill::inline v0::compile {
-
-namespace detail {
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Elements [begin, end) of one instruction over a row, in the calling thread.
 inline void run_range(const Binding& binding, const BoundInstruction& instruction, std::int64_t begin,
@@ -62,7 +61,9 @@ inline void run_joined(const Team& team, const Binding& binding, std::span<const
   });
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Runs everything once.
 inline void run_instructions(const Team& team, const Binding& binding) {
@@ -74,4 +75,4 @@ inline void run_instructions(const Team& team, const Binding& binding) {
       detail::run_joined(team, binding, {launch, launch->members});
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // it runs. Read next: compile/function.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -14,7 +15,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// An argument of a traced function, by element type and shape.
 template <Scalar T, AnyShape S> struct Argument {
@@ -26,7 +27,10 @@ template <Scalar T, AnyShape S> struct Argument {
   }
 };
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
 template <class X> struct ArgumentOf;
 template <class T, class D, class S> struct ArgumentOf<Tensor<T, D, S>> { using type = Argument<T, S>; };
 
@@ -50,7 +54,10 @@ template <class S, std::size_t K, std::size_t... Axis> auto output_shape(std::in
 template <class S, std::size_t K>
 using OutputShape =
     decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
-} // namespace detail
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The argument that a tensor of this type is.
 template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cvref_t<X>>::type;
@@ -74,4 +81,4 @@ template <class... Values> constexpr void add_outputs(graph::Graph& graph, const
   std::apply([&](const auto&... value) { (add_outputs(graph, value), ...); }, values);
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

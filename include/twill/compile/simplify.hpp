@@ -5,12 +5,13 @@
 // of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read next:
 // compile/group.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 using graph::Extents;
 using graph::Graph;
@@ -19,7 +20,9 @@ using graph::Node;
 using graph::Primitive;
 using graph::Reduction;
 
-namespace detail {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Which nodes an output or an assignment needs.
 constexpr List<char> needed_nodes(const Graph& graph) {
@@ -119,7 +122,9 @@ private:
   return -1;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Rewrites the graph without dead, repeated and neutral nodes.
 constexpr void simplify(Graph& graph) {
@@ -149,4 +154,4 @@ constexpr void simplify(Graph& graph) {
   for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -7,10 +7,11 @@
 
 #include <twill/compile/cost.hpp>
 #include <twill/compile/order.hpp>
+#include <twill/core/config.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A leaf that every program can have for nothing.
 [[nodiscard]] constexpr bool is_leaf(Kind kind) {
@@ -116,4 +117,4 @@ private:
   int position_ = 0;         ///< of the unit whose needs are being decided
 };
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // as spans for the executor, which is not a template over the graph. Read next: compile/lower.hpp, compile/executor.hpp.
 
 #include <twill/compile/reading.hpp>
+#include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
 
 #include <array>
@@ -14,7 +15,7 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 enum class Storage : std::uint8_t { input, parameter, knob, output, temporary };
 
@@ -223,4 +224,4 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           S.outputs};
 }
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

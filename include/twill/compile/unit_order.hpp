@@ -6,12 +6,13 @@
 // and gives up (no merge) after a bounded number of units, so that fusing stays linear in the size of the graph. Read next:
 // compile/group.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::compile {
+namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A list of units, linked both ways, with labels that grow along it.
 class UnitOrder {
@@ -117,4 +118,4 @@ private:
   int last_ = -1;
 };
 
-} // namespace twill::inline v0::compile
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Cuts an epoch's order into batches. The last one is smaller when the sizes do not divide, unless it is dropped; since
 // gradients are weighted by rows, keeping it is right, and the default. Read next: data/loader.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// What happens to a last batch that is smaller than the others.
 enum class LastBatch { keep, drop };
@@ -49,4 +50,4 @@ private:
   std::int64_t count_ = 0;
 };
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

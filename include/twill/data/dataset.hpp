@@ -6,6 +6,7 @@
 // list `Fields` says what a sample consists of, in types, so a loader's batches have shapes the compiler knows.
 // `generated_dataset` makes one from any function that returns arrays. Read next: data/tensor_dataset.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -21,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// One part of a sample: the element type and the shape of one row. Extents may be `dyn` where only the data know them.
 template <Scalar T, AnyShape Row = Shape<>> struct Field {
@@ -32,7 +33,9 @@ template <Scalar T, AnyShape Row = Shape<>> struct Field {
 /// The parts of a sample, in order.
 template <class... F> struct Fields { static constexpr int count = static_cast<int>(sizeof...(F)); };
 
-namespace detail {
+} // namespace twill::inline v0::data::inline TWILL_ISA
+
+namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 template <class D, class F> inline constexpr bool reads_fields = false;
 template <class D, class... F>
@@ -49,7 +52,9 @@ template <class... F> struct RowDims<Fields<F...>> {
   static constexpr std::array<Dims, sizeof...(F)> of_types() { return {F::row_shape::dims()...}; }
 };
 
-} // namespace detail
+} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// Samples that can be read by index. `read` is const and is called from several threads at once; it writes every element
 /// of its spans. With a `dyn` extent in a row, `row_dims()` gives the extents of each field's rows.
@@ -72,7 +77,9 @@ template <Dataset D> [[nodiscard]] auto row_dims(const D& dataset) {
   }
 }
 
-namespace detail {
+} // namespace twill::inline v0::data::inline TWILL_ISA
+
+namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 /// Which field a value of a sample makes: a scalar, or (nested) arrays of one.
 template <class T> struct FieldOf { using type = Field<T>; };
@@ -100,7 +107,9 @@ Element* flatten(const std::array<T, N>& values, Element* destination) {
   return destination;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// A data set whose samples a function computes: `f(index)` returns a tuple of scalars and (nested) `std::array`s.
 template <class F> class GeneratedDataset {
@@ -131,4 +140,4 @@ template <class F> [[nodiscard]] auto generated_dataset(std::int64_t size, F fun
   return GeneratedDataset<F>(size, std::move(function));
 }
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // bytes each, of ten classes. Read from the four IDX files of Debian's package, or from any folder that has them, gzip'ed
 // or not. Not in the umbrella, because it needs zlib. Read next: data/loader.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/data/idx.hpp>
 #include <twill/data/tensor_dataset.hpp>
@@ -16,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 inline constexpr std::array<std::string_view, 10> fashion_mnist_classes{
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"};
@@ -40,7 +41,9 @@ struct LabelToIndex {
 using FashionMnist =
     TensorDataset<Column<std::uint8_t, Shape<784>, PixelToFloat>, Column<std::uint8_t, Shape<>, LabelToIndex>>;
 
-namespace detail {
+} // namespace twill::inline v0::data::inline TWILL_ISA
+
+namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 [[nodiscard]] inline std::filesystem::path fashion_mnist_file(const std::filesystem::path& folder,
                                                               const std::string& name) {
@@ -57,7 +60,9 @@ namespace detail {
                            "`apt-get install dataset-fashion-mnist`"));
 }
 
-} // namespace detail
+} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// Reads one part of the data set. throws: SystemError with the remedy if a file is missing, ValueError if one is damaged
 [[nodiscard]] inline FashionMnist fashion_mnist(Part part, const std::filesystem::path& folder = fashion_mnist_folder) {
@@ -80,4 +85,4 @@ namespace detail {
                       column<Shape<>>(std::move(labels.elements), LabelToIndex{}));
 }
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // its header is a claim, so storage grows with the bytes that really arrive and never beyond the claim.
 // Not in the umbrella: this is the only file of data/ that includes zlib. Read next: data/fashion_mnist.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -25,7 +26,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// The content of an IDX file: `elements` in row-major order.
 template <class T> struct IdxArray {
@@ -38,7 +39,9 @@ struct IdxOptions {
                            << 32; ///< Larger content is refused: a small gzip file can claim and hold terabytes.
 };
 
-namespace detail {
+} // namespace twill::inline v0::data::inline TWILL_ISA
+
+namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 /// The type codes of the format; twill reads those that it has an element type for.
 template <class T> inline constexpr unsigned idx_code = 0;
@@ -165,7 +168,9 @@ template <class T> [[nodiscard]] Dims read_idx_header(GzipStream& stream, const 
   return dims;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// An element type of an IDX file that twill can hold.
 template <class T>
@@ -201,4 +206,4 @@ template <IdxScalar T> [[nodiscard]] IdxArray<T> read_idx(const std::filesystem:
   return result;
 }
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

@@ -7,6 +7,7 @@
 // abandoned anywhere; its workers end with the iterator. Read next: data/prefetch.hpp.
 
 #include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
@@ -25,7 +26,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 struct LoaderOptions {
   std::int64_t batch_size = 1;
@@ -34,7 +35,9 @@ struct LoaderOptions {
   int ahead = 2;   ///< Batches that each worker may have ready or in the making.
 };
 
-namespace detail {
+} // namespace twill::inline v0::data::inline TWILL_ISA
+
+namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 template <std::int64_t First, class S> struct Batched;
 template <std::int64_t First, std::int64_t... Rest> struct Batched<First, Shape<Rest...>> {
@@ -54,7 +57,9 @@ template <class HostFields> struct HostBatch {
   HostFields fields;
 };
 
-} // namespace detail
+} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 template <Dataset Data, Sampler Order, Device D> class DataLoader {
   using Fields = typename Data::Fields;
@@ -277,4 +282,4 @@ private:
   std::int64_t next_epoch_ = 0;
 };
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

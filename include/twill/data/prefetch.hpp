@@ -7,6 +7,7 @@
 // The destructor stops the workers wherever they are and joins them. Read next: data/loader.hpp.
 
 #include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
@@ -22,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// How long a consumer was held up, and over how much work.
 struct WaitReport {
@@ -166,4 +167,4 @@ private:
   std::vector<std::thread> workers_;
 };
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

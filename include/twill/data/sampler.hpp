@@ -5,6 +5,7 @@
 // samples), equal on every machine, with any number of workers and after a restart, so a position in an epoch is one
 // number. Shuffling is Fisher and Yates' algorithm in Durstenfeld's form (1964), driven by Philox. Read next: data/loader.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/philox.hpp>
 
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// The order of an epoch: indices below `size`. What a compiler cannot check: the same arguments give the same order.
 template <class S>
@@ -103,4 +104,4 @@ template <Sampler Inner> struct ShardedSampler {
   }
 };
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

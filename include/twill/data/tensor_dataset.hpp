@@ -5,6 +5,7 @@
 // used in: bytes of images stay bytes until a batch is made, and an elementwise function turns them into what the model
 // wants on the way. Columns share their memory, so copying a data set costs nothing. Read next: data/loader.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/data/dataset.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -21,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data {
+namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// Rows of stored elements and the function that each element goes through when it is read.
 template <Scalar Stored, AnyShape Row, class Transform = std::identity> class Column {
@@ -106,4 +107,4 @@ private:
   std::tuple<Columns...> columns_;
 };
 
-} // namespace twill::inline v0::data
+} // namespace twill::inline v0::data::inline TWILL_ISA

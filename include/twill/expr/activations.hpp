@@ -5,6 +5,7 @@
 // code that is run once, by the compiler, to write the lines of the program. An operand used twice is read and computed
 // once. Definitions and defaults are PyTorch's.
 
+#include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
@@ -15,8 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 struct Relu {
   static constexpr std::string_view name = "relu";
@@ -59,7 +59,9 @@ struct Elu {
   }
 };
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// max(x, 0)
 template <TensorOperand X> [[nodiscard]] constexpr auto relu(X&& x) {
@@ -115,4 +117,4 @@ requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] constexpr auto map(F
   return expr::function_node<F>(std::forward<X>(x)...);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // of numbers. Here an expression is stripped to pointers and extents; nothing below knows of tensors.
 // Read next: expr/evaluate.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/code.hpp>
@@ -18,7 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// Room for the operands of a program. Not cleared: for a small kernel that would take as long as the kernel itself. Of the
 /// strides, those along the grid are filled in.
@@ -221,4 +222,4 @@ private:
   layout::Span span_;
 };
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

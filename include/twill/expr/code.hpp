@@ -5,6 +5,7 @@
 // computes and equal lines are written once. Beside each line that takes an operand stands where the operand comes from:
 // a leaf of the expression, a number in the code, the length of a reduced row. Read next: expr/symbol.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/half.hpp>
 #include <twill/kernel/program.hpp>
@@ -14,7 +15,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// Where an operand comes from; a leaf's number otherwise.
 enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_index = -4, destination = -5 };
@@ -154,4 +155,4 @@ struct Code {
   }
 };
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // neighbours differ by: `diff`, `trapezoid`. Scans compute at once and return a tensor; an operand that is an expression is
 // evaluated first. Sums and products of integers and truth values are int64. Read next: kernel/scan.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
@@ -23,8 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// Row-major elements of type T.
 template <Scalar T, class X> [[nodiscard]] auto gapless(X&& x) {
@@ -72,7 +72,10 @@ template <int Axis, class X> [[nodiscard]] auto slice_of_axis(const X& x, slice 
 template <int Axis, class X, class F> [[nodiscard]] auto of_neighbours(const X& x, F op) {
   return op(slice_of_axis<Axis>(x, {.begin = 1}), slice_of_axis<Axis>(x, {.end = -1}));
 }
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The sum of all elements up to each one. throws: OutOfMemoryError
 template <int... Axis, TensorOperand X> [[nodiscard]] auto cumsum(X&& x) {
@@ -147,4 +150,4 @@ template <int Axis = -1, TensorOperand Y, TensorOperand X> [[nodiscard]] auto tr
   });
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // makes two programs at most: one for operands that lie as their types suggest, one for any strides.
 // Read next: expr/reductions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/refused.hpp>
@@ -21,8 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The program of an elementwise expression whose result is stored as To.
 template <class E, DType To, bool Strided> struct Elementwise {
@@ -153,7 +153,9 @@ template <class Op, class... A> [[nodiscard]] auto owned(const Node<Op, A...>& n
       [](const auto&... operand) { return Node<Op, decltype(owned(operand))...>(owned(operand)...); });
 }
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Evaluates: `auto c = eval(a * b)`.
 template <LazyValue E> [[nodiscard]] auto eval(E&& expression) {
@@ -166,6 +168,10 @@ template <LazyValue E> [[nodiscard]] auto lazy(E&& expression) {
   expr::require_usable<E>();
   return owned(expression);
 }
+
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0 {
 
 /// `Tensor c = a * b` deduces what c is.
 template <LazyValue E> Tensor(E) -> Tensor<typename E::value_type, typename E::device_type, typename E::shape_type>;

@@ -5,6 +5,7 @@
 // the other way round for column programs). Where the operands' strides do not allow the merge, they are copied into the
 // order of the grid first; that is the only case that reads memory twice. Read next: expr/reductions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/bind.hpp>
@@ -24,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The program of `rows`, `totals` and `permuted`.
 template <class E, DType To, std::int64_t RowExtent, bool Outside, bool Strided> struct RowProgram {
@@ -372,4 +373,4 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
   }
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // one statement; a temporary tensor is held by a handle; a C++ number becomes a constant of the type that its neighbour
 // gives it. `operand` makes a leaf of whatever stands beside an operator. Read next: expr/node.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/core/shape.hpp>
@@ -17,8 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// What a leaf needs to know of the program it becomes part of.
 struct Frame {
@@ -94,7 +94,9 @@ template <class T, class D, class S> inline constexpr bool is_leaf<Borrowed<T, D
 template <class T, class D, class S> inline constexpr bool is_leaf<Held<T, D, S>> = true;
 template <class T> inline constexpr bool is_leaf<Constant<T>> = true;
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// What can stand beside an operator: a tensor, an expression or a number.
 template <class X>
@@ -106,7 +108,9 @@ concept AnyOperand = TensorOperand<X> || WeakScalar<std::remove_cvref_t<X>>;
 template <class... X>
 concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
 
-namespace expr {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The type of an operand before it meets its neighbours: a weak number has only a category.
 struct Typed {
@@ -165,5 +169,4 @@ template <DType NumberType, class X> [[nodiscard]] constexpr auto operand(X&& x)
 
 template <DType NumberType, class X> using operand_t = decltype(operand<NumberType>(std::declval<X>()));
 
-} // namespace expr
-} // namespace twill::inline v0
+} // namespace twill::inline v0::expr::inline TWILL_ISA

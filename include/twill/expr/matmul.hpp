@@ -5,6 +5,7 @@
 // Unlike everything else in expr/ it computes at once and returns a tensor; operands that are expressions are evaluated
 // first. Transposed views go to the product as they are. Read next: kernel/product.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
@@ -21,8 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The axes before the last two.
 [[nodiscard]] constexpr Dims batch_axes(const Dims& dims) {
@@ -115,7 +115,10 @@ template <class X> [[nodiscard]] auto as_tensor(X&& x) {
   else
     return eval(std::forward<X>(x));
 }
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The matrix product. A vector on the left is a row, on the right a column, and its axis disappears.
 /// throws: ShapeError, DeviceError
@@ -174,4 +177,4 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, 
   return result;
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // device kind of the result, and refuses operands that do not fit; the object holds the operands. Evaluation is in
 // expr/evaluate.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -20,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The one device kind of several operands; numbers have none.
 template <class A, class... Rest> struct CommonDevice;
@@ -216,4 +217,4 @@ private:
 template <class E> inline constexpr bool gathers = requires { requires E::is_gather; };
 template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = (gathers<A> || ...);
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of its
 // own; a number that only the run time knows makes the general one. Integers are measured as float32.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/functions.hpp>
@@ -15,13 +16,16 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Which norm: `norm<1>(x, order<1>)`. `order<0>` counts what is not zero.
 template <int P> struct Order {};
 template <int P> inline constexpr Order<P> order{};
 
-namespace expr {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
+
 /// Orders that are no numbers.
 struct OrderOfMax {};
 struct OrderOfMin {};
@@ -48,7 +52,10 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] constexpr au
                      " has a formula of its own; pass order<0>, order_inf or order_negative_inf");
   return p;
 }
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The greatest magnitude, and the least.
 inline constexpr expr::OrderOfMax order_inf{};
@@ -85,4 +92,4 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::Kee
                1 / p);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // What the nodes of an expression compute: a primitive, a choice, a conversion, or a function of symbols. Each is a type
 // with a name and `emit`; `make_node` turns operands of any kind into the node. Read next: expr/operators.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/leaf.hpp>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// One primitive with promotion of its operands.
 template <Primitive P> struct Apply {
@@ -78,4 +79,4 @@ template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&..
   return Node<Apply<P>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

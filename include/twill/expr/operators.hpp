@@ -5,13 +5,14 @@
 // kernel. `/` is true division, `%` is Python's remainder, `&`, `|`, `^` and `~` are bitwise, on booleans logical. In-place
 // operators write through the tensor's memory, so views see them. `&&` and `||` stay the language's. Read next: expr/functions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 template <class A, class B>
 requires Operands<A, B>
@@ -150,4 +151,4 @@ template <AnyTensor X, AnyOperand B> X&& operator>>=(X&& x, B&& b) {
   return std::forward<X>(x);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // views and other handles see; `x = exp(x)` gives the handle x a value and may give it other memory. The values broadcast to
 // the tensor's shape and are converted within their kind, as in-place operators do.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -14,8 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The memory of a tensor as a place for values. It holds a handle.
 template <class T, class D, class S> class Destination {
@@ -36,11 +36,13 @@ private:
   Tensor<T, D, S> target_;
 };
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Where the values of an expression are to be written: `out(x) = a * b`.
 template <class T, class D, class S> [[nodiscard]] auto out(const Tensor<T, D, S>& target) {
   return expr::Destination<T, D, S>(target);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

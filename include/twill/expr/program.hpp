@@ -5,6 +5,7 @@
 // that no array becomes a template argument; the program's type names nothing of the expression, so equal expressions share
 // one kernel. Read next: expr/evaluate.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/kernel/program.hpp>
@@ -15,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 template <kernel::Line L> constexpr auto line_type() {
   using kernel::LineKind;
@@ -81,4 +82,4 @@ template <class Source> struct Operands {
   }();
 };
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

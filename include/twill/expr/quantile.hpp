@@ -27,13 +27,14 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Which value lies between two neighbours when a quantile falls between them.
 enum class Interpolation : std::uint8_t { linear, lower, higher, nearest, midpoint };
 
-namespace expr {
-namespace quantiles {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::expr::quantiles::inline TWILL_ISA {
 
 /// In what the elements of a type are compared.
 template <class T> struct Compared { using type = compute_t<T>; };
@@ -145,8 +146,10 @@ template <Rest Remains, int... Axes, class X>
   using To = shape_t<reduced_dims(dims_of<S>, mask, Remains)>;
   return quantiles<mask, To>(source, {q}, method, reduced_dims(source.shape(), mask, Remains));
 }
-} // namespace quantiles
-} // namespace expr
+
+} // namespace twill::inline v0::expr::quantiles::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The value below which a fraction q of the elements lies. throws: ValueError (q outside 0 to 1), OutOfMemoryError
 template <int... Axes, TensorOperand X>
@@ -193,4 +196,4 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, expr::K
   return quantile<Axes...>(std::forward<X>(x), 0.5, keepdims);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

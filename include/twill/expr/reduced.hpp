@@ -6,6 +6,7 @@
 // of symbols like everything else, so variance and argmax are written once and run as one kernel with two reductions in a
 // row. How it is run is decided in expr/row_form.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
@@ -19,7 +20,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// What becomes of the axes along which a row operation runs.
 enum class Rest : std::uint8_t { dropped, kept, whole };
@@ -123,4 +124,4 @@ template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] constex
   return reduced_over<Op, Remains, Axes...>(operand<numbers>(std::forward<X>(x))...);
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // is a single associative combination (`Combine`, `Mean`) also says how it is prepared, and so can run down columns.
 // Read next: expr/reduced.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/row_symbols.hpp>
@@ -15,7 +16,7 @@
 #include <limits>
 #include <string_view>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// A reduction that is one associative combination.
 template <kernel::Reduction R> struct Combine {
@@ -147,4 +148,4 @@ template <int Correction, bool Root = false> struct VarianceOfNumbers {
   }
 };
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

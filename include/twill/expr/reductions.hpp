@@ -6,6 +6,7 @@
 // of reductions along the rows: `exp(x - max<1>(x, keepdims))` divided by its sum. Sums of integers and booleans are int64,
 // means of them float32.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/leaf.hpp>
@@ -13,11 +14,13 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
-namespace expr {
 struct KeepDims {};
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// `sum<1>(x, keepdims)`: the reduced axes stay, with extent 1.
 inline constexpr expr::KeepDims keepdims{};
@@ -99,4 +102,4 @@ requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmin(X&& x, expr::
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::kept, Axis...>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // `columns` and `permuted`: a single row operation over other axes. These are one kernel each. `staged`: anything else; its
 // reductions are evaluated first, each by itself. Read next: expr/evaluate_reductions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
@@ -14,7 +15,7 @@
 
 #include <cstdint>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 enum class Form : std::uint8_t { elementwise, rows, totals, columns, permuted, staged };
 
@@ -119,4 +120,4 @@ template <class E> [[nodiscard]] constexpr Form form_of() {
   }
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // broadcasts again. What is reduced is computed once, however often the function names it, so softmax or variance are
 // ordinary code of a few lines. `rowwise` hands them to users. Read next: expr/reduction_operations.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/code.hpp>
@@ -12,7 +13,7 @@
 #include <twill/expr/symbol_functions.hpp>
 #include <twill/kernel/program.hpp>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 [[nodiscard]] constexpr Symbol reduce_row(kernel::Reduction reduction, Symbol x) {
   return {x.code(), x.code().reduce(kernel::LineKind::reduce, reduction, x.line())};
@@ -62,4 +63,4 @@ namespace twill::inline v0::expr {
   return log(sum(exp(value - shift))) + shift;
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

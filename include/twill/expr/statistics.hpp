@@ -5,6 +5,7 @@
 // log-sum-exp, weighted means, counts, and the reductions that pass over NaN. Each is one kernel, in which what is reduced
 // is read once however often the formula names it. Read next: expr/norms.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/reductions.hpp>
@@ -12,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// How far the divisor of a variance lies below the number of elements.
 template <int Value> struct Correction {};
@@ -63,7 +64,10 @@ template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto count_nonze
   return sum<Axes...>(std::forward<X>(x) != 0, keepdims);
 }
 
-namespace expr {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
+
 /// Weights for one axis of a tensor stand along that axis; any others broadcast as they are.
 template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto) weights_along(W&& weights) {
   if constexpr (AnyTensor<W> && sizeof...(Axes) == 1) {
@@ -79,7 +83,10 @@ template <int Rank, int... Axes, class W> [[nodiscard]] constexpr decltype(auto)
   }
 }
 template <class X> inline constexpr int rank_of = std::remove_cvref_t<X>::shape_type::rank;
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// sum(x weights) / sum(weights). Weights have the shape of x, one that broadcasts to it, or that of the one axis.
 template <int... Axes, TensorOperand X, TensorOperand W> [[nodiscard]] constexpr auto average(X&& x, W&& weights) {
@@ -158,4 +165,4 @@ template <int... Axes, TensorOperand X, int C = 1>
   return expr::reduced_node<expr::VarianceOfNumbers<C, true>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // computed once. Read next: expr/symbol_functions.hpp, the operators and
 // functions of symbols.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/code.hpp>
@@ -13,7 +14,7 @@
 
 #include <concepts>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 using kernel::Primitive;
 
@@ -148,4 +149,4 @@ private:
   return {code, code.step(Primitive::where, common, {chosen.line(), first.line(), second.line(), 0})};
 }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

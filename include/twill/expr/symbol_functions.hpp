@@ -4,11 +4,12 @@
 // The operators and functions of symbols: the names that tensors and traced values have, so that one generic function serves
 // all three. Functions that are formulas stand in kernel/formulas.hpp. Read next: expr/activations.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/expr/symbol.hpp>
 #include <twill/kernel/formulas.hpp>
 
-namespace twill::inline v0::expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 // clang-format off
 [[nodiscard]] constexpr Symbol operator+(Term a, Term b) { return apply(Primitive::add, a, b); }
@@ -149,4 +150,4 @@ namespace twill::inline v0::expr {
 /// Converts as static_cast does; to bool: different from zero.
 template <Scalar T> [[nodiscard]] constexpr Symbol cast(Symbol x) { return x.to(dtype_of<T>); }
 
-} // namespace twill::inline v0::expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA

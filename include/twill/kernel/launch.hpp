@@ -5,6 +5,7 @@
 // value, unless the device runs a launch before it returns. On a device without memory nothing runs, though the same code
 // compiles. Read next: kernel/run.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/summary.hpp>
@@ -12,9 +13,8 @@
 #include <cstddef>
 #include <cstring>
 
-namespace twill::inline v0::kernel {
+namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
 
-namespace detail {
 /// A copy of a program's operands. Bytes, because an array of operands would be cleared before it is filled.
 template <int Count> class BoundOperands {
 public:
@@ -29,7 +29,10 @@ public:
   explicit BoundOperands(const Operand*) {}
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
-} // namespace detail
+
+} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 /// Runs the program on the device, in the order of its stream. Deduces the lines, so closures and local types are welcome
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
@@ -44,4 +47,4 @@ void launch(Program<Lines...> program, const D& device, const Grid& grid, const 
   }
 }
 
-} // namespace twill::inline v0::kernel
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -4,11 +4,12 @@
 // Activation functions as compositions of primitives: each fuses with what stands around it. Definitions and defaults are
 // PyTorch's.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/formulas.hpp>
 
-namespace twill::inline v0::graph {
+namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// max(x, 0); the gradient at 0 is 0.
 [[nodiscard]] constexpr Value relu(Value x) { return maximum(x, 0); }
@@ -62,4 +63,4 @@ namespace twill::inline v0::graph {
   return x - logsumexp(x, axis, line);
 }
 
-} // namespace twill::inline v0::graph
+} // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // contradict does not compile, and the first line of the error names both values. Extents that only the run time knows are
 // checked when a run begins. Read next: nn/network.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/input.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -18,14 +19,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-namespace detail {
 template <class F> struct InputsOf;
 template <class R, class... Inputs> struct InputsOf<R (*)(Inputs...)> {
   using type = std::tuple<std::remove_cvref_t<Inputs>...>;
 };
-} // namespace detail
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// A description of a model: `static constexpr Value forward(Input<...>, ...)`.
 template <class M>
@@ -47,7 +50,11 @@ enum class InputProblem : std::uint8_t {
 };
 
 /// The values that a refusal names. Inputs and axes count from 0.
-namespace with {
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::with::inline TWILL_ISA {
+
 template <std::int64_t Value> struct declared;
 template <std::int64_t Value> struct given;
 template <DType Value> struct declared_type;
@@ -57,7 +64,10 @@ template <class D> struct given_device;
 template <std::size_t Value> struct input;
 template <std::size_t Value> struct other_input;
 template <int Value> struct axis;
-} // namespace with
+
+} // namespace twill::inline v0::nn::with::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Never defined: asking for its size is the error.
 template <InputProblem P, class... Values> struct refused_input;
@@ -72,7 +82,9 @@ template <class Element, auto... Extents, class T> struct DeclaredInput<BasicInp
   static constexpr std::array<std::string_view, sizeof...(Extents)> names{graph::InputExtent{Extents}.name...};
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 template <class Declared, class X, std::size_t I, std::size_t Axis> consteval void check_extent() {
   constexpr std::int64_t declared = Declared::shape_type::extent(static_cast<int>(Axis));
@@ -140,7 +152,9 @@ template <class D, class X, std::size_t I> consteval void check_device() {
                              with::given_device<typename X::device_type>, with::input<I>>));
 }
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D. Arguments
 /// after the inputs are the targets of a loss, if there may be any; of them only the kind of device is known.
@@ -168,4 +182,4 @@ template <Model M, FloatingScalar T, HostDevice D, bool MayHaveTargets, AnyTenso
   (std::make_index_sequence<count>{}, std::index_sequence_for<X...>{});
 }
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -4,10 +4,11 @@
 // Dropout (Srivastava et al., 2014). The probability is a run-time number; the mask is drawn again in the backward pass
 // rather than kept.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/nn/parameter.hpp>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
 /// training. `name` is the run-time number's name under the current scope, by which a network changes it.
@@ -27,4 +28,4 @@ namespace twill::inline v0::nn {
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // result unless it writes through its arguments. A network shares its lists of hooks with its replicas, which call them at
 // once, each in its own task and with its own tensors. Read next: nn/network.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/nn/declared_inputs.hpp>
 
 #include <atomic>
@@ -17,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn {
-
-namespace detail {
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// A list of hooks of any signature, as far as a handle needs to know it.
 class AnyHookList {
@@ -28,7 +27,9 @@ public:
   virtual void remove(std::uint64_t number) = 0;
 };
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The place of one hook. The hook stays when the handle goes; only `remove` takes it away.
 class HookHandle {
@@ -114,15 +115,21 @@ template <class Output, class... Inputs> struct NetworkHooks {
   HookList<Output> backward{};
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
 template <class T, class D, class Output, class Inputs> struct HooksOf;
 template <class T, class D, class Output, class... Inputs> struct HooksOf<T, D, Output, std::tuple<Inputs...>> {
   using type = NetworkHooks<Output, typename DeclaredInput<Inputs, T>::template tensor<D>...>;
 };
-} // namespace detail
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The hooks of a network of model M with elements of type T on devices of kind D.
 template <Model M, class T, class D, class Output>
 using hooks_t = typename detail::HooksOf<T, D, Output, inputs_t<M>>::type;
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

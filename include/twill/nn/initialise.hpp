@@ -5,6 +5,7 @@
 // seed are equal on every device kind and for any number of devices. Read next: nn/network.hpp.
 
 #include <twill/compile/binding.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/parameter.hpp>
@@ -16,9 +17,7 @@
 #include <numbers>
 #include <vector>
 
-namespace twill::inline v0::nn {
-
-namespace detail {
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// One element of an initialiser.
 [[nodiscard]] inline double initial_value(const graph::Initialiser& initialiser, const Draw& draw, std::uint32_t node,
@@ -59,7 +58,9 @@ namespace detail {
   return bytes;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Fills a weight on any device.
 template <HostDevice D>
@@ -71,4 +72,4 @@ void initialise_parameter(const D& device, const graph::ParameterInfo& info, std
   }
 }
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -3,12 +3,13 @@
 //
 // The fully connected layer. The weight is (outputs, inputs) as in PyTorch, so state dictionaries agree.
 
+#include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <string_view>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Whether a layer adds a bias.
 enum class Bias : bool { no, yes };
@@ -40,4 +41,4 @@ enum class Bias : bool { no, yes };
   return product + parameter(x.graph(), "bias", {outputs}, initialiser, Trainable::yes, line);
 }
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

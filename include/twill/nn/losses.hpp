@@ -4,9 +4,10 @@
 // Losses as function objects on traced values, means over the batch. They are passed to `train_step`, called on what
 // `forward` returns, or called inside a traced function; definitions are PyTorch's.
 
+#include <twill/core/config.hpp>
 #include <twill/nn/activations.hpp>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// A loss from its formula on traced values.
 template <class Formula> struct Loss : Formula {
@@ -20,7 +21,9 @@ template <class Formula> struct Loss : Formula {
   }
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 struct CrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels) const {
@@ -67,7 +70,9 @@ struct BinaryCrossEntropyFormula {
   }
 };
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Mean of -log softmax(logits)[label]. logits: (batch, classes), labels: (batch) integers.
 inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};
@@ -81,4 +86,4 @@ inline constexpr Loss<detail::MeanAbsoluteErrorFormula> l1{};
 /// Binary cross entropy of sigmoid(logits) against targets in [0, 1], without overflow.
 inline constexpr Loss<detail::BinaryCrossEntropyFormula> bce_with_logits{};
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

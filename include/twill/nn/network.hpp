@@ -5,6 +5,7 @@
 // one buffer for each weight, their gradients once there are some, and the model's run-time numbers. `forward` keeps what
 // a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/tracked.hpp>
@@ -18,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Declares the inputs of a model in a graph and traces it.
 template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
@@ -47,7 +48,9 @@ template <HostDevice D> struct ParameterView {
   memory::Buffer<D> gradient; ///< empty until a backward pass
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// total += addend, element by element.
 template <FloatingScalar T, HostDevice D>
@@ -64,7 +67,9 @@ void add_elements(const D& device, std::int64_t count, void* total, void* addend
                  device, Dims(count), operands);
 }
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// What tracked results share with the network that made them.
 template <HostDevice D> class NetworkState : public Weights<D> {
@@ -340,4 +345,4 @@ private:
   bool training_ = true;
 };
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

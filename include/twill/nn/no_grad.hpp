@@ -5,11 +5,13 @@
 
 #include <twill/core/config.hpp>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-namespace detail {
 TWILL_EXPORT inline thread_local bool gradients_are_off = false;
-} // namespace detail
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// True inside a `NoGrad` scope of this thread.
 [[nodiscard]] inline bool is_no_grad() { return detail::gradients_are_off; }
@@ -26,4 +28,4 @@ private:
   bool previous_;
 };
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -4,12 +4,13 @@
 // Weights as a model's `forward` names them. A handle used twice is a tied weight; the same name twice is refused. Names
 // nest with `Scope`. Read next: nn/linear.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/operators.hpp>
 
 #include <initializer_list>
 #include <string_view>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 using graph::Initialiser;
 using graph::Scope;
@@ -29,7 +30,9 @@ enum class Trainable : bool { no, yes };
   return {graph, graph.add_parameter(name, graph.element, extents, initialiser, role, line)};
 }
 
-namespace initialise {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::initialise::inline TWILL_ISA {
 
 [[nodiscard]] constexpr Initialiser constant(double value) { return {Initialiser::Kind::constant, value, 0}; }
 [[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
@@ -64,5 +67,4 @@ namespace initialise {
   return {Initialiser::Kind::normal_fan_in, fan_in + fan_out, 1.4142135623730950488};
 }
 
-} // namespace initialise
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::initialise::inline TWILL_ISA

@@ -6,12 +6,13 @@
 // the two calls, unless it is cheap to compute again. Read next: nn/tracked.hpp.
 
 #include <twill/compile/lower.hpp>
+#include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// A tag type that declares its inputs in a graph and returns the result.
 template <class F>
@@ -20,7 +21,9 @@ concept StageFunction = requires(graph::Graph& graph) {
   { F::build(graph) } -> std::same_as<graph::Value>;
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// Forward and backward in one graph. Outputs: the result, then the gradients of the weights, then those of the inputs.
 struct Joint {
@@ -129,7 +132,9 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const List<c
   return result;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The forward pass that keeps what the backward pass needs. Outputs: the result, then the kept values. With no weights
 /// and an empty input set nothing is kept.
@@ -179,4 +184,4 @@ template <StageFunction F> struct PlainForward {
   }
 };
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // arithmetic on a `Tracked` are further stages. Read next: nn/network.hpp.
 
 #include <twill/compile/function.hpp>
+#include <twill/core/config.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/no_grad.hpp>
@@ -20,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::nn {
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
 template <HostDevice D> class Weights {
@@ -53,7 +54,9 @@ struct RunContext {
   std::int64_t first_row = 0; ///< where the rows stand in the whole batch, when it is split
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 template <class... Arguments> constexpr unsigned tracked_set() {
   unsigned set = 0;
@@ -101,7 +104,9 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
   return buffers;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The result of stage F on a device kind, for arguments that are tensors or tracked themselves.
 template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
@@ -236,10 +241,16 @@ template <class F, class... Arguments> struct CallStage {
   }
 };
 
-namespace detail {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
 template <class X> struct StageArgument { using type = compile::argument_t<X>; };
 template <AnyTracked X> struct StageArgument<X> { using type = compile::argument_t<typename X::Value>; };
-} // namespace detail
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
 
 template <class X>
 concept StageOperand = AnyTensor<X> || AnyTracked<X>;
@@ -277,4 +288,4 @@ template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x,
   return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
 }
 
-} // namespace twill::inline v0::nn
+} // namespace twill::inline v0::nn::inline TWILL_ISA

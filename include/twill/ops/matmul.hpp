@@ -5,6 +5,7 @@
 // Transposes reach the kernel as strides, so a transposed operand is never copied. Read next: nn/linear.hpp.
 
 #include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/product.hpp>
 
@@ -13,12 +14,13 @@
 #include <cstdint>
 #include <vector>
 
-namespace twill::inline v0 {
-namespace graph {
+namespace twill::inline v0::graph::inline TWILL_ISA {
 
 [[nodiscard]] constexpr Value matmul(Value left, Value right, int line = __builtin_LINE());
 
-namespace detail {
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 constexpr void matmul_vjp(Graph& graph, int node, int cotangent, std::array<int, 4>& gradients) {
   const Value left{graph, graph.node(node).input(0)};
@@ -52,7 +54,9 @@ constexpr CallPlan matmul_call(const Graph& graph, const Node& node) {
   return plan;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
 
 inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp, &detail::matmul_call};
 
@@ -86,7 +90,9 @@ inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp,
   return {graph, graph.add(node)};
 }
 
-} // namespace graph
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
   template <class T> static void run(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
@@ -173,4 +179,4 @@ private:
   }
 };
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,11 +4,12 @@
 // Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019). Formulas and defaults are those of torch.optim. What
 // is the same for every element is computed in double before the step, so one minus a rate near one keeps its digits.
 
+#include <twill/core/config.hpp>
 #include <twill/optim/update.hpp>
 
 #include <cmath>
 
-namespace twill::inline v0::optim {
+namespace twill::inline v0::optim::inline TWILL_ISA {
 
 struct AdamOptions {
   double rate = 1e-3;
@@ -26,7 +27,9 @@ struct AdamWOptions {
   double weight_decay = 1e-2;
 };
 
-namespace detail {
+} // namespace twill::inline v0::optim::inline TWILL_ISA
+
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
 template <class Options> class AdamRule {
 public:
@@ -67,7 +70,9 @@ protected:
   }
 };
 
-} // namespace detail
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
 
 /// Weight decay is added to the gradient. Two states per weight.
 class Adam : public detail::AdamRule<AdamOptions> {
@@ -98,4 +103,4 @@ public:
   }
 };
 
-} // namespace twill::inline v0::optim
+} // namespace twill::inline v0::optim::inline TWILL_ISA

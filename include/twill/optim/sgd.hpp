@@ -3,9 +3,10 @@
 //
 // Stochastic gradient descent, plain and with momentum. Formulas and defaults are those of torch.optim.SGD.
 
+#include <twill/core/config.hpp>
 #include <twill/optim/update.hpp>
 
-namespace twill::inline v0::optim {
+namespace twill::inline v0::optim::inline TWILL_ISA {
 
 struct SgdOptions {
   double rate = 0.01;
@@ -80,4 +81,4 @@ public:
   MomentumSgdOptions options{};
 };
 
-} // namespace twill::inline v0::optim
+} // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // the staged `step()` and the tail of a planned training step, and fuses into one pass over each weight. Rates and the
 // like are run-time numbers. Read next: optim/sgd.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/graph/operators.hpp>
 
@@ -16,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::optim {
+namespace twill::inline v0::optim::inline TWILL_ISA {
 
 using graph::Value;
 
@@ -55,7 +56,9 @@ private:
   int gradient_;
 };
 
-namespace detail {
+} // namespace twill::inline v0::optim::inline TWILL_ISA
+
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
 constexpr void require_not_negative(std::string_view rule, std::string_view option, double value) {
   if (!(value >= 0))
@@ -68,7 +71,9 @@ constexpr void require_fraction(std::string_view rule, std::string_view option, 
                      std::to_string(value));
 }
 
-} // namespace detail
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
 
 /// A rule says how one weight changes, and which run-time numbers it needs before step t = 1, 2, ….
 template <class R>
@@ -87,4 +92,4 @@ constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std
   }
 }
 
-} // namespace twill::inline v0::optim
+} // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// The part of a call that has to be equal on all ranks. `count` is that of one rank's part.
 struct Signature {
@@ -118,7 +118,9 @@ struct Signature {
   }
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 [[nodiscard]] inline bool overlap(ConstElements left, ConstElements right) {
   if (left.bytes() == 0 || right.bytes() == 0) return false;
@@ -181,7 +183,9 @@ inline void require_counts(const Call& call, int rank, int size) {
   }
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Refuses a call that is wrong by itself, before any other rank hears of it: the group stays usable.
 /// throws: ValueError
@@ -203,4 +207,4 @@ inline void check(const Call& call, int rank, int size) {
     throw ValueError(join_text({where, ": source and target overlap"}));
 }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

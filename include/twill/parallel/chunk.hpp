@@ -5,6 +5,7 @@
 // ceil(n / k) rows, the last smaller, and none empty, so there can be fewer pieces than devices (5 rows on 4 devices: 2,
 // 2, 1). A piece that stays on its device is a view. Read next: parallel/scatter.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A range of rows.
 struct Rows {
@@ -37,7 +38,9 @@ struct Rows {
   return result;
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 template <class S, int Axis, class Sequence> struct OpenAxis;
 template <std::int64_t... E, int Axis, int... I> struct OpenAxis<Shape<E...>, Axis, std::integer_sequence<int, I...>> {
@@ -50,7 +53,9 @@ template <int Axis, int Rank> [[nodiscard]] consteval int place_of_axis() {
   return Axis < 0 ? Axis + Rank : Axis;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// The shape of a piece: the extent along the axis is known only at run time.
 template <AnyShape S, int Axis>
@@ -108,4 +113,4 @@ template <int Axis = 0, class T, class D, class S, class To>
   return result;
 }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // may be used again; `communicator.start(Call::all_reduce(elements(x)))` does not wait. Memory lies on the communicator's
 // device. Bus bytes per rank, with S bytes of data and n ranks, are given as cost.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/device/current.hpp>
 #include <twill/parallel/communicator.hpp>
@@ -15,7 +16,7 @@
 #include <string>
 #include <type_traits>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 template <Scalar T> [[nodiscard]] Elements elements(T* data, std::int64_t count) { return {data, count, dtype_of<T>}; }
 template <Scalar T> [[nodiscard]] ConstElements elements(const T* data, std::int64_t count) {
@@ -38,7 +39,10 @@ template <ElementRange X> [[nodiscard]] auto elements(const X& x) {
   return elements(x.data(), static_cast<std::int64_t>(x.elements()));
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
 template <Communicator C, class X> void require_same_device(const char* where, const C& communicator, const X& x) {
   if constexpr (requires { x.device(); }) {
     if constexpr (std::equality_comparable_with<decltype(x.device()), typename C::Device>)
@@ -47,7 +51,10 @@ template <Communicator C, class X> void require_same_device(const char* where, c
       static_assert(std::is_void_v<X>, "twill: the tensor and its communicator live on devices of different kinds");
   }
 }
-} // namespace detail
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// x = the reduction of all ranks' x.    cost: 2 S (n-1)/n
 template <Communicator C, Scalar T>
@@ -144,4 +151,4 @@ template <Communicator C, ElementRange X> void receive(C& communicator, const X&
 /// Returns when every rank has come here.
 template <Communicator C> void barrier(C& communicator) { communicator.run(Call::barrier()); }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // concept has to implement two functions, `run` and `start`, and everything with a name is built on them once, in
 // parallel/collectives.hpp. The models are threads in one process (parallel/threads.hpp), and later MPI and NCCL.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 using kernel::Reduction;
 
@@ -161,4 +162,4 @@ concept Communicator = std::movable<C> &&
   communicator.fail(cause);
 };
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // itself, so the result equals one device's for uneven shards too. For a whole training step with the loss inside the
 // replicas see parallel/data_parallel_step.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/replicas.hpp>
@@ -20,9 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
-
-namespace parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 template <HostDevice D> struct DataParallelOptions {
   std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
@@ -146,7 +145,9 @@ private:
   Value value_{};
 };
 
-} // namespace parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Runs a network on several devices at once. The network stays the owner of the weights and of the gradients.
 template <class Network> class DataParallel {
@@ -203,4 +204,4 @@ private:
   D output_device_;
 };
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

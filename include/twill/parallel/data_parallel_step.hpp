@@ -6,6 +6,7 @@
 // does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
 // equals one device's for uneven shards. Read next: parallel/data_parallel.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/data_parallel.hpp>
 #include <twill/parallel/threads.hpp>
@@ -21,9 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
-
-namespace parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Runs whole steps of a network on several devices.
 template <class Network, class L, optim::Rule R> class DataParallelStep {
@@ -184,7 +183,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
 /// `step(image, label)` for each batch. The model has to outlive it.
@@ -193,4 +194,4 @@ template <class Network, class L, optim::Rule R>
   return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Runs one function once for each rank of a group, all at the same time. The first exception poisons the group, so that no
 // rank is left waiting, and is rethrown here as its own type. Read next: parallel/threads.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/parallel/communicator.hpp>
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
 /// throws: the exception of the rank that threw first
@@ -45,4 +46,4 @@ template <Communicator C, class F> void run_ranks(std::vector<C>& communicators,
   if (first) std::rethrow_exception(first);
 }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

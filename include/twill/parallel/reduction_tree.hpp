@@ -6,6 +6,7 @@
 // on timing, nor on how an array is cut into pieces, so threads and processes get the same bits. half and bfloat16 are
 // added in float and rounded once, at the end. Maximum and minimum let NaN pass, as NumPy does; integers wrap around.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -19,11 +20,13 @@
 #include <span>
 #include <type_traits>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 using kernel::Reduction;
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// What partial results are held in: float for the 16-bit types, else the type itself.
 template <Scalar T> using Partial = std::conditional_t<FloatingScalar<T> && sizeof(T) == 2, float, T>;
@@ -69,7 +72,9 @@ void reduce_block(std::span<const void* const> sources, std::int64_t begin, std:
   }
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Reduces the elements [begin, end) of all sources into all targets. A target may be a source.
 /// requires: at least one source
@@ -131,4 +136,4 @@ inline void reduce_tree(DType dtype, Reduction reduction, std::span<const void* 
   });
 }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

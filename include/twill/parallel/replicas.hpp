@@ -5,6 +5,7 @@
 // failure of the lowest rank is thrown again as its own type, with the replica and its device named. Read next:
 // parallel/data_parallel.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
@@ -20,9 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel {
-
-namespace detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// Throws the exception that is being handled, with the place in front; one of a derived type as it is.
 template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
@@ -51,7 +50,9 @@ template <class E> [[noreturn]] void throw_named(const E& error, const std::stri
   }
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
 /// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
@@ -95,4 +96,4 @@ template <HostDevice D> [[nodiscard]] std::vector<D> all_devices() {
   return devices;
 }
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // every device whole, and everything without tensors is shared. Gathering turns scalars, which have no axis to be joined
 // along, into a vector with one element for each replica. Read next: parallel/chunk.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/parallel/chunk.hpp>
 #include <twill/parallel/detail/members.hpp>
@@ -22,9 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel {
-
-namespace detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 template <class V> inline constexpr bool is_tuple = false;
 template <class... V> inline constexpr bool is_tuple<std::tuple<V...>> = true;
@@ -111,7 +110,9 @@ template <int Axis, class V, class To> [[nodiscard]] auto share_of(const V& valu
   }
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A value with tensors in it, which scattering cuts; anything else is shared.
 template <class V>
@@ -155,13 +156,17 @@ template <int Axis = 0, Scatterable V, class To>
   return shares;
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// The same member of every replica's result, gathered.
 template <int Axis, class V, class To, class Member>
 [[nodiscard]] auto gathered_member(const std::vector<V>& results, const To& device, Member member);
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Joins what the replicas returned: tensors along the axis, scalars (of rank 0, or plain values) to a vector, containers
 /// and structs member by member. throws: ValueError without results, ShapeError
@@ -218,7 +223,9 @@ template <int Axis = 0, class V, class To> [[nodiscard]] auto gather(const std::
   }
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 template <int Axis, class V, class To, class Member>
 [[nodiscard]] auto gathered_member(const std::vector<V>& results, const To& device, Member member) {
@@ -228,6 +235,4 @@ template <int Axis, class V, class To, class Member>
   return parallel::gather<Axis>(parts, device);
 }
 
-} // namespace detail
-
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // tree of parallel/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of another host kind is only
 // ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
@@ -21,13 +22,15 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel {
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 struct ThreadOptions {
   std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
 };
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// A call whose elements any thread can address, made from one whose elements lie on a device.
 template <HostDevice D> class StagedCall {
@@ -80,7 +83,9 @@ private:
   std::shared_ptr<Bytes> target_;
 };
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A started call of a `ThreadCommunicator`.
 template <HostDevice D> class ThreadHandle {
@@ -237,4 +242,4 @@ template <HostDevice D>
 
 static_assert(Communicator<ThreadCommunicator<Cpu>>);
 
-} // namespace twill::inline v0::parallel
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

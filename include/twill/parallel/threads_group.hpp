@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 using Deadline = std::chrono::steady_clock::time_point;
 [[nodiscard]] inline Deadline deadline_after(std::int64_t timeout_ms) {
@@ -237,4 +237,4 @@ private:
   std::vector<std::weak_ptr<ThreadGroup>> children_;
 };
 
-} // namespace twill::inline v0::parallel::detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 class ThreadMail {
 public:
@@ -130,4 +130,4 @@ private:
   std::vector<Ticket> waiting_; // guarded by the group's mutex
 };
 
-} // namespace twill::inline v0::parallel::detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // were started, while the rank goes on computing. The thread begins with the first started call and ends with the queue,
 // after the calls that were started. Read next: parallel/threads.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/parallel/threads_rank.hpp>
 
 #include <condition_variable>
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 class ThreadQueue {
 public:
@@ -121,4 +122,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace twill::inline v0::parallel::detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // read once and written once and no rank does more than another. Where only copies are needed, each rank fetches its own
 // target. Read next: parallel/threads_queue.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/threads_group.hpp>
@@ -18,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::parallel::detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// What the ranks of a group share.
 struct ThreadHub {
@@ -168,4 +169,4 @@ private:
   std::vector<void*> targets_;
 };
 
-} // namespace twill::inline v0::parallel::detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Reading and writing elements from ordinary code: a span over a host tensor, or a copy of the values of any tensor. Both
 // wait for the work that the device was given before. Read next: tensor/print.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -15,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The elements of a contiguous host tensor in row-major order; valid while the tensor's memory is.
 /// throws: ValueError when the elements are not contiguous
@@ -38,4 +39,4 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] auto to_vector(const Ten
   return values;
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // as bytes. Works on addresses and layouts, so that every tensor of one element type shares the code. A device without
 // memory runs the same code and moves nothing. Read next: tensor/tensor.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/device.hpp>
@@ -19,7 +20,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace twill::inline v0::detail {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// An operand that reads or writes memory, for a grid of the same rank as the strides.
 [[nodiscard]] inline kernel::Operand memory_operand(const void* data, const Dims& strides) {
@@ -84,4 +85,4 @@ void fill_elements(const D& device, T* to, const Dims& strides, const Dims& exte
   return address(a, a_span.first, a_size) < b_end && address(b, b_span.first, b_size) < a_end;
 }
 
-} // namespace twill::inline v0::detail
+} // namespace twill::inline v0::detail::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // time knows are passed as a `Dims` (`zeros<float, Shape<dyn, 3>>(Dims(n, 3))`), and the device comes last: the current
 // host device unless told otherwise. Read next: tensor/like.hpp, tensor/random.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/refused.hpp>
@@ -16,7 +17,7 @@
 #include <iterator>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Uninitialised elements.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
@@ -64,7 +65,10 @@ template <Scalar T, Device D = Cpu>
   return full<T, Shape<>, D>(Dims{}, value, device);
 }
 
-namespace detail {
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::detail::inline TWILL_ISA {
+
 /// Copies values of the caller to a new tensor on any device.
 template <Scalar T, AnyShape S, Device D>
 [[nodiscard]] Tensor<T, D, S> from_values(const T* values, std::int64_t count, const Dims& extents, const D& device) {
@@ -75,7 +79,10 @@ template <Scalar T, AnyShape S, Device D>
   transfer(device, result.data(), reader_of(device), values, count, sizeof(T), CopyOptions{}, result.storage());
   return result;
 }
-} // namespace detail
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Values that lie one behind another in the caller's memory.
 template <class R>
@@ -119,4 +126,4 @@ requires S::is_static [[nodiscard]] auto tensor(const T (&values)[Count], const 
   return detail::from_values<T, S, D>(values, count, S::dims(), device);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // family only the element type and the device. Both can be told otherwise: `zeros_like<double>(x)`,
 // `new_zeros<Shape<2>, double>(x, Cpu{1})`; a device may always be named last.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/create.hpp>
@@ -12,15 +13,17 @@
 
 #include <type_traits>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
-namespace detail {
 /// The element type asked for, the source's for void.
 template <class T, class X> using element_or_own = std::conditional_t<std::is_void_v<T>, typename X::value_type, T>;
 
 template <AnyTensor X> [[nodiscard]] const auto& device_or_own(const X& source) { return source.device(); }
 template <AnyTensor X, Device D> [[nodiscard]] const D& device_or_own(const X&, const D& device) { return device; }
-} // namespace detail
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Uninitialised elements in the shape of another tensor.
 template <class T = void, AnyTensor X, Device... Where>
@@ -83,4 +86,4 @@ requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_ones(cons
   return new_ones<S, T>(source, S::dims(), device...);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Tensors as text, as NumPy prints arrays: brackets for each axis, lines of at most 75 characters, and of tensors of more
 // than 1000 elements only the first and last three along each axis. `std::cout << x` and `to_string(x)`.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/number_format.hpp>
@@ -17,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0 {
-
-namespace detail {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// Lays out words that stand for the elements in row-major order.
 class ArrayPrinter {
@@ -89,7 +88,10 @@ private:
   std::vector<std::string> words_{};
   std::size_t next_ = 0;
 };
-} // namespace detail
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The elements as NumPy writes them; of a tensor on a device without memory, what it would hold.
 template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_string(const Tensor<T, D, S>& x) {
@@ -117,4 +119,4 @@ std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, 
   return out;
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // equal numbers on every device kind and for any division of the work. The draws are float32: a double holds the same
 // numbers. Read next: device/generator.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/generator.hpp>
@@ -19,9 +20,7 @@
 #include <cstdint>
 #include <numbers>
 
-namespace twill::inline v0 {
-
-namespace detail {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
 template <Scalar T> struct UniformProgram {
   using type =
@@ -43,7 +42,10 @@ template <Scalar T> struct NormalProgram {
                                Constant, Step<P::multiply, 13, 6>, Step<P::cos, 14>,  // 2 pi
                                Step<P::multiply, 12, 15>, kernel::Cast<T, 16>, kernel::Out<T, 17>>;
 };
-} // namespace detail
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Uniform in [0, 1).
 template <FloatingScalar T = float, AnyShape S, Device D = Cpu>
@@ -87,4 +89,4 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> randn(const D& device = curr
   return randn<T, S, D>(S::dims(), device);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Tensors whose elements follow from their index: arange, linspace and eye, as NumPy has them. The kernel computes element
 // i from i, so the numbers do not depend on how the work is split. Read next: tensor/random.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -17,9 +18,8 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::detail::inline TWILL_ISA {
 
-namespace detail {
 /// An `Iota` that counts the elements of a one-dimensional grid.
 [[nodiscard]] inline kernel::Operand counting_operand(std::int64_t first = 0) {
   kernel::Operand operand{.bits = static_cast<std::uint64_t>(first)};
@@ -42,7 +42,10 @@ template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T 
     return (distance + stride + (stride > 0 ? -1 : 1)) / stride;
   }
 }
-} // namespace detail
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// begin, begin + step, ... up to but not including end. throws: ValueError
 template <Scalar T, Device D = Cpu>
@@ -103,4 +106,4 @@ requires(S::rank == 2 && S::is_static) [[nodiscard]] auto eye(const D& device = 
   return eye<T, S, D>(S::dims(), device);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

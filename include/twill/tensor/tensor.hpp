@@ -8,6 +8,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/instruction_set.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/device.hpp>
@@ -93,11 +94,11 @@ public:
     return *this;
   }
   /// `x[0] = y`: writes through the view.
-  void operator=(const Tensor& values) && { copy_from(values); }
-  template <Scalar T2, Device D2, AnyShape S2> void operator=(const Tensor<T2, D2, S2>& values) && {
+  template <Scalar T2, Device D2, AnyShape S2, class Isa = InstructionSet>
+  void operator=(const Tensor<T2, D2, S2>& values) && {
     copy_from(values);
   }
-  void operator=(T value) && { fill(value); }
+  template <class Isa = InstructionSet> void operator=(T value) && { fill(value); }
 
   /// `c = a * b`: evaluates. Memory that nobody else holds and that fits is used again.
   template <LazyValue E> Tensor& operator=(E&& expression) & {
@@ -168,8 +169,10 @@ public:
 
   /// The same elements in row-major order under another shape: a view if the strides allow, else a copy. One extent may be
   /// `dyn` and follows from the others. throws: ShapeError
-  template <AnyShape To> [[nodiscard]] Tensor<T, D, To> reshape() const { return reshape<To>(dims_of<To>); }
-  template <AnyShape To> [[nodiscard]] Tensor<T, D, To> reshape(const Dims& extents) const {
+  template <AnyShape To, class Isa = InstructionSet> [[nodiscard]] Tensor<T, D, To> reshape() const {
+    return reshape<To>(dims_of<To>);
+  }
+  template <AnyShape To, class Isa = InstructionSet> [[nodiscard]] Tensor<T, D, To> reshape(const Dims& extents) const {
     if constexpr (S::is_static && To::is_static && dims_of<S>.elements() != dims_of<To>.elements())
       static_cast<void>(sizeof(refused<Problem::reshape_changes_the_number_of_elements,
                                        with::left<dims_of<S>.elements()>, with::right<dims_of<To>.elements()>>));
@@ -178,12 +181,12 @@ public:
     return clone().template reshape<To>(wanted);
   }
   /// `x.reshape(2, -1)`.
-  template <std::integral... Extents> [[nodiscard]] auto reshape(Extents... extents) const {
+  template <std::integral... Extents, class Isa = InstructionSet> [[nodiscard]] auto reshape(Extents... extents) const {
     return reshape<dynamic_shape_t<static_cast<int>(sizeof...(Extents))>>(Dims(static_cast<std::int64_t>(extents)...));
   }
 
   /// Merges the axes First to Last into one; without arguments all of them.
-  template <int First = 0, int Last = -1> [[nodiscard]] auto flatten() const {
+  template <int First = 0, int Last = -1, class Isa = InstructionSet> [[nodiscard]] auto flatten() const {
     if constexpr (rank == 0) {
       return unsqueeze<0>();
     } else {
@@ -223,17 +226,20 @@ public:
   // Copies and transfers ---------------------------------------------------------------------------------------------
 
   /// New memory with the same elements, row-major.
-  [[nodiscard]] Tensor clone() const {
+  template <class Isa = InstructionSet> [[nodiscard]] Tensor clone() const {
     Tensor result(device(), shape());
     detail::copy_elements(device(), result.data(), result.strides(), data_, strides(), shape());
     return result;
   }
 
   /// This tensor if it is row-major without gaps, else a copy that is.
-  [[nodiscard]] Tensor contiguous() const { return is_contiguous() ? *this : clone(); }
+  template <class Isa = InstructionSet> [[nodiscard]] Tensor contiguous() const {
+    return is_contiguous() ? *this : clone();
+  }
 
   /// The elements on another device; this very tensor when it lies there. throws: DeviceError
-  template <Device D2> [[nodiscard]] Tensor<T, D2, S> to(const D2& target, CopyOptions options = {}) const {
+  template <Device D2, class Isa = InstructionSet>
+  [[nodiscard]] Tensor<T, D2, S> to(const D2& target, CopyOptions options = {}) const {
     if constexpr (std::same_as<D, D2>)
       if (target == device()) return *this;
     Tensor<T, D2, S> result(target, shape());
@@ -241,10 +247,12 @@ public:
     detail::transfer(target, result.data(), device(), source.data(), elements(), sizeof(T), options, source.storage());
     return result;
   }
-  [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const { return to(Cpu{index}); }
+  template <class Isa = InstructionSet> [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const {
+    return to(Cpu{index});
+  }
 
   /// The elements converted as static_cast converts; this very tensor when nothing changes.
-  template <Scalar T2> [[nodiscard]] Tensor<T2, D, S> to() const {
+  template <Scalar T2, class Isa = InstructionSet> [[nodiscard]] Tensor<T2, D, S> to() const {
     if constexpr (std::same_as<T, T2>) {
       return *this;
     } else {
@@ -256,7 +264,8 @@ public:
 
   /// Overwrites the elements with those of another tensor, which is converted, broadcast and transferred as needed; the
   /// two may overlap. throws: ShapeError
-  template <Scalar T2, Device D2, AnyShape S2> void copy_from(const Tensor<T2, D2, S2>& source) const {
+  template <Scalar T2, Device D2, AnyShape S2, class Isa = InstructionSet>
+  void copy_from(const Tensor<T2, D2, S2>& source) const {
     static_cast<void>(detail::checked_broadcast<S2, S>());
     const layout::Layout from = layout::expanded("copy", {source.shape(), source.strides(), 0}, shape());
     if constexpr (std::same_as<D, D2>) {
@@ -274,7 +283,9 @@ public:
   }
 
   /// Overwrites every element with one value.
-  void fill(T value) const { detail::fill_elements(device(), data_, strides(), shape(), value); }
+  template <class Isa = InstructionSet> void fill(T value) const {
+    detail::fill_elements(device(), data_, strides(), shape(), value);
+  }
 
 private:
   [[nodiscard]] layout::Layout placement() const { return {shape(), strides(), 0}; }

@@ -6,6 +6,7 @@
 // over one large batch, dropout masks included, however uneven the pieces are. Nothing is allocated in a steady run. Read
 // next: train/train_step.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include <string>
 #include <utility>
 
-namespace twill::inline v0::train {
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// How micro-batches count.
 enum class Weighting : std::uint8_t {
@@ -28,7 +29,9 @@ struct AccumulationOptions {
   Weighting weighting = Weighting::rows;
 };
 
-namespace detail {
+} // namespace twill::inline v0::train::inline TWILL_ISA
+
+namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
 /// False for the first micro-batch, which replaces the sums.
 inline constexpr std::string_view continues_knob = "train.continues";
@@ -52,7 +55,9 @@ constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) 
   return sums;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class... Targets> struct AccumulateGradients {
@@ -202,9 +207,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::train
+} // namespace twill::inline v0::train::inline TWILL_ISA
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Gradient accumulation: `auto step = accumulated_step(model, nn::cross_entropy, rule);`, then `step.add(image, label)` for
 /// each micro-batch and `step.finish()` for the update. The model has to outlive it.
@@ -213,4 +218,4 @@ template <class Network, class L, optim::Rule R>
   return train::AccumulatedStep<Network, L, R>{network, loss, std::move(rule), options};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // updates the weights from the gradients that backward passes left. Read next: train/train_step.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/core/config.hpp>
 #include <twill/train/sources.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train {
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
 template <HostDevice D> class OptimiserState {
@@ -123,4 +124,4 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::train
+} // namespace twill::inline v0::train::inline TWILL_ISA

@@ -6,18 +6,21 @@
 // train/train_step.hpp.
 
 #include <twill/compile/signature.hpp>
+#include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/optim/update.hpp>
 
 #include <cstddef>
 #include <string_view>
 
-namespace twill::inline v0::train {
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The weight of a run's loss: its share of the rows when a batch is split, times a loss scale. Starts at one.
 inline constexpr std::string_view loss_weight_knob = "train.loss_weight";
 
-namespace detail {
+} // namespace twill::inline v0::train::inline TWILL_ISA
+
+namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
 /// A traced model, its loss and the gradients of the trainable weights, both times the loss weight.
 struct LossTrace {
@@ -52,7 +55,9 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
   return result;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::train::detail::inline TWILL_ISA
+
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The weighted loss, then the gradients of the trainable weights. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class... Targets> struct LossGradient {
@@ -93,4 +98,4 @@ template <class M, class T, class R> struct UpdateWeights {
   }
 };
 
-} // namespace twill::inline v0::train
+} // namespace twill::inline v0::train::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/train/optimiser.hpp>
 
@@ -19,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::train::detail {
+namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
 /// `Step<Targets...>` for the arguments that follow the inputs of model M.
 template <template <class...> class Step, class M, class... Tensors> struct SourceFor {
@@ -104,4 +105,4 @@ template <AnyTensor... Tensors>
   return std::apply([&](auto&... copy) -> Addresses { return Addresses{row_major_address(tensors, copy)...}; }, copies);
 }
 
-} // namespace twill::inline v0::train::detail
+} // namespace twill::inline v0::train::detail::inline TWILL_ISA

@@ -5,6 +5,7 @@
 // allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the largest.
 // Read next: parallel/data_parallel.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/step_program.hpp>
 
@@ -17,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-namespace twill::inline v0::train {
+namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
 template <class T, HostDevice D> class StepLoss {
@@ -117,9 +118,9 @@ private:
   std::int64_t steps_ = 0;
 };
 
-} // namespace twill::inline v0::train
+} // namespace twill::inline v0::train::inline TWILL_ISA
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Forward, loss, backward and update as one planned program: `auto step = train_step(model, nn::cross_entropy, rule);`,
 /// then `step(image, label)` for each batch. The model has to outlive it.
@@ -127,4 +128,4 @@ template <class Network, class L, optim::Rule R> [[nodiscard]] auto train_step(N
   return train::TrainStep<Network, L, R>{network, loss, std::move(rule)};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Arithmetic by NumPy's names. Integers stay integers and wrap; `divide` and `reciprocal` make real numbers. Read next:
 // expr/functions/rounding.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/symbol_functions.hpp>
@@ -11,7 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// -x
 template <TensorOperand X> [[nodiscard]] constexpr auto negative(X&& x) {
@@ -175,4 +176,4 @@ requires Operands<A, B, W>
   return expr::function_node<formula::Lerp>(std::forward<A>(start), std::forward<B>(end), std::forward<W>(weight));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -3,13 +3,14 @@
 //
 // Choices between values, and conversions. Read next: expr/activations.hpp, and `map` there for functions of your own.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/functions/arithmetic.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// a where the condition holds, b elsewhere. A condition of numbers holds where it is not zero.
 template <TensorOperand C, AnyOperand A, AnyOperand B> [[nodiscard]] constexpr auto where(C&& condition, A&& a, B&& b) {
@@ -43,4 +44,4 @@ template <TensorOperand X, AnyOperand High> [[nodiscard]] constexpr auto clamp_m
   return minimum(std::forward<X>(x), std::forward<High>(high));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,12 +4,13 @@
 // Comparisons, logic and bits by NumPy's names. Logic takes whatever differs from 0 as true; bits are those of integers, and
 // of booleans. Read next: expr/functions/choice.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// a == b
 template <class A, class B>
@@ -105,4 +106,4 @@ template <TensorOperand X> [[nodiscard]] constexpr auto invert(X&& x) {
 }
 template <TensorOperand X> [[nodiscard]] constexpr auto bitwise_not(X&& x) { return invert(std::forward<X>(x)); }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Exponentials and logarithms. Integers become float32. Errors are in units in the last place of float32; all of them stand
 // in tools/ulp/results.md. Read next: expr/functions/trigonometric.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/symbol_functions.hpp>
@@ -11,7 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// e^x. float32: within 1 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto exp(X&& x) {
@@ -60,4 +61,4 @@ requires Operands<A, B>
   return expr::function_node<formula::Xlogy>(std::forward<A>(a), std::forward<B>(b));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

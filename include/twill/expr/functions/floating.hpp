@@ -4,6 +4,7 @@
 // What floating-point numbers are made of: classification, signs, neighbours, powers of two, and what takes the place of NaN
 // and infinities. Integers become float32 where a real number is needed. Read next: expr/functions/comparison.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/symbol_functions.hpp>
@@ -11,9 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
-
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 [[nodiscard]] constexpr double largest_finite(DType type) {
   return type == DType::float16    ? 65504.0
@@ -45,7 +44,9 @@ struct Closeness {
   }
 };
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// Whether x is no number.
 template <TensorOperand X> [[nodiscard]] constexpr auto isnan(X&& x) {
@@ -129,4 +130,4 @@ requires Operands<A, B>
                                           Number{options.atol}, expr::Constant<bool>{options.equal_nan});
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Rounding, which leaves integers alone, and the functions that take a number apart; those give pairs of expressions that own
 // handles to their operands: `auto [quotient, rest] = divmod(a, b)`. Read next: expr/functions/exponential.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
@@ -11,9 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
-
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 struct RoundDecimals {
   static constexpr std::string_view name() { return "round"; }
@@ -45,7 +44,9 @@ struct MantissaOf {
   constexpr Symbol operator()(Symbol x) const { return ldexp(x, -apply(Primitive::frexp_exponent, x)); }
 };
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The largest whole number not above x.
 template <TensorOperand X> [[nodiscard]] constexpr auto floor(X&& x) {
@@ -106,4 +107,4 @@ template <TensorOperand X> [[nodiscard]] auto frexp(X&& x) {
                    expr::Node<expr::Function<expr::ExponentOf>, Held>(held)};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

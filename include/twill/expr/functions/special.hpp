@@ -3,12 +3,13 @@
 //
 // Special functions. Integers become float32. Read next: expr/functions/floating.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The error function. float32: within 6 ULP; erf_accurate is closer and slower
 template <TensorOperand X> [[nodiscard]] constexpr auto erf(X&& x) {
@@ -37,4 +38,4 @@ requires Operands<A, B>
   return expr::apply_node<expr::Primitive::polygamma>(std::forward<A>(n), std::forward<B>(x));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -4,6 +4,7 @@
 // Trigonometric and hyperbolic functions and their inverses, with both of NumPy's spellings. Integers become float32. Read
 // next: expr/functions/special.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
 #include <twill/expr/symbol_functions.hpp>
@@ -11,7 +12,7 @@
 
 #include <utility>
 
-namespace twill::inline v0 {
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The sine of radians.
 template <TensorOperand X> [[nodiscard]] constexpr auto sin(X&& x) {
@@ -95,4 +96,4 @@ template <TensorOperand X> [[nodiscard]] constexpr auto sinc(X&& x) {
   return expr::function_node<formula::Sinc>(std::forward<X>(x));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

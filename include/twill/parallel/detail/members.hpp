@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::parallel::detail {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// Converts to anything, in unevaluated code.
 struct Anything {
@@ -84,4 +84,4 @@ requires PlainStruct<std::remove_const_t<V>>
   }
 }
 
-} // namespace twill::inline v0::parallel::detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
