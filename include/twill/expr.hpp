@@ -7,6 +7,7 @@
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/cumulative.hpp>
+#include <twill/expr/draws.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/functions.hpp>
@@ -41,6 +42,7 @@
 #include <twill/expr/row_form.hpp>
 #include <twill/expr/row_symbols.hpp>
 #include <twill/expr/rowwise.hpp>
+#include <twill/expr/sampling.hpp>
 #include <twill/expr/scatter.hpp>
 #include <twill/expr/statistics.hpp>
 #include <twill/expr/symbol.hpp>

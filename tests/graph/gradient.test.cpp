@@ -36,7 +36,7 @@ constexpr bool has_derivative(graph::Node node, const std::array<DType, 4>& type
 }
 
 constexpr bool has_derivative(kernel::Primitive primitive) {
-  if (kernel::info(primitive).boolean_result || primitive == kernel::Primitive::random_uniform) return false;
+  if (kernel::info(primitive).boolean_result || primitive >= kernel::Primitive::random_uniform) return false;
   graph::Node node{};
   node.kind = graph::Kind::primitive;
   node.primitive = primitive;

@@ -52,6 +52,7 @@ using graph::Primitive;
   case Primitive::polygamma:
     return 9; // never twice
   case Primitive::random_uniform:
+  case Primitive::random_integer:
     return 3;
   default:
     return 1;

@@ -97,6 +97,11 @@ struct Code {
                    .origin = static_cast<Origin>(leaves++),
                    .outside = outside});
   }
+  /// The place of each element in row-major order, bound as the strides of a leaf without memory.
+  constexpr int position() {
+    return append(
+        {.line = {.kind = kernel::LineKind::iota, .type = DType::int64}, .origin = static_cast<Origin>(leaves++)});
+  }
   constexpr int constant(DType type) {
     return append(
         {.line = {.kind = kernel::LineKind::immediate, .type = type}, .origin = static_cast<Origin>(leaves++)});

@@ -42,8 +42,10 @@ template <kernel::Line L> constexpr auto line_type() {
     return std::type_identity<kernel::Step<L.primitive, a[0]>>{};
   else if constexpr (L.arity == 2)
     return std::type_identity<kernel::Step<L.primitive, a[0], a[1]>>{};
-  else
+  else if constexpr (L.arity == 3)
     return std::type_identity<kernel::Step<L.primitive, a[0], a[1], a[2]>>{};
+  else
+    return std::type_identity<kernel::Step<L.primitive, a[0], a[1], a[2], a[3]>>{};
 }
 
 /// `Source` has a static constexpr `code`.

@@ -177,6 +177,16 @@ requires(P == Primitive::random_uniform)
                         static_cast<std::uint32_t>(node), static_cast<std::uint64_t>(index));
 }
 
+/// `random_integer`: a draw in [0, range) as core/philox.hpp defines it.
+template <Primitive P>
+requires(P == Primitive::random_integer) [[nodiscard]] constexpr std::int64_t
+    apply(std::int64_t seed, std::int64_t stream, std::int64_t range, std::int64_t index) {
+  const auto bits = static_cast<std::uint64_t>(stream);
+  return static_cast<std::int64_t>(random_integer(
+      static_cast<std::uint64_t>(seed), static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32),
+      static_cast<std::uint64_t>(range), static_cast<std::uint64_t>(index)));
+}
+
 /// A conversion between compute types: to bool "different from zero", from floats to integers towards zero.
 template <class To, class From> [[nodiscard]] constexpr To convert(From value) {
   if constexpr (std::same_as<To, bool>)

@@ -254,10 +254,26 @@ template <Primitive P, class T, int N>
     return vector_detail::apply_integral<Primitive::add>(vector_detail::apply_integral<Primitive::multiply>(a, b), c);
 }
 
+/// `random_integer`: a block of random bits for each lane.
+template <Primitive P, int N>
+requires(P == Primitive::random_integer)
+    [[nodiscard, gnu::noinline]] Pack<std::int64_t, N> apply(const Pack<std::int64_t, N>& seed,
+                                                             const Pack<std::int64_t, N>& stream,
+                                                             const Pack<std::int64_t, N>& range,
+                                                             const Pack<std::int64_t, N>& index) {
+  Pack<std::int64_t, N> result;
+  for (int i = 0; i < N; ++i)
+    result.v[i] = kernel::apply<Primitive::random_integer>(seed.v[i], stream.v[i], range.v[i], index.v[i]);
+  return result;
+}
+
 /// `random_uniform`: seed, step, node and index vary freely.
 template <Primitive P, int N>
-[[nodiscard]] TWILL_INLINE Pack<float, N> apply(const Pack<std::int64_t, N>& seed, const Pack<std::int64_t, N>& step,
-                                                const Pack<std::int64_t, N>& node, const Pack<std::int64_t, N>& index) {
+requires(P == Primitive::random_uniform)
+    [[nodiscard]] TWILL_INLINE Pack<float, N> apply(const Pack<std::int64_t, N>& seed,
+                                                    const Pack<std::int64_t, N>& step,
+                                                    const Pack<std::int64_t, N>& node,
+                                                    const Pack<std::int64_t, N>& index) {
   Pack<float, N> result;
   for (int i = 0; i < N; ++i)
     result.v[i] = kernel::apply<Primitive::random_uniform>(seed.v[i], step.v[i], node.v[i], index.v[i]);

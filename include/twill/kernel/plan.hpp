@@ -79,6 +79,7 @@ inline constexpr int worth_keeping =
   case remainder:
   case floor_divide:
   case random_uniform:
+  case random_integer:
     return 30;
   default:
     return 1;

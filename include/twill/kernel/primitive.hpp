@@ -98,9 +98,11 @@ enum class Primitive : std::uint8_t {
   fma,
   // four operands (seed, step, node, index): a float32 in [0, 1)
   random_uniform,
+  // four operands (seed, step + 2^32 node, range, index): an int64 in [0, range)
+  random_integer,
 };
 
-inline constexpr int primitive_count = static_cast<int>(Primitive::random_uniform) + 1;
+inline constexpr int primitive_count = static_cast<int>(Primitive::random_integer) + 1;
 
 /// What a primitive is about, which decides the element types that it takes and gives: numbers as they are (arithmetic,
 /// where booleans have a meaning only now and then), real numbers, what leaves integers alone, truth values from any type or
@@ -202,6 +204,7 @@ inline constexpr std::array<PrimitiveInfo, primitive_count> primitive_table{{
     {"where", 3, arithmetic},
     {"fma", 3, arithmetic},
     {"random_uniform", 4, floating},
+    {"random_integer", 4, integer},
 }};
 } // namespace detail::families
 

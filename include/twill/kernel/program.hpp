@@ -32,7 +32,7 @@ struct Iota {};
 /// addresses; an output must not lie over what is gathered, nor over what the argument is computed from.
 template <Scalar T, int Argument, Access A = Access::uniform> struct Gather {};
 
-/// One primitive applied to earlier values of one common type (`where`: bool, T, T; `random_uniform`: four int64).
+/// One primitive applied to earlier values of one common type (`where`: bool, T, T; the random draws: four int64).
 template <Primitive P, int... Arguments> struct Step {};
 
 /// A conversion, as static_cast converts; to bool: different from zero.

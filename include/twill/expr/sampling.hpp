@@ -1,0 +1,164 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random orders and random choices: permutation, shuffle, choice, multinomial. Each is one task on the device whose draws
+// are pure functions of seed, number of the draw and place, so it gives the same on every host-like device kind.
+// Read next: expr/draws.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/philox.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/device/generator.hpp>
+#include <twill/expr/draws.hpp>
+#include <twill/expr/gather.hpp>
+#include <twill/expr/reductions.hpp>
+#include <twill/expr/take.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// How elements are chosen.
+struct SamplingOptions {
+  bool replacement = false; ///< whether one can be chosen again
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
+
+/// 0 to n - 1 in random order (Fisher and Yates).
+inline void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
+  for (std::int64_t i = 0; i < n; ++i) places[i] = i;
+  for (std::int64_t i = n - 1; i > 0; --i) {
+    const auto bound = static_cast<std::uint64_t>(i) + 1;
+    std::swap(places[i], places[random_integer(draw.seed, draw.step, 0, bound, static_cast<std::uint64_t>(i))]);
+  }
+}
+
+[[nodiscard]] constexpr double unit_double(Draw draw, std::uint64_t index) {
+  return static_cast<double>(random_integer(draw.seed, draw.step, 0, std::uint64_t{1} << 53, index)) * 0x1p-53;
+}
+
+/// Places drawn again and again: the first whose sum of weights exceeds a share of the total.
+inline void draw_with_replacement(const double* weights, double* sums, std::int64_t n, std::int64_t* to,
+                                  std::int64_t count, Draw draw, std::uint64_t first) {
+  double total = 0;
+  std::int64_t last = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    total += weights[i];
+    sums[i] = total;
+    if (weights[i] > 0) last = i;
+  }
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double share = unit_double(draw, first + static_cast<std::uint64_t>(k)) * total;
+    to[k] = std::min<std::int64_t>(std::upper_bound(sums, sums + n, share) - sums, last);
+  }
+}
+
+/// Places drawn once each: those whose exponential clocks ring first (Efraimidis and Spirakis, "Weighted random sampling
+/// with a reservoir", 2006).
+inline void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
+                                     std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double unit = unit_double(draw, first + static_cast<std::uint64_t>(i));
+    clocks[i] = weights[i] > 0 ? -std::log1p(-unit) / weights[i] : HUGE_VAL;
+    order[i] = i;
+  }
+  std::partial_sort(order, order + count, order + n, [clocks](std::int64_t a, std::int64_t b) {
+    return clocks[a] < clocks[b] || (clocks[a] == clocks[b] && a < b);
+  });
+  std::copy(order, order + count, to);
+}
+
+[[noreturn]] inline void throw_sampling(const std::string& text) { throw ValueError("multinomial: " + text); }
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// 0 to n - 1 in random order. throws: ValueError
+template <Device D = Cpu>
+[[nodiscard]] Tensor<std::int64_t, D, Shape<dyn>> permutation(std::int64_t n, const D& device = current_device<D>()) {
+  if (n < 0) throw ValueError("permutation: the length is " + std::to_string(n) + "; it is at least 0");
+  const Tensor<std::int64_t, D, Shape<dyn>> result(device, Dims(n));
+  const Draw draw = generator(device).next();
+  launch(device, [n, draw, to = result.data()](const auto&) { expr::shuffle_places(to, n, draw); });
+  return result;
+}
+/// The slices along the first axis in random order, in new memory.
+template <TensorOperand X>
+requires(std::remove_cvref_t<X>::shape_type::rank > 0) [[nodiscard]] auto permutation(X&& x) {
+  const auto source = expr::evaluated(std::forward<X>(x));
+  using Source = std::remove_cvref_t<decltype(source)>;
+  return Source(eval(take<0>(source, permutation(source.size(0), source.device()))));
+}
+/// Puts the slices along the first axis of x in random order, for all who share them.
+template <AnyTensor X> void shuffle(const X& x) { x.copy_from(permutation(x)); }
+
+/// Places chosen with probabilities in proportion to weights; of a matrix, for each of its rows.
+/// throws: ValueError for negative weights or none that is positive, and for more than there are without replacement
+template <TensorOperand W>
+requires(std::remove_cvref_t<W>::shape_type::rank == 1 || std::remove_cvref_t<W>::shape_type::rank == 2)
+    [[nodiscard]] auto multinomial(W&& weights, std::int64_t count, SamplingOptions options = {}) {
+  using S = typename std::remove_cvref_t<W>::shape_type;
+  using D = typename std::remove_cvref_t<W>::device_type;
+  const auto given = expr::evaluated(std::forward<W>(weights)).template to<double>().contiguous();
+  const std::int64_t n = given.size(-1);
+  const std::int64_t rows = S::rank == 1 ? 1 : given.size(0);
+  if (count < 0) expr::throw_sampling("the count is " + std::to_string(count) + "; it is at least 0");
+  if (given.elements() == 0 && rows * count > 0) expr::throw_sampling("there are no weights to choose from");
+  if constexpr (D::has_memory) {
+    if (given.elements() > 0) {
+      const double least = min(given).item();
+      const double sums = min(sum<-1>(given)).item();
+      if (!(least >= 0)) expr::throw_sampling("a weight is " + std::to_string(least) + "; weights are at least 0");
+      if (!(sums > 0) || !std::isfinite(max(given).item()))
+        expr::throw_sampling("the weights of a row sum to " + std::to_string(sums) +
+                             "; the sum is positive, and weights are finite");
+      const std::int64_t fewest = min(sum<-1>(given > 0.0)).item();
+      if (!options.replacement && count > fewest)
+        expr::throw_sampling(std::to_string(count) + " are asked for without replacement, and a row has " +
+                             std::to_string(fewest) + " positive weights");
+    }
+  }
+  using Result = Tensor<std::int64_t, D, dynamic_shape_t<S::rank>>;
+  const Result result(given.device(), S::rank == 1 ? Dims(count) : Dims(rows, count));
+  const Tensor<double, D, Shape<dyn>> working(given.device(), Dims(n));
+  const Tensor<std::int64_t, D, Shape<dyn>> order(given.device(), Dims(n));
+  const Draw draw = generator(given.device()).next();
+  launch(given.device(),
+         [=, from = given.data(), to = result.data(), sums = working.data(), places = order.data()](const auto&) {
+           for (std::int64_t row = 0; row < rows; ++row) {
+             const auto first = static_cast<std::uint64_t>(row * (options.replacement ? count : n));
+             if (options.replacement)
+               expr::draw_with_replacement(from + row * n, sums, n, to + row * count, count, draw, first);
+             else
+               expr::draw_without_replacement(from + row * n, sums, places, n, to + row * count, count, draw, first);
+           }
+         });
+  return result;
+}
+
+/// So many slices along the first axis, each as likely as any other. throws: ValueError
+template <TensorOperand X>
+requires(std::remove_cvref_t<X>::shape_type::rank > 0)
+    [[nodiscard]] auto choice(X&& x, std::int64_t count, SamplingOptions options = {}) {
+  const auto source = expr::evaluated(std::forward<X>(x));
+  const std::int64_t n = source.size(0);
+  if (count < 0 || (count > 0 && n == 0) || (!options.replacement && count > n))
+    throw ValueError("choice: " + std::to_string(count) + " of " + std::to_string(n) +
+                     (options.replacement ? " cannot be chosen" : " cannot be chosen without replacement"));
+  if (options.replacement && n > 0)
+    return eval(take<0>(source, integers<std::int64_t, Shape<dyn>>(0, n, Dims(count), source.device())));
+  return eval(take<0>(source, narrow<0>(permutation(n, source.device()), 0, count)));
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
