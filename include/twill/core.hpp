@@ -7,6 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/fixed_string.hpp>
 #include <twill/core/half.hpp>
 #include <twill/core/instruction_set.hpp>
 #include <twill/core/list.hpp>

@@ -6,9 +6,13 @@
 #include <twill/expr/activations.hpp>
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
+#include <twill/expr/contraction.hpp>
+#include <twill/expr/contraction_order.hpp>
 #include <twill/expr/cumulative.hpp>
 #include <twill/expr/draws.hpp>
+#include <twill/expr/einsum.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/expr/evaluate_products.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/functions/arithmetic.hpp>
@@ -22,6 +26,7 @@
 #include <twill/expr/gather.hpp>
 #include <twill/expr/grids.hpp>
 #include <twill/expr/join.hpp>
+#include <twill/expr/label_walk.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/masks.hpp>
 #include <twill/expr/matmul.hpp>
@@ -32,6 +37,9 @@
 #include <twill/expr/operators.hpp>
 #include <twill/expr/out.hpp>
 #include <twill/expr/pad.hpp>
+#include <twill/expr/pattern.hpp>
+#include <twill/expr/product.hpp>
+#include <twill/expr/products.hpp>
 #include <twill/expr/program.hpp>
 #include <twill/expr/put.hpp>
 #include <twill/expr/quantile.hpp>

@@ -27,6 +27,7 @@
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>
+#include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/rows.hpp>

@@ -22,7 +22,8 @@ using twill::test::message_of;
 
 namespace {
 /// Three loops over matrices.
-template <class A, class B, class C> void check_matrix(const A& a, const B& b, const C& c) {
+template <class A, class B, class P> void check_matrix(const A& a, const B& b, P&& product) {
+  const Tensor c = std::forward<P>(product);
   REQUIRE(c.shape() == Dims(a.size(0), b.size(1)));
   const auto x = to_vector(a);
   const auto y = to_vector(b);
@@ -62,21 +63,21 @@ TEST_CASE("matrices multiply in every layout", "[expr]") {
 TEST_CASE("vectors are rows on the left and columns on the right", "[expr]") {
   const auto m = arange(6.F).reshape<Shape<2, 3>>();
   const auto v = tensor({1.F, 2.F, 3.F});
-  CHECK(to_vector(matmul(m, v)) == std::vector<float>{8, 26});
-  CHECK(to_vector(matmul(tensor({1.F, 2.F}), m)) == std::vector<float>{6, 9, 12});
+  CHECK(to_vector(eval(matmul(m, v))) == std::vector<float>{8, 26});
+  CHECK(to_vector(eval(matmul(tensor({1.F, 2.F}), m))) == std::vector<float>{6, 9, 12});
   CHECK(matmul(v, v).item() == 14);
   CHECK(matmul(v[slice{.step = -2}], v[slice{0, 2}]).item() == 5);
-  CHECK(to_vector(matmul(m[0] + 1, m.transpose() * 2)) == std::vector<float>{16, 52});
+  CHECK(to_vector(eval(matmul(m[0] + 1, m.transpose() * 2))) == std::vector<float>{16, 52});
 }
 
 TEST_CASE("stacks of matrices broadcast their leading axes", "[expr]") {
   const auto a = randn<float, Shape<3, 1, 4, 5>>();
   const auto b = randn<float, Shape<2, 5, 6>>();
-  const auto c = matmul(a, b);
+  const Tensor c = matmul(a, b);
   static_assert(std::is_same_v<decltype(c)::shape_type, Shape<3, 2, 4, 6>>);
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 2; ++j) check_matrix(a(i, 0), b[j], c(i, j));
-  const auto turned = matmul(b.transpose<1, 2>(), a.transpose<2, 3>());
+  const Tensor turned = matmul(b.transpose<1, 2>(), a.transpose<2, 3>());
   check_matrix(b[1].transpose(), a(2, 0).transpose(), turned(2, 1));
 }
 
@@ -88,18 +89,19 @@ TEMPLATE_TEST_CASE("every number type multiplies", "[expr]", std::uint8_t, std::
 
 TEST_CASE("a product runs on a late device and on none", "[expr][DEV-4]") {
   const auto a = randn<float, Shape<70, 80>>(Late{1});
-  const auto c = matmul(a, a.transpose() * 0.5);
+  const Tensor c = matmul(a, a.transpose() * 0.5);
   CHECK(c.device() == Late{1});
   check_matrix(a, eval(a.transpose() * 0.5), c);
   CHECK(matmul(a.to(Meta{}), a.to(Meta{}).transpose()).shape() == Dims(70, 70));
 }
 
 TEST_CASE("a product of nothing is zero, and mistakes are named", "[expr]") {
-  CHECK(to_vector(matmul(zeros<float, Shape<2, 0>>(), zeros<float, Shape<0, 2>>())) == std::vector<float>(4, 0));
+  CHECK(to_vector(eval(matmul(zeros<float, Shape<2, 0>>(), zeros<float, Shape<0, 2>>()))) == std::vector<float>(4, 0));
   CHECK(matmul(zeros<float, Shape<0, 2>>(), zeros<float, Shape<2, 3>>()).shape() == Dims(0, 3));
   const auto a = arange(6.F).reshape(2, 3);
-  CHECK(message_of([&] { (void)matmul(a, a); }) == "matmul: left has 3 columns, right has 2 rows");
+  CHECK(message_of([&] { (void)eval(matmul(a, a)); }) == "matmul: left has 3 columns, right has 2 rows");
   CHECK(message_of([&] {
-          (void)matmul(zeros<float, Shape<dyn, 2, 2>>(Dims(3, 2, 2)), zeros<float, Shape<dyn, 2, 2>>(Dims(2, 2, 2)));
+          (void)eval(
+              matmul(zeros<float, Shape<dyn, 2, 2>>(Dims(3, 2, 2)), zeros<float, Shape<dyn, 2, 2>>(Dims(2, 2, 2))));
         }) == "matmul: the leading axes (3,) and (2,) do not broadcast");
 }

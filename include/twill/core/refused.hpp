@@ -35,6 +35,18 @@ enum class Problem : std::uint8_t {
   mask_shape_differs_from_the_tensors,
   joined_tensors_differ_in_another_axis,
   sections_do_not_divide_the_axis,
+  product_contracts_axes_of_different_extents,
+  product_needs_operands_of_this_rank,
+  product_contracts_more_axes_than_an_operand_has,
+  product_contracts_different_numbers_of_axes,
+  product_has_more_than_eight_axes,
+  einsum_pattern_has_another_number_of_operands,
+  einsum_letters_differ_from_the_rank,
+  einsum_output_letter_is_in_no_operand,
+  einsum_output_names_a_letter_twice,
+  einsum_pattern_has_an_unexpected_character,
+  einsum_output_lacks_the_ellipsis,
+  einsum_letter_has_two_extents,
 };
 
 /// The values that a refusal names.
@@ -48,6 +60,7 @@ template <std::int64_t Value> struct index;
 template <std::int64_t Value> struct elements;
 template <std::int64_t Value> struct requested;
 template <std::int64_t Value> struct count;
+template <char Letter> struct letter;
 template <DType Type> struct left_type;
 template <DType Type> struct right_type;
 } // namespace with

@@ -60,7 +60,9 @@ template <DType To, class E, class D>
 /// Runs any expression.
 template <DType To, class E, class D>
 void run(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
-  if constexpr (E::has_reductions)
+  if constexpr (has_products<E>)
+    run_with_products<To>(expression, device, to, to_strides, extents);
+  else if constexpr (E::has_reductions)
     run_with_reductions<To>(expression, device, to, to_strides, extents);
   else
     run_elementwise<To>(expression, device, to, to_strides, extents);

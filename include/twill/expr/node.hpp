@@ -163,6 +163,9 @@ template <class Derived> struct Evaluates {
   }
 };
 
+/// Whether a part of an expression contains products, which are computed before the rest.
+template <class E> inline constexpr bool has_products = false;
+
 template <class Op, class... A> struct Node : Evaluates<Node<Op, A...>> {
   static constexpr bool owns = (A::owns && ...);
   static constexpr bool has_reductions = (A::has_reductions || ...);
@@ -216,5 +219,6 @@ private:
 /// Whether a part of an expression reads by index (expr/gather.hpp).
 template <class E> inline constexpr bool gathers = requires { requires E::is_gather; };
 template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = (gathers<A> || ...);
+template <class Op, class... A> inline constexpr bool has_products<Node<Op, A...>> = (has_products<A> || ...);
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -97,6 +97,8 @@ private:
 };
 
 template <class Op, unsigned Mask, Rest Remains, class... A>
+inline constexpr bool has_products<Reduced<Op, Mask, Remains, A...>> = (has_products<A> || ...);
+template <class Op, unsigned Mask, Rest Remains, class... A>
 inline constexpr bool gathers<Reduced<Op, Mask, Remains, A...>> = (gathers<A> || ...);
 
 /// The same operation on other operands.

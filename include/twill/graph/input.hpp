@@ -4,22 +4,13 @@
 // How a model names the tensors it takes: `Input<Dim<"batch">, 784> image`. A named dimension is the same number wherever
 // the model names it. The names stay in the trace and never reach a kernel. Read next: nn/network.hpp.
 
+#include <twill/core/fixed_string.hpp>
 #include <twill/graph/value.hpp>
 
 #include <cstddef>
 #include <string_view>
 
 namespace twill::inline v0 {
-
-/// A string as a template argument.
-template <std::size_t N> struct FixedString {
-  char characters[N]{};
-  constexpr FixedString(const char (&text)[N]) {
-    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
-  }
-  [[nodiscard]] constexpr std::string_view view() const { return {characters, N - 1}; }
-};
-
 namespace graph {
 
 /// A dimension's name as a value; users write `Dim<"batch">`.
