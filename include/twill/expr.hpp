@@ -38,6 +38,8 @@
 #include <twill/expr/out.hpp>
 #include <twill/expr/pad.hpp>
 #include <twill/expr/pattern.hpp>
+#include <twill/expr/plan.hpp>
+#include <twill/expr/planned.hpp>
 #include <twill/expr/product.hpp>
 #include <twill/expr/products.hpp>
 #include <twill/expr/program.hpp>

@@ -29,6 +29,7 @@
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/record.hpp>
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>

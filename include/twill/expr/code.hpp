@@ -49,6 +49,7 @@ struct CodeLine {
   Origin origin = Origin::none;
   bool outside = false; ///< a leaf beside the reductions of a row program, not under them
   std::uint64_t bits = 0;
+  std::int64_t elements = dyn; ///< of a leaf, as far as the types tell
 };
 
 struct Code {
@@ -83,19 +84,21 @@ struct Code {
     return append(wanted);
   }
 
-  constexpr int tensor(DType type, kernel::Access access, bool outside) {
+  constexpr int tensor(DType type, kernel::Access access, bool outside, std::int64_t elements = dyn) {
     return append({.line = {.kind = kernel::LineKind::input, .type = type, .access = access},
                    .origin = static_cast<Origin>(leaves++),
-                   .outside = outside});
+                   .outside = outside,
+                   .elements = elements});
   }
-  constexpr int gather(DType type, kernel::Access access, int argument, bool outside) {
+  constexpr int gather(DType type, kernel::Access access, int argument, bool outside, std::int64_t elements = dyn) {
     return append({.line = {.kind = kernel::LineKind::gather,
                             .type = type,
                             .access = access,
                             .arity = 1,
                             .arguments = {argument, 0, 0, 0}},
                    .origin = static_cast<Origin>(leaves++),
-                   .outside = outside});
+                   .outside = outside,
+                   .elements = elements});
   }
   /// The place of each element in row-major order, bound as the strides of a leaf without memory.
   constexpr int position() {

@@ -121,7 +121,7 @@ struct GatherNode : Evaluates<GatherNode<Source, S, AlongRow, Owned, Index...>> 
     const kernel::Access access = AlongRow                                         ? expected_access<S>(frame)
                                   : frame.strided && !frame.outside && S::rank > 0 ? kernel::Access::strided
                                                                                    : kernel::Access::uniform;
-    return code.gather(dtype, access, offset.line(), frame.outside);
+    return code.gather(dtype, access, offset.line(), frame.outside, known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const {
     std::size_t k = 0;

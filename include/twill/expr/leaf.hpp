@@ -34,6 +34,14 @@ template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(con
   return S::extent(S::rank - 1) == 1 && frame.row_extent != 1 ? kernel::Access::uniform : kernel::Access::contiguous;
 }
 
+/// The elements of a shape, `dyn` where unknown.
+template <AnyShape S> [[nodiscard]] constexpr std::int64_t known_elements() {
+  if constexpr (S::is_static)
+    return S::dims().elements();
+  else
+    return dyn;
+}
+
 /// Where a number lives.
 struct NoDevice {};
 
@@ -48,7 +56,7 @@ template <Scalar T, Device D, AnyShape S> struct Borrowed {
   const Tensor<T, D, S>* tensor;
 
   static constexpr int lower(Code& code, const Frame& frame) {
-    return code.tensor(dtype, expected_access<S>(frame), frame.outside);
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside, known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const { f(*tensor); }
   [[nodiscard]] Dims shape() const { return tensor->shape(); }
@@ -66,7 +74,7 @@ template <Scalar T, Device D, AnyShape S> struct Held {
   Tensor<T, D, S> tensor;
 
   static constexpr int lower(Code& code, const Frame& frame) {
-    return code.tensor(dtype, expected_access<S>(frame), frame.outside);
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside, known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const { f(tensor); }
   [[nodiscard]] Dims shape() const { return tensor.shape(); }

@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/record.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/summary.hpp>
 
@@ -38,6 +39,8 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
+  if constexpr (!D::has_memory)
+    if (launch_records != nullptr) record_launch(program, grid, operands);
   if constexpr (requires { requires D::launches_at_once; }) {
     launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
   } else {

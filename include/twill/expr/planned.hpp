@@ -1,0 +1,149 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan of an expression over tensors that exist: it is evaluated on a device without memory, with the addresses and
+// strides of its own tensors, and every launch is written down instead of run. So the plan is what would happen, not a
+// description of it. Read next: expr/plan.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/meta/meta.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/gather.hpp>
+#include <twill/expr/plan.hpp>
+#include <twill/expr/reduced.hpp>
+#include <twill/kernel/record.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
+
+/// The same addresses and strides, on a device that runs nothing.
+template <class T, class D, class S> [[nodiscard]] Tensor<T, Meta, S> on_meta(const Tensor<T, D, S>& x) {
+  return {memory::Buffer<Meta>{}, x.data(), x.shape(), x.strides()};
+}
+template <class T, class D, class S> [[nodiscard]] auto on_meta(const Borrowed<T, D, S>& leaf) {
+  return Held<T, Meta, S>{on_meta(*leaf.tensor)};
+}
+template <class T, class D, class S> [[nodiscard]] auto on_meta(const Held<T, D, S>& leaf) {
+  return Held<T, Meta, S>{on_meta(leaf.tensor)};
+}
+template <class T> [[nodiscard]] auto on_meta(const Constant<T>& leaf) { return leaf; }
+template <class Op, class... A> [[nodiscard]] auto on_meta(const Node<Op, A...>& node);
+template <class Op, unsigned Mask, Rest Remains, class... A>
+[[nodiscard]] auto on_meta(const Reduced<Op, Mask, Remains, A...>& reduced);
+template <class Source, class S, bool AlongRow, bool Owned, class... Index>
+[[nodiscard]] auto on_meta(const GatherNode<Source, S, AlongRow, Owned, Index...>& node);
+
+template <class Op, class... A> [[nodiscard]] auto on_meta(const Node<Op, A...>& node) {
+  return node.operands.apply(
+      [](const auto&... operand) { return Node<Op, decltype(on_meta(operand))...>(on_meta(operand)...); });
+}
+template <class Op, unsigned Mask, Rest Remains, class... A>
+[[nodiscard]] auto on_meta(const Reduced<Op, Mask, Remains, A...>& reduced) {
+  return reduced.operands.apply([](const auto&... operand) {
+    return Reduced<Op, Mask, Remains, decltype(on_meta(operand))...>(on_meta(operand)...);
+  });
+}
+template <class Source, class S, bool AlongRow, bool Owned, class... Index>
+[[nodiscard]] auto on_meta(const GatherNode<Source, S, AlongRow, Owned, Index...>& node) {
+  return node.indices.apply([&](const auto&... index) {
+    return GatherNode<decltype(on_meta(node.source)), S, AlongRow, true, decltype(on_meta(index.tensor))...>{
+        {}, on_meta(node.source), on_meta(node.moves), {{on_meta(index.tensor)}...}, node.steps};
+  });
+}
+
+/// How many different elements an operand touches.
+[[nodiscard]] inline std::int64_t elements_of(const kernel::LaunchRecord& launch,
+                                              const kernel::OperandRecord& operand) {
+  std::int64_t elements = 1;
+  for (int axis = 0; axis < launch.grid.rank; ++axis)
+    if (operand.strides[axis] != 0 || operand.kind == kernel::LineKind::gather) elements *= launch.grid[axis];
+  return elements;
+}
+
+[[nodiscard]] inline PlannedOperand described(const kernel::LaunchRecord& launch,
+                                              const kernel::OperandRecord& operand) {
+  const bool has_columns = launch.shape == kernel::KernelShape::column;
+  const int last = launch.grid.rank - 1;
+  const bool is_total = last >= 0 && operand.kind == kernel::LineKind::output && operand.strides[last] == 0;
+  PlannedOperand result{.dtype = operand.dtype, .is_output = operand.kind == kernel::LineKind::output};
+  result.passes = operand.passes;
+  result.stride = last < 0 || (has_columns && launch.grid.rank == 1) ? 1 : operand.strides[last];
+  result.pace = operand.kind == kernel::LineKind::gather ? Pace::indexed
+                : result.stride == 1 || is_total         ? Pace::vector
+                : result.stride == 0                     ? Pace::broadcast
+                                                         : Pace::strided;
+  result.bytes = bytes_of(elements_of(launch, operand), operand.dtype);
+  return result;
+}
+
+/// Whether an earlier operand of the launch reads the same elements: then they come from the cache.
+[[nodiscard]] inline bool is_repeated(const kernel::LaunchRecord& launch, std::size_t position) {
+  const kernel::OperandRecord& own = launch.operands[position];
+  for (std::size_t k = 0; k < position; ++k) {
+    const kernel::OperandRecord& other = launch.operands[k];
+    if (other.kind == own.kind && other.data == own.data && other.dtype == own.dtype && other.strides == own.strides)
+      return true;
+  }
+  return false;
+}
+
+[[nodiscard]] TWILL_COLD inline ExpressionPlan plan_of_launches(const List<kernel::LaunchRecord>& launches) {
+  ExpressionPlan plan{};
+  for (const kernel::LaunchRecord& launch : launches) {
+    for (std::size_t k = 0; k < launch.operands.size(); ++k) {
+      PlannedOperand operand = described(launch, launch.operands[k]);
+      operand.kernel = plan.kernels;
+      if (is_repeated(launch, k)) operand.bytes = 0;
+      plan.add(operand);
+    }
+    plan.vector_width = launch.lanes;
+    ++plan.kernels;
+  }
+  return plan;
+}
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// What would happen if the expression were evaluated now. A tensor that is named twice is read from memory once.
+/// throws: what evaluating it would
+template <LazyValue E> [[nodiscard]] ExpressionPlan plan(E&& expression) {
+  expr::require_usable<E>();
+  using S = typename std::remove_cvref_t<E>::shape_type;
+  List<kernel::LaunchRecord> launches{};
+  const auto elsewhere = expr::on_meta(expression);
+  {
+    const kernel::LaunchListener listener{launches};
+    static_cast<void>(expr::evaluate_as<S>(elsewhere));
+  }
+  return expr::plan_of_launches(launches);
+}
+
+/// A plan as a table: one line for the whole, one for each operand.
+[[nodiscard]] TWILL_COLD inline std::string to_string(const ExpressionPlan& plan) {
+  const auto bytes = [](std::int64_t count) {
+    return count == unknown_bytes ? std::string{"unknown"} : std::to_string(count);
+  };
+  constexpr std::string_view paces[] = {"vector", "broadcast", "strided", "indexed", "copied"};
+  std::string text =
+      join_text({plan.kernels, plan.kernels == 1 ? " kernel, " : " kernels, ", plan.vector_width, " elements at once, ",
+                 bytes(plan.bytes_read), " bytes read, ", bytes(plan.bytes_written), " bytes written\n"});
+  for (int i = 0; i < plan.operand_count; ++i) {
+    const PlannedOperand& operand = plan.operands[static_cast<std::size_t>(i)];
+    text += join_text({"  kernel ", operand.kernel, operand.is_output ? " writes " : " reads ", name(operand.dtype),
+                       ", ", bytes(operand.bytes), " bytes, ", paces[static_cast<int>(operand.pace)]});
+    if (operand.pace == Pace::strided && operand.stride != dyn) text += join_text({" by ", operand.stride});
+    if (operand.passes > 1) text += join_text({", in ", operand.passes, " passes"});
+    if (!operand.why().empty()) text += join_text({": ", operand.why()});
+    text += "\n";
+  }
+  return text;
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
