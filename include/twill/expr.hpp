@@ -9,11 +9,13 @@
 #include <twill/expr/contraction.hpp>
 #include <twill/expr/contraction_order.hpp>
 #include <twill/expr/cumulative.hpp>
+#include <twill/expr/domain.hpp>
 #include <twill/expr/draws.hpp>
 #include <twill/expr/einsum.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_products.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
+#include <twill/expr/evaluate_several.hpp>
 #include <twill/expr/functions.hpp>
 #include <twill/expr/functions/arithmetic.hpp>
 #include <twill/expr/functions/choice.hpp>

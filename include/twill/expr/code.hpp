@@ -47,10 +47,15 @@ enum class Origin : std::int16_t { none = -1, number = -2, row_length = -3, row_
 struct CodeLine {
   kernel::Line line{};
   Origin origin = Origin::none;
-  bool outside = false; ///< a leaf beside the reductions of a row program, not under them
-  std::uint64_t bits = 0;
+  bool outside = false;        ///< a leaf beside the reductions of a row program, not under them
+  bool drops = false;          ///< ... and those dropped their axes
+  int place = 0;               ///< of a leaf among those of its expression
+  std::uint64_t bits = 0;      ///< of a number; of a leaf: what its shape is known to be
   std::int64_t elements = dyn; ///< of a leaf, as far as the types tell
 };
+
+/// Which leaves of one shape and type a program takes for one tensor: the run time asks whether they are.
+enum class Merging : std::uint8_t { none, alike, by_place };
 
 struct Code {
   static constexpr int capacity = 96;
@@ -58,7 +63,11 @@ struct Code {
   int count = 0;
   int leaves = 0;
   int operands = 0;
+  int outputs = 0;
   bool is_too_long = false;
+  Merging merging = Merging::none;
+  int place = 0; ///< leaves of the expression that is being written
+  std::array<std::int16_t, capacity> line_of_leaf{};
 
   [[nodiscard]] constexpr const CodeLine& operator[](int index) const { return lines[static_cast<std::size_t>(index)]; }
 
@@ -84,21 +93,32 @@ struct Code {
     return append(wanted);
   }
 
-  constexpr int tensor(DType type, kernel::Access access, bool outside, std::int64_t elements = dyn) {
-    return append({.line = {.kind = kernel::LineKind::input, .type = type, .access = access},
-                   .origin = static_cast<Origin>(leaves++),
-                   .outside = outside,
-                   .elements = elements});
+  /// The line of the next leaf, which is a new one.
+  constexpr int append_leaf(CodeLine line) {
+    line.origin = static_cast<Origin>(leaves);
+    return note_leaf(append(line));
   }
-  constexpr int gather(DType type, kernel::Access access, int argument, bool outside, std::int64_t elements = dyn) {
-    return append({.line = {.kind = kernel::LineKind::gather,
-                            .type = type,
-                            .access = access,
-                            .arity = 1,
-                            .arguments = {argument, 0, 0, 0}},
-                   .origin = static_cast<Origin>(leaves++),
-                   .outside = outside,
-                   .elements = elements});
+  constexpr int note_leaf(int line) {
+    if (leaves < capacity) line_of_leaf[static_cast<std::size_t>(leaves)] = static_cast<std::int16_t>(line);
+    ++leaves;
+    return line;
+  }
+  constexpr int tensor(DType type, kernel::Access access, bool outside, bool drops, std::uint64_t shape,
+                       std::int64_t elements) {
+    const int own_place = place++;
+    for (int index = 0; index < count && merging != Merging::none; ++index) {
+      const CodeLine& seen = (*this)[index];
+      if (seen.line.kind == kernel::LineKind::input && seen.line.type == type && seen.line.access == access &&
+          seen.outside == outside && seen.drops == drops && seen.bits == shape &&
+          (merging == Merging::alike || seen.place == own_place))
+        return note_leaf(index);
+    }
+    return append_leaf({.line = {.kind = kernel::LineKind::input, .type = type, .access = access},
+                        .outside = outside,
+                        .drops = drops,
+                        .place = own_place,
+                        .bits = shape,
+                        .elements = elements});
   }
   /// The place of each element in row-major order, bound as the strides of a leaf without memory.
   constexpr int position() {
@@ -106,8 +126,16 @@ struct Code {
         {.line = {.kind = kernel::LineKind::iota, .type = DType::int64}, .origin = static_cast<Origin>(leaves++)});
   }
   constexpr int constant(DType type) {
-    return append(
-        {.line = {.kind = kernel::LineKind::immediate, .type = type}, .origin = static_cast<Origin>(leaves++)});
+    return append_leaf({.line = {.kind = kernel::LineKind::immediate, .type = type}});
+  }
+  constexpr int gather(DType type, kernel::Access access, int argument, bool outside, std::int64_t elements) {
+    return append_leaf({.line = {.kind = kernel::LineKind::gather,
+                                 .type = type,
+                                 .access = access,
+                                 .arity = 1,
+                                 .arguments = {argument, 0, 0, 0}},
+                        .outside = outside,
+                        .elements = elements});
   }
   constexpr int number(DType type, double value) {
     return append_once({.line = {.kind = kernel::LineKind::immediate, .type = type},
@@ -140,26 +168,22 @@ struct Code {
                                  .arguments = {value, 0, 0, 0}}});
   }
   constexpr void output(DType type, int value) {
+    ++outputs;
     append({.line = {.kind = kernel::LineKind::output, .type = type, .arity = 1, .arguments = {value, 0, 0, 0}},
             .origin = Origin::destination});
   }
 
-  /// Which operand each leaf is bound to.
-  [[nodiscard]] constexpr std::array<std::int16_t, capacity> operand_of_leaf() const {
-    std::array<std::int16_t, capacity> operand{};
-    for (int index = 0; index < count; ++index)
-      if ((*this)[index].origin >= Origin{0})
-        operand[static_cast<std::size_t>((*this)[index].origin)] =
-            static_cast<std::int16_t>((*this)[index].line.operand);
-    return operand;
-  }
-  /// Whether each leaf stands beside the reductions.
-  [[nodiscard]] constexpr std::array<bool, capacity> outside_of_leaf() const {
-    std::array<bool, capacity> outside{};
-    for (int index = 0; index < count; ++index)
-      if ((*this)[index].origin >= Origin{0})
-        outside[static_cast<std::size_t>((*this)[index].origin)] = (*this)[index].outside;
-    return outside;
+  /// What binding a leaf takes.
+  struct Leaf {
+    std::int16_t operand = 0;
+    std::int16_t first = 0; ///< the leaf that stands for it
+    bool outside = false;
+    bool drops = false;
+  };
+  [[nodiscard]] constexpr Leaf leaf(int number) const {
+    const CodeLine& line = (*this)[line_of_leaf[static_cast<std::size_t>(number)]];
+    return {static_cast<std::int16_t>(line.line.operand), static_cast<std::int16_t>(line.origin), line.outside,
+            line.drops};
   }
 };
 

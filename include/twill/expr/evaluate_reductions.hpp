@@ -1,14 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs expressions with reductions. The grid is the kept axes followed by the reduced ones, merged into a single row (or
-// the other way round for column programs). Where the operands' strides do not allow the merge, they are copied into the
-// order of the grid first; that is the only case that reads memory twice. Read next: expr/reductions.hpp.
+// Runs expressions with reductions: the programs of each form, what they demand of the extents, and the domain over which
+// they are launched. Read next: expr/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
-#include <twill/expr/bind.hpp>
+#include <twill/expr/domain.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
@@ -27,196 +26,94 @@
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
+/// One result of a program: the expression, the type it is stored in, and whether leaves beside its reductions have one
+/// value for each row, with the reduced axes or without.
+template <class E, DType To, bool Outside = false, bool Drops = false> struct Stored {
+  static constexpr DType type = To;
+  static constexpr bool has_reductions = E::has_reductions;
+  static constexpr int lower(Code& code, Frame frame) {
+    frame.outside = Outside;
+    frame.drops = Drops;
+    code.place = 0;
+    return code.cast(To, E::lower(code, frame));
+  }
+};
+
 /// The program of `rows`, `totals` and `permuted`.
-template <class E, DType To, std::int64_t RowExtent, bool Outside, bool Strided> struct RowProgram {
+template <std::int64_t RowExtent, bool Strided, Merging M, class... Results> struct RowProgram {
   static constexpr Code code = [] {
     Code result{};
-    const Frame frame{.strided = Strided, .outside = Outside, .row_extent = RowExtent};
-    result.output(To, result.cast(To, E::lower(result, frame)));
+    result.merging = M;
+    const Frame frame{.strided = Strided, .row_extent = RowExtent};
+    const int lines[] = {Results::lower(result, frame)...};
+    int next = 0;
+    (result.output(Results::type, lines[next++]), ...);
     return result;
   }();
 };
 
-/// The program of `columns`: combines, and leaves what comes after to the caller.
-template <class E, DType To, bool Strided> struct ColumnProgram;
-template <class Op, unsigned Mask, Rest Remains, class A, DType To, bool Strided>
-struct ColumnProgram<Reduced<Op, Mask, Remains, A>, To, Strided> {
-  static constexpr Code code = [] {
-    using S = typename A::shape_type;
-    Code result{};
-    const Frame frame{.strided = Strided, .row_extent = dims_of<S>[S::rank - 1]};
-    const Symbol value = Op::prepare(Symbol{result, A::lower(result, frame)});
-    result.output(To, result.reduce(kernel::LineKind::reduce_columns, Op::reduction_of(A::dtype), value.line()));
-    return result;
-  }();
-};
-
-/// Where the axes of what is reduced lie in the grid.
-struct Domain {
-  Dims extents{}; ///< of what is reduced
-  unsigned mask = 0;
-  Dims order{}; ///< the axis behind each dimension of the grid
-  int kept = 0; ///< how many of them are not reduced
-
-  /// Kept axes first, or reduced axes first.
-  Domain(const Dims& shape, unsigned reduced, bool kept_first) : extents{shape}, mask{reduced} {
-    for (const bool wanted : {!kept_first, kept_first})
-      for (int axis = 0; axis < shape.rank; ++axis)
-        if (((mask >> axis & 1U) != 0) == wanted) order[order.rank++] = axis;
-    for (int axis = 0; axis < shape.rank; ++axis) kept += (mask >> axis & 1U) == 0 ? 1 : 0;
-  }
-  [[nodiscard]] bool reduces(int dimension) const { return (mask >> order[dimension] & 1U) != 0; }
-};
-
-/// Strides along the grid of a view aligned with what is reduced, or with the result when that has fewer axes.
-[[gnu::noinline]] inline void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides,
-                                                const Domain& domain, bool beside_dropped_axes) {
-  int kept = 0;
-  for (int dimension = 0; dimension < domain.order.rank; ++dimension) {
-    const bool is_reduced = domain.reduces(dimension);
-    int axis = static_cast<int>(domain.order[dimension]) - (domain.extents.rank - extents.rank);
-    if (beside_dropped_axes) axis = is_reduced ? -1 : kept++ - (domain.kept - extents.rank);
-    operand.strides[static_cast<std::size_t>(dimension)] = axis < 0 || extents[axis] == 1 ? 0 : strides[axis];
-  }
-}
-
-/// Binds leaves along a domain.
-template <class Source> class DomainBinder {
-public:
-  DomainBinder(kernel::Operand* operands, const Domain& domain, bool drops_axes)
-      : operands_{operands}, domain_{domain}, drops_axes_{drops_axes} {}
-
-  template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    kernel::Operand& operand = operands_[Operands<Source>::operand_of_leaf[next_]];
-    operand.data = tensor.data();
-    strides_in_domain(operand, tensor.shape(), tensor.strides(), domain_, drops_axes_ && is_outside());
-    ++next_;
-  }
-  template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
-  template <Scalar T> void operator()(const T& value) {
-    std::memcpy(&operands_[Operands<Source>::operand_of_leaf[next_++]].bits, &value, sizeof(T));
-  }
-
-private:
-  [[nodiscard]] bool is_outside() const { return Operands<Source>::outside[next_]; }
-
-  kernel::Operand* operands_;
-  const Domain& domain_;
-  bool drops_axes_;
-  std::size_t next_ = 0;
-};
-
-/// Copies the leaves that are reduced into the order of the grid, so that the reduced axes become one.
-template <class Source, class D> class Gatherer {
-public:
-  Gatherer(kernel::Operand* operands, const D& device, const kernel::Grid& grid)
-      : operands_{operands}, device_{device}, grid_{grid} {}
-
-  template <class T, class S> void operator()(const Tensor<T, D, S>&) {
-    const std::size_t leaf = next_++;
-    if (Operands<Source>::outside[leaf] || S::rank == 0) return; // the same for every element
-    kernel::Operand& operand = operands_[Operands<Source>::operand_of_leaf[leaf]];
-    copies_.emplace_back(device_, static_cast<std::size_t>(grid_.elements()) * sizeof(T));
-    Dims from{};
-    from.rank = grid_.rank;
-    for (int axis = 0; axis < grid_.rank; ++axis) from[axis] = operand.strides[static_cast<std::size_t>(axis)];
-    const Dims to = contiguous_strides(grid_);
-    auto* copy = static_cast<T*>(copies_.back().data());
-    detail::copy_elements(device_, copy, to, static_cast<const T*>(operand.data), from, grid_);
-    operand.data = copy;
-    for (int axis = 0; axis < grid_.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = to[axis];
-  }
-  template <Scalar T> void operator()(const T&) { ++next_; }
-  template <class Moves, class X> void gathered(const Moves&, const X&) {
-    ++next_;
-  } // only rows of one axis are gathered
-
-private:
-  kernel::Operand* operands_;
-  const D& device_;
-  const kernel::Grid& grid_;
-  std::vector<memory::Buffer<D>> copies_{}; // released in stream order, after the kernel
-  std::size_t next_ = 0;
-};
-
-/// Whether dimensions first to last of the grid can be one for every operand.
-[[nodiscard, gnu::noinline]] inline bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands,
-                                                     std::size_t count, int first, int last) {
-  for (std::size_t o = 0; o < count; ++o) {
-    int inner = last;
-    while (inner > first && grid[inner] == 1) --inner;
-    for (int outer = inner - 1; outer >= first; --outer) {
-      if (grid[outer] == 1) continue;
-      const auto& strides = operands[o].strides;
-      if (strides[static_cast<std::size_t>(outer)] != strides[static_cast<std::size_t>(inner)] * grid[inner])
-        return false;
-      inner = outer;
+/// Whether a program gains when it takes leaves for one: something is computed once that was computed twice, or a tensor is
+/// looked at before a reduction and after it, or in several results.
+[[nodiscard]] constexpr bool gains(const Code& merged, const Code& apart) {
+  const int fewer = apart.operands - merged.operands;
+  if (fewer == 0) return false;
+  if (merged.outputs > 1 || merged.count < apart.count - fewer) return true;
+  std::array<int, Code::capacity> level{}, first{}, last{};
+  for (int i = 0; i < merged.count; ++i) {
+    const kernel::Line& line = merged[i].line;
+    const auto own = static_cast<std::size_t>(i);
+    for (int a = 0; a < line.arity; ++a) {
+      const auto from = static_cast<std::size_t>(line.arguments[static_cast<std::size_t>(a)]);
+      if (level[from] > level[own]) level[own] = level[from];
     }
+    for (int a = 0; a < line.arity; ++a) {
+      const auto from = static_cast<std::size_t>(line.arguments[static_cast<std::size_t>(a)]);
+      first[from] = first[from] == 0 || level[own] + 1 < first[from] ? level[own] + 1 : first[from];
+      last[from] = level[own] + 1 > last[from] ? level[own] + 1 : last[from];
+    }
+    if (line.kind == kernel::LineKind::reduce) ++level[own];
   }
-  return true;
+  for (int k = 0; k < merged.leaves; ++k) {
+    const auto line = static_cast<std::size_t>(merged.line_of_leaf[static_cast<std::size_t>(k)]);
+    if (merged[static_cast<int>(line)].origin != static_cast<Origin>(k) && first[line] != last[line]) return true;
+  }
+  return false;
 }
 
-/// Replaces dimensions first to last by their product.
-[[gnu::noinline]] inline void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
-                                    int last) {
-  int inner = last;
-  while (inner > first && grid[inner] == 1) --inner;
-  std::int64_t extent = 1;
-  for (int axis = first; axis <= last; ++axis) extent *= grid[axis];
-  for (std::size_t o = 0; o < count; ++o) {
-    auto& strides = operands[o].strides;
-    strides[static_cast<std::size_t>(first)] = strides[static_cast<std::size_t>(inner)];
-    for (int axis = last + 1; axis < grid.rank; ++axis)
-      strides[static_cast<std::size_t>(axis - last + first)] = strides[static_cast<std::size_t>(axis)];
-  }
-  grid[first] = extent;
-  for (int axis = last + 1; axis < grid.rank; ++axis) grid[axis - last + first] = grid[axis];
-  grid.rank -= last - first;
-}
-
-/// Binds a program to a domain and launches it. `Expected` and `Strided` take the same operands.
-template <class Expected, class Strided, class E, class D>
-[[gnu::noinline]] void run_domain(const E& expression, const D& device, void* to, const Dims& to_extents,
-                                  const Dims& to_strides, const Domain& domain, bool is_column, bool drops_axes,
-                                  bool to_is_total) {
-  using Bound = Operands<Expected>;
-  std::array<kernel::Operand, Bound::count> operands{};
-  kernel::Grid grid = detail::reordered(domain.extents, domain.order);
-  const int first = is_column ? 0 : domain.kept;
-  const int last = is_column ? grid.rank - domain.kept - 1 : grid.rank - 1;
-
-  DomainBinder<Expected> binder{operands.data(), domain, drops_axes};
-  expression.each_leaf(binder);
-  operands.back().data = to;
-  strides_in_domain(operands.back(), to_extents, to_strides, domain, drops_axes && to_is_total);
-  std::int64_t length = 1;
-  for (int axis = last; axis >= first; --axis) {
-    for (std::size_t o = 0; o < Bound::count; ++o)
-      if (Bound::entries[o].origin == Origin::row_index) operands[o].strides[static_cast<std::size_t>(axis)] = length;
-    length *= grid[axis];
-  }
-  for (std::size_t o = 0; o < Bound::count; ++o) {
-    if (Bound::entries[o].origin == Origin::number) operands[o].bits = Bound::entries[o].bits;
-    if (Bound::entries[o].origin == Origin::row_length)
-      operands[o].bits = bits_of(Bound::entries[o].type, static_cast<double>(length));
-  }
-
-  Gatherer<Expected, D> gatherer{operands.data(), device, grid};
-  if (last < first) { // rank 0: a row of one element
-    grid[grid.rank++] = 1;
-  } else {
-    if (!is_one_walk(grid, operands.data(), Bound::count, first, last)) expression.each_leaf(gatherer);
-    merge(grid, operands.data(), Bound::count, first, last);
-  }
-  if (is_column)
-    simplify(grid, operands.data(), Bound::count, 1, grid.rank - 1, true);
+/// The programs of a statement over rows of a known or unknown length.
+template <std::int64_t RowExtent, class... Results> constexpr auto row_programs() {
+  using Apart = RowProgram<RowExtent, false, Merging::none, Results...>;
+  using Alike = RowProgram<RowExtent, false, Merging::alike, Results...>;
+  using ByPlace = RowProgram<RowExtent, false, Merging::by_place, Results...>;
+  if constexpr (!gains(Alike::code, Apart::code))
+    return Programs<Apart, RowProgram<RowExtent, true, Merging::none, Results...>>{};
+  else if constexpr (sizeof...(Results) == 1 || ByPlace::code.operands == Alike::code.operands)
+    return Programs<Apart, void, Alike>{};
   else
-    simplify(grid, operands.data(), Bound::count, 0, grid.rank - 2, false);
-  if (moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
-    kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
-  else
-    kernel::launch(typename ProgramOf<Strided>::type{}, device, grid, operands.data());
+    return Programs<Apart, void, Alike, ByPlace>{};
 }
+
+/// One line of a column program: the combined values.
+template <class Op, unsigned Mask, Rest Remains, class A>
+[[nodiscard]] constexpr int lower_column(const Reduced<Op, Mask, Remains, A>*, Code& code, bool strided) {
+  using S = typename A::shape_type;
+  code.place = 0;
+  const Frame frame{.strided = strided, .row_extent = dims_of<S>[S::rank - 1]};
+  const Symbol value = Op::prepare(Symbol{code, A::lower(code, frame)});
+  return code.reduce(kernel::LineKind::reduce_columns, Op::reduction_of(A::dtype), value.line());
+}
+/// The program of `columns`: combines, and leaves what comes after to the caller.
+template <bool Strided, Merging M, class... Results> struct ColumnProgram;
+template <bool Strided, Merging M, class... E, DType... To> struct ColumnProgram<Strided, M, Stored<E, To>...> {
+  static constexpr Code code = [] {
+    Code result{};
+    result.merging = M;
+    const int lines[] = {lower_column(static_cast<const E*>(nullptr), result, Strided)...};
+    int next = 0;
+    (result.output(To, lines[next++]), ...);
+    return result;
+  }();
+};
 
 [[noreturn, gnu::noinline]] inline void rows_differ(std::string_view operation, const Dims& own, const Dims& domain) {
   throw ShapeError(std::string(operation) + ": it reduces shape " + to_string(own) + " in a statement over shape " +
@@ -272,31 +169,43 @@ template <class E> [[nodiscard]] auto staged_operands(const E& part) {
       []<class... A>(const A&... operand) { return rebuilt(static_cast<const E*>(nullptr), staged(operand)...); });
 }
 
+/// In what type the sums down columns are kept before what comes after them.
+template <class E> inline constexpr DType partial_type = E::dtype;
+template <unsigned Mask, Rest Remains, class A>
+inline constexpr DType partial_type<Reduced<Mean, Mask, Remains, A>> = compute_type(Mean::result(A::dtype));
+
+/// From sums down columns to the result.
+template <DType To, class Op, unsigned Mask, Rest Remains, class A, class Sums>
+void finish_columns(const Reduced<Op, Mask, Remains, A>&, const Sums& sums, const Dims& domain, void* to,
+                    const Dims& to_strides) {
+  if constexpr (Op::is_mean) {
+    std::int64_t length = 1;
+    for (int axis = 0; axis < domain.rank; ++axis)
+      if ((Mask >> axis & 1U) != 0) length *= domain[axis];
+    const auto count = static_cast<typename Sums::value_type>(length);
+    run_elementwise<To>(apply_node<Primitive::divide>(sums, count), sums.device(), to, to_strides, sums.shape());
+  } else {
+    run_elementwise<To>(make_node<Convert<To>>(sums), sums.device(), to, to_strides, sums.shape());
+  }
+}
+
 template <DType To, class Op, unsigned Mask, Rest Remains, class A, class D>
 void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, void* to, const Dims& to_strides,
                  const Dims& extents) {
   using E = Reduced<Op, Mask, Remains, A>;
   const Domain domain{reduced.domain(), Mask, false};
-  constexpr DType partial = Op::is_mean ? compute_type(E::dtype) : E::dtype;
+  constexpr DType partial = partial_type<E>;
   const auto combine = [&](void* sums, const Dims& strides) {
-    run_domain<ColumnProgram<E, partial, false>, ColumnProgram<E, partial, true>>(
-        reduced, device, sums, extents, strides, domain, true, Remains == Rest::dropped, true);
+    const Target target{sums, extents, strides, Remains == Rest::dropped};
+    launch_over<ColumnProgram<false, Merging::none, Stored<E, partial>>,
+                ColumnProgram<true, Merging::none, Stored<E, partial>>>(reduced, device, &target, domain, true);
   };
   if constexpr (partial == To && !Op::is_mean) {
     combine(to, to_strides);
   } else {
-    using S = typename E::shape_type;
-    Tensor<scalar_t<partial>, D, S> sums(device, extents);
+    Tensor<scalar_t<partial>, D, typename E::shape_type> sums(device, extents);
     combine(sums.data(), sums.strides());
-    if constexpr (Op::is_mean) {
-      std::int64_t length = 1;
-      for (int axis = 0; axis < domain.extents.rank; ++axis)
-        if ((Mask >> axis & 1U) != 0) length *= domain.extents[axis];
-      const auto count = static_cast<scalar_t<partial>>(length);
-      run_elementwise<To>(apply_node<Primitive::divide>(sums, count), device, to, to_strides, extents);
-    } else {
-      run_elementwise<To>(make_node<Convert<To>>(sums), device, to, to_strides, extents);
-    }
+    finish_columns<To>(reduced, sums, domain.extents, to, to_strides);
   }
 }
 
@@ -332,9 +241,9 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
                                    extents);
     }
   }
-  using Program = RowProgram<E, To, dyn, false, true>;
-  run_domain<Program, Program>(reduced, device, to, extents, to_strides, domain, false, Remains == Rest::dropped,
-                               !is_whole);
+  using Program = RowProgram<dyn, true, Merging::none, Stored<E, To>>;
+  const Target target{to, extents, to_strides, Remains == Rest::dropped};
+  launch_over<Program, Program>(reduced, device, &target, domain, false);
 }
 
 template <DType To, class E, class D>
@@ -348,8 +257,9 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     constexpr int rank = E::shape_type::rank;
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];
     require_rows(expression, extents, 1);
-    run_domain<RowProgram<E, To, length, false, false>, RowProgram<E, To, length, false, true>>(
-        expression, device, to, extents, to_strides, Domain{extents, 1U << (rank - 1), true}, false, false, false);
+    const Target target{to, extents, to_strides, false};
+    run_domain(row_programs<length, Stored<E, To>>(), expression, device, &target,
+               Domain{extents, 1U << (rank - 1), true});
   } else if constexpr (form == Form::totals) {
     constexpr Outermost found = outermost_of<E>;
     constexpr std::int64_t length = found.rank == 0 ? 1 : found.domain[found.rank - 1];
@@ -358,8 +268,9 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     join_domain(expression, domain);
     require_rows(expression, domain, found.trailing);
     for (int axis = 0; axis < found.rank - found.trailing; ++axis) domain[axis] = extents[axis];
-    run_domain<RowProgram<E, To, length, true, false>, RowProgram<E, To, length, true, true>>(
-        expression, device, to, extents, to_strides, Domain{domain, mask, true}, false, !found.keep, true);
+    const Target target{to, extents, to_strides, !found.keep};
+    run_domain(row_programs<length, Stored<E, To, true, !found.keep>>(), expression, device, &target,
+               Domain{domain, mask, true});
   } else if constexpr (form == Form::columns || form == Form::permuted) {
     require_rows(expression, expression.domain(), 0);
     if constexpr (form == Form::columns)

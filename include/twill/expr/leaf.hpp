@@ -24,6 +24,7 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 struct Frame {
   bool strided = false;          ///< every leaf may have any stride along the row
   bool outside = false;          ///< beside the reductions of a row program
+  bool drops = false;            ///< ... which drop their axes
   std::int64_t row_extent = dyn; ///< the grid's last extent, as far as the types tell
 };
 
@@ -42,6 +43,13 @@ template <AnyShape S> [[nodiscard]] constexpr std::int64_t known_elements() {
     return dyn;
 }
 
+/// A number that tensors of one known shape have in common.
+template <AnyShape S> [[nodiscard]] constexpr std::uint64_t shape_key() {
+  std::uint64_t key = static_cast<std::uint64_t>(S::rank);
+  for (const std::int64_t extent : S::extents) key = key * 1099511628211U + static_cast<std::uint64_t>(extent) + 2;
+  return key;
+}
+
 /// Where a number lives.
 struct NoDevice {};
 
@@ -56,7 +64,8 @@ template <Scalar T, Device D, AnyShape S> struct Borrowed {
   const Tensor<T, D, S>* tensor;
 
   static constexpr int lower(Code& code, const Frame& frame) {
-    return code.tensor(dtype, expected_access<S>(frame), frame.outside, known_elements<S>());
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside, frame.outside && frame.drops, shape_key<S>(),
+                       known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const { f(*tensor); }
   [[nodiscard]] Dims shape() const { return tensor->shape(); }
@@ -74,7 +83,8 @@ template <Scalar T, Device D, AnyShape S> struct Held {
   Tensor<T, D, S> tensor;
 
   static constexpr int lower(Code& code, const Frame& frame) {
-    return code.tensor(dtype, expected_access<S>(frame), frame.outside, known_elements<S>());
+    return code.tensor(dtype, expected_access<S>(frame), frame.outside, frame.outside && frame.drops, shape_key<S>(),
+                       known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const { f(tensor); }
   [[nodiscard]] Dims shape() const { return tensor.shape(); }

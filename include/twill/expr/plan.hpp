@@ -159,11 +159,11 @@ template <class E, DType To> constexpr void add_launches(ExpressionPlan& plan) {
       add_launches<decltype(settled(std::declval<const E&>())), To>(plan);
     } else if constexpr (form == Form::rows) {
       constexpr std::int64_t length = dims_of<typename E::shape_type>[E::shape_type::rank - 1];
-      add_kernel<RowProgram<E, To, length, false, false>>(plan, elements);
+      add_kernel<RowProgram<length, false, Merging::none, Stored<E, To>>>(plan, elements);
     } else if constexpr (form == Form::totals) {
       constexpr Outermost found = outermost_of<E>;
       constexpr std::int64_t length = found.rank == 0 ? 1 : found.domain[found.rank - 1];
-      add_kernel<RowProgram<E, To, length, true, false>>(plan, elements);
+      add_kernel<RowProgram<length, false, Merging::none, Stored<E, To, true, !found.keep>>>(plan, elements);
     } else if constexpr (form == Form::columns || form == Form::permuted) {
       Launches<E>::template alone<To>(plan);
     } else if constexpr (is_reduced<E>) {
@@ -200,8 +200,8 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
   template <DType To> static constexpr void alone(ExpressionPlan& plan) {
     constexpr std::int64_t elements = known_elements<typename E::shape_type>();
     if constexpr (form_of<E>() == Form::columns) {
-      constexpr DType partial = Op::is_mean ? compute_type(E::dtype) : E::dtype;
-      add_kernel<ColumnProgram<E, partial, false>>(plan, elements);
+      constexpr DType partial = partial_type<E>;
+      add_kernel<ColumnProgram<false, Merging::none, Stored<E, partial>>>(plan, elements);
       using Sums = Tensor<scalar_t<partial>, typename E::device_type, typename E::shape_type>;
       using Number = scalar_t<partial>;
       if constexpr (Op::is_mean)
@@ -210,7 +210,7 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
         add_launches<decltype(make_node<Convert<To>>(std::declval<const Sums&>())), To>(plan);
     } else {
       constexpr bool is_one = reduces_one_stretch(dims_of<typename E::domain_type>, Mask);
-      add_kernel<RowProgram<E, To, dyn, false, true>>(plan, elements, !is_one);
+      add_kernel<RowProgram<dyn, true, Merging::none, Stored<E, To>>>(plan, elements, !is_one);
     }
   }
 };

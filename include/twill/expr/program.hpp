@@ -70,8 +70,18 @@ struct OperandEntry {
 /// What the run time needs of a code: which operand each leaf fills, and what fills the others.
 template <class Source> struct Operands {
   static constexpr std::size_t count = static_cast<std::size_t>(Source::code.operands);
-  static constexpr auto operand_of_leaf = Source::code.operand_of_leaf();
-  static constexpr auto outside = Source::code.outside_of_leaf();
+  static constexpr std::size_t leaves = static_cast<std::size_t>(Source::code.leaves);
+  static constexpr std::size_t outputs = static_cast<std::size_t>(Source::code.outputs);
+  static constexpr std::array<Code::Leaf, leaves + 1> leaf = [] {
+    std::array<Code::Leaf, leaves + 1> result{};
+    for (std::size_t i = 0; i < leaves; ++i) result[i] = Source::code.leaf(static_cast<int>(i));
+    return result;
+  }();
+  static constexpr std::array<std::int16_t, leaves + 1> operand_of_leaf = [] {
+    std::array<std::int16_t, leaves + 1> result{};
+    for (std::size_t i = 0; i < leaves; ++i) result[i] = leaf[i].operand;
+    return result;
+  }();
   static constexpr std::array<OperandEntry, count> entries = [] {
     std::array<OperandEntry, count> result{};
     std::size_t next = 0;
