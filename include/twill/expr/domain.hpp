@@ -55,7 +55,7 @@ struct Domain {
 }
 
 /// Where a result goes.
-struct Target {
+struct OutputView {
   void* data = nullptr;
   Dims extents{};
   Dims strides{};
@@ -205,8 +205,8 @@ template <class Expected_, class Strided_, class... Merged> struct Programs {
 
 /// Binds a program to a domain and launches it. One target for each output of the program.
 template <class Expected, class Strided, class E, class D>
-[[gnu::noinline]] void launch_over(const E& expression, const D& device, const Target* targets, const Domain& domain,
-                                   bool is_column) {
+[[gnu::noinline]] void launch_over(const E& expression, const D& device, const OutputView* targets,
+                                   const Domain& domain, bool is_column) {
   using Bound = Operands<Expected>;
   std::array<kernel::Operand, Bound::count> operands{};
   kernel::Grid grid = detail::reordered(domain.extents, domain.order);
@@ -255,7 +255,8 @@ template <class Expected, class Strided, class E, class D>
 
 /// Runs a program that takes leaves for one, if they are. Returns whether.
 template <class Source, class E, class D>
-[[nodiscard]] bool launch_merged(const E& expression, const D& device, const Target* targets, const Domain& domain) {
+[[nodiscard]] bool launch_merged(const E& expression, const D& device, const OutputView* targets,
+                                 const Domain& domain) {
   LeafComparer<Source> comparer;
   expression.each_leaf(comparer);
   if (comparer.are_one) launch_over<Source, void>(expression, device, targets, domain, false);
@@ -264,7 +265,7 @@ template <class Source, class E, class D>
 
 /// Runs the first program that takes no leaves for one that are not.
 template <class E, class D, class Expected, class Strided, class... Merged>
-void run_domain(Programs<Expected, Strided, Merged...>, const E& expression, const D& device, const Target* targets,
+void run_domain(Programs<Expected, Strided, Merged...>, const E& expression, const D& device, const OutputView* targets,
                 const Domain& domain) {
   if ((launch_merged<Merged>(expression, device, targets, domain) || ...)) return;
   launch_over<Expected, Strided>(expression, device, targets, domain, false);

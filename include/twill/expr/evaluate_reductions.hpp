@@ -196,7 +196,7 @@ void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, 
   const Domain domain{reduced.domain(), Mask, false};
   constexpr DType partial = partial_type<E>;
   const auto combine = [&](void* sums, const Dims& strides) {
-    const Target target{sums, extents, strides, Remains == Rest::dropped};
+    const OutputView target{sums, extents, strides, Remains == Rest::dropped};
     launch_over<ColumnProgram<false, Merging::none, Stored<E, partial>>,
                 ColumnProgram<true, Merging::none, Stored<E, partial>>>(reduced, device, &target, domain, true);
   };
@@ -242,7 +242,7 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
     }
   }
   using Program = RowProgram<dyn, true, Merging::none, Stored<E, To>>;
-  const Target target{to, extents, to_strides, Remains == Rest::dropped};
+  const OutputView target{to, extents, to_strides, Remains == Rest::dropped};
   launch_over<Program, Program>(reduced, device, &target, domain, false);
 }
 
@@ -257,7 +257,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     constexpr int rank = E::shape_type::rank;
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];
     require_rows(expression, extents, 1);
-    const Target target{to, extents, to_strides, false};
+    const OutputView target{to, extents, to_strides, false};
     run_domain(row_programs<length, Stored<E, To>>(), expression, device, &target,
                Domain{extents, 1U << (rank - 1), true});
   } else if constexpr (form == Form::totals) {
@@ -268,7 +268,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     join_domain(expression, domain);
     require_rows(expression, domain, found.trailing);
     for (int axis = 0; axis < found.rank - found.trailing; ++axis) domain[axis] = extents[axis];
-    const Target target{to, extents, to_strides, !found.keep};
+    const OutputView target{to, extents, to_strides, !found.keep};
     run_domain(row_programs<length, Stored<E, To, true, !found.keep>>(), expression, device, &target,
                Domain{domain, mask, true});
   } else if constexpr (form == Form::columns || form == Form::permuted) {

@@ -140,7 +140,7 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
     const auto targets = std::apply(
         [rank](const auto&... sum) {
           return std::array{
-              Target{sum.data(), sum.shape(), sum.strides(), std::remove_cvref_t<decltype(sum)>::rank != rank}...};
+              OutputView{sum.data(), sum.shape(), sum.strides(), std::remove_cvref_t<decltype(sum)>::rank != rank}...};
         },
         sums);
     using Apart = ColumnProgram<false, Merging::none, Stored<E, partial_type<E>>...>;
@@ -179,7 +179,7 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
     };
     const auto targets = std::apply(
         [&](const auto&... result) {
-          return std::array{Target{result.data(), result.shape(), result.strides(), drops()}...};
+          return std::array{OutputView{result.data(), result.shape(), result.strides(), drops()}...};
         },
         results);
     run_domain(row_programs<length, stored_part<E>...>(), all, device, targets.data(), Domain{extents, mask, true});
