@@ -11,6 +11,7 @@
 #include <twill/expr/gather.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/scatter.hpp>
+#include <twill/tensor/create.hpp>
 #include <twill/tensor/shapes.hpp>
 #include <twill/tensor/tensor.hpp>
 

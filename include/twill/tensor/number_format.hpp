@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace twill::inline v0::detail {
@@ -46,24 +47,32 @@ struct NumberParts {
   std::string exponent{};
 };
 
-template <FloatingScalar T> [[nodiscard]] NumberParts number_parts(T value, Notation notation) {
-  constexpr std::size_t precision = 8;
-  const auto split = [](const std::string& digits) {
-    const std::size_t e = digits.find('e');
-    const std::string mantissa = digits.substr(0, e);
-    const std::size_t point = mantissa.find('.');
-    return NumberParts{mantissa.substr(0, point), point == std::string::npos ? "" : mantissa.substr(point + 1),
-                       e == std::string::npos ? "" : digits.substr(e)};
-  };
-  NumberParts parts = split(shortest_digits(value, notation));
-  if (parts.fraction.size() > precision) {
+[[nodiscard]] inline NumberParts split_number(const std::string& digits) {
+  const std::size_t e = digits.find('e');
+  const std::string mantissa = digits.substr(0, e);
+  const std::size_t point = mantissa.find('.');
+  return {mantissa.substr(0, point), point == std::string::npos ? "" : mantissa.substr(point + 1),
+          e == std::string::npos ? "" : digits.substr(e)};
+}
+
+/// The fewest digits, at most `precision` of them after the point.
+template <FloatingScalar T> [[nodiscard]] NumberParts number_parts(T value, Notation notation, int precision) {
+  NumberParts parts = split_number(shortest_digits(value, notation));
+  if (parts.fraction.size() > static_cast<std::size_t>(precision)) {
     char buffer[512];
     const auto format = notation == Notation::scientific ? std::chars_format::scientific : std::chars_format::fixed;
-    const auto written = std::to_chars(buffer, buffer + sizeof(buffer), static_cast<double>(value), format, 8);
-    parts = split({buffer, written.ptr});
+    const auto written = std::to_chars(buffer, buffer + sizeof(buffer), static_cast<double>(value), format, precision);
+    parts = split_number({buffer, written.ptr});
     while (!parts.fraction.empty() && parts.fraction.back() == '0') parts.fraction.pop_back();
   }
   return parts;
+}
+
+/// So many digits after the point, and an exponent.
+[[nodiscard]] inline NumberParts number_to(double value, int digits) {
+  char buffer[64];
+  const auto written = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, digits);
+  return split_number({buffer, written.ptr});
 }
 
 /// Puts words of one width, aligned to the right.
@@ -73,7 +82,27 @@ inline void pad_left(std::vector<std::string>& words) {
   for (auto& word : words) word.insert(0, width - word.size(), ' ');
 }
 
-template <FloatingScalar T> [[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values) {
+/// NaN and infinities as NumPy writes them.
+[[nodiscard]] inline std::string not_finite(double value) {
+  return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+}
+
+/// From where on numbers take exponents: where the digits of T end. NumPy's rule since 2.3.
+template <FloatingScalar T> inline constexpr double exponents_from = 1e8;
+template <> inline constexpr double exponents_from<float> = 1e6;
+template <> inline constexpr double exponents_from<half> = 1e3;
+template <> inline constexpr double exponents_from<bfloat16> = 1e2;
+
+/// Whether numbers whose magnitudes lie between these two take exponents. Compared in T, as NumPy compares.
+template <FloatingScalar T> [[nodiscard]] bool takes_exponents(double smallest, double largest, bool suppress) {
+  const auto in_type = [](double value) { return static_cast<double>(static_cast<T>(value)); };
+  if (largest == 0) return false;
+  if (largest >= in_type(exponents_from<T>)) return true;
+  return !suppress && (smallest < in_type(1e-4) || in_type(largest / smallest) > 1000);
+}
+
+template <FloatingScalar T>
+[[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values, int precision, bool suppress) {
   double largest = 0;
   double smallest = 0;
   for (const T value : values) {
@@ -82,41 +111,57 @@ template <FloatingScalar T> [[nodiscard]] std::vector<std::string> formatted(con
     if (largest == 0 || magnitude > largest) largest = magnitude;
     if (smallest == 0 || magnitude < smallest) smallest = magnitude;
   }
-  const bool wide = largest >= 1e8 || (largest > 0 && (smallest < 1e-4 || largest / smallest > 1000));
+  const bool wide = takes_exponents<T>(smallest, largest, suppress);
   const Notation notation = wide ? Notation::scientific : Notation::positional;
 
   std::vector<NumberParts> numbers;
   std::size_t fraction_width = 0;
+  std::size_t exponent_width = 0;
   for (const T value : values) {
     const bool finite = std::isfinite(static_cast<double>(value));
-    numbers.push_back(finite ? number_parts(value, notation) : NumberParts{});
-    fraction_width = numbers.back().fraction.size() > fraction_width ? numbers.back().fraction.size() : fraction_width;
+    numbers.push_back(finite ? number_parts(value, notation, precision) : NumberParts{});
+    const NumberParts& parts = numbers.back();
+    fraction_width = parts.fraction.size() > fraction_width ? parts.fraction.size() : fraction_width;
+    exponent_width = parts.exponent.size() > exponent_width ? parts.exponent.size() : exponent_width;
   }
   std::vector<std::string> words;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto value = static_cast<double>(values[i]);
-    if (std::isnan(value))
-      words.emplace_back("nan");
-    else if (std::isinf(value))
-      words.emplace_back(value < 0 ? "-inf" : "inf");
-    else {
-      const auto& [whole, fraction, exponent] = numbers[i];
-      const std::size_t missing = fraction_width - fraction.size();
-      words.push_back(whole + "." + fraction + std::string(missing, wide ? '0' : ' ') + exponent);
+    if (!std::isfinite(value)) {
+      words.push_back(not_finite(value));
+      continue;
     }
+    if (wide) { // all to as many digits as the longest needs
+      numbers[i] = number_to(value, static_cast<int>(fraction_width));
+      numbers[i].exponent.insert(2, exponent_width - numbers[i].exponent.size(), '0'); // behind "e+"
+    }
+    const auto& [whole, fraction, exponent] = numbers[i];
+    words.push_back(whole + "." + fraction + std::string(fraction_width - fraction.size(), ' ') + exponent);
   }
   pad_left(words);
   return words;
 }
 
+/// A number that stands alone: all of its digits, exponents where T has no more digits, and below 1e-4.
+template <FloatingScalar T> [[nodiscard]] std::string formatted_alone(T element) {
+  const auto value = static_cast<double>(element);
+  if (!std::isfinite(value)) return not_finite(value);
+  const double magnitude = std::fabs(value);
+  constexpr double most = std::is_same_v<T, double> ? 1e16 : exponents_from<T>;
+  if (magnitude != 0 && (magnitude >= most || magnitude < 1e-4)) return shortest_digits(element, Notation::scientific);
+  const std::string digits = shortest_digits(element, Notation::positional);
+  return digits.find('.') == std::string::npos ? digits + ".0" : digits;
+}
+template <std::integral T> [[nodiscard]] std::string formatted_alone(T value) { return std::to_string(value); }
+
 [[nodiscard]] inline std::vector<std::string> formatted_booleans(const std::vector<unsigned char>& values) {
   std::vector<std::string> words;
-  for (const unsigned char value : values) words.emplace_back(value != 0 ? "True" : "False");
-  pad_left(words);
+  for (const unsigned char value : values) words.emplace_back(value != 0 ? " True" : "False");
   return words;
 }
 
-template <std::integral T> [[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values) {
+template <std::integral T>
+[[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values, int /*precision*/, bool /*suppress*/) {
   std::vector<std::string> words;
   for (const T value : values) words.push_back(std::to_string(value));
   pad_left(words);

@@ -18,15 +18,26 @@
 #include <utility>
 #include <vector>
 
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// How tensors are printed; NumPy's names and defaults.
+struct PrintOptions {
+  int precision = 8;             ///< most digits behind the point
+  std::int64_t threshold = 1000; ///< more elements are summarised
+  std::int64_t edge_items = 3;   ///< shown at each end of an axis then
+  int line_width = 75;           ///< characters
+  bool suppress = false;         ///< no exponents for small numbers
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA
+
 namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// Lays out words that stand for the elements in row-major order.
 class ArrayPrinter {
 public:
-  static constexpr std::int64_t threshold = 1000;
-  static constexpr std::int64_t edge = 3;
-
-  explicit ArrayPrinter(const Dims& extents) : extents_{extents}, summarized_{extents.elements() > threshold} {}
+  ArrayPrinter(const Dims& extents, const PrintOptions& options)
+      : extents_{extents}, options_{options}, summarized_{extents.elements() > options.threshold} {}
 
   /// The places, in row-major order, of the elements that are shown.
   [[nodiscard]] std::vector<std::size_t> shown() const {
@@ -35,7 +46,7 @@ public:
       std::vector<std::size_t> next;
       for (const std::size_t place : places)
         for (std::int64_t i = 0; i < extents_[axis]; ++i)
-          if (!cut(axis) || i < edge || i >= extents_[axis] - edge)
+          if (!cut(axis) || i < options_.edge_items || i >= extents_[axis] - options_.edge_items)
             next.push_back(place * static_cast<std::size_t>(extents_[axis]) + static_cast<std::size_t>(i));
       places = std::move(next);
     }
@@ -44,38 +55,42 @@ public:
 
   /// The text, given the words of the shown elements.
   [[nodiscard]] std::string print(std::vector<std::string> words) {
-    if (extents_.rank == 0) return words.front() + (words.front().back() == '.' ? "0" : "");
     if (extents_.elements() == 0) return "[]";
     words_ = std::move(words);
-    return axis_text(0, " ", 75);
+    return axis_text(0, " ", options_.line_width);
   }
 
 private:
-  [[nodiscard]] bool cut(int axis) const { return summarized_ && extents_[axis] > 2 * edge; }
+  [[nodiscard]] bool cut(int axis) const { return summarized_ && extents_[axis] > 2 * options_.edge_items; }
 
-  [[nodiscard]] std::string axis_text(int axis, const std::string& indent, std::size_t width) {
+  [[nodiscard]] std::string axis_text(int axis, const std::string& indent, int width) {
     const bool innermost = axis + 1 == extents_.rank;
-    const std::int64_t count = cut(axis) ? 2 * edge : extents_[axis];
+    const std::int64_t count = cut(axis) ? 2 * options_.edge_items : extents_[axis];
     std::string text;
     std::string line = indent;
     const auto put = [&](const std::string& word) {
-      if (line.size() > indent.size() && line.size() + word.size() > width - 1) {
+      if (line.size() > indent.size() && static_cast<int>(line.size() + word.size()) > width - 1) {
         while (line.back() == ' ') line.pop_back();
         text += line + "\n";
         line = indent;
       }
       line += word;
     };
+    const std::string separator(static_cast<std::size_t>(extents_.rank - axis - 1), '\n');
     for (std::int64_t i = 0; i < count; ++i) {
-      const bool gap = cut(axis) && i == edge;
+      if (cut(axis) && i == options_.edge_items) {
+        if (innermost) {
+          put("...");
+          line += ' ';
+        } else {
+          text += indent + "..." + separator;
+        }
+      }
       const bool last = i + 1 == count;
       if (innermost) {
-        if (gap) put("... ");
         put(words_[next_++]);
         if (!last) line += ' ';
       } else {
-        const std::string separator(static_cast<std::size_t>(extents_.rank - axis - 1), '\n');
-        if (gap) text += indent + "..." + separator;
         text += indent + axis_text(axis + 1, indent + " ", width - 1) + (last ? "" : separator);
       }
     }
@@ -84,6 +99,7 @@ private:
   }
 
   Dims extents_;
+  const PrintOptions& options_;
   bool summarized_;
   std::vector<std::string> words_{};
   std::size_t next_ = 0;
@@ -94,12 +110,18 @@ private:
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// The elements as NumPy writes them; of a tensor on a device without memory, what it would hold.
-template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_string(const Tensor<T, D, S>& x) {
+template <Scalar T, Device D, AnyShape S>
+[[nodiscard]] std::string to_string(const Tensor<T, D, S>& x, const PrintOptions& options = {}) {
   if constexpr (!D::has_memory) {
     return "<" + std::string(name(dtype_of<T>)) + " tensor of shape " + to_string(x.shape()) + " on " +
            to_string(x.device()) + ">";
+  } else if constexpr (S::rank == 0) {
+    if constexpr (std::is_same_v<T, bool>)
+      return x.item() ? "True" : "False";
+    else
+      return detail::formatted_alone(x.item());
   } else {
-    detail::ArrayPrinter printer(x.shape());
+    detail::ArrayPrinter printer(x.shape(), options);
     const auto values = to_vector(x);
     std::remove_const_t<decltype(values)> shown;
     if (!values.empty())
@@ -107,7 +129,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_string(co
     if constexpr (std::is_same_v<T, bool>)
       return printer.print(detail::formatted_booleans(shown));
     else
-      return printer.print(detail::formatted(shown));
+      return printer.print(detail::formatted(shown, options.precision, options.suppress));
   }
 }
 
