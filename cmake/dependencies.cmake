@@ -59,6 +59,32 @@ else()
 endif()
 mark_as_advanced(TWILL_CBLAS_INCLUDE_DIR TWILL_CBLAS_LIBRARY)
 
+# Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit, which compiles them without CUDA; TBB for its
+# `in_parallel`. Ordinary include directories: behind -isystem nvcc would find its own first.
+find_path(TWILL_CCCL_INCLUDE_DIR thrust/version.h
+          HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include/cccl include)
+find_package(TBB CONFIG QUIET)
+mark_as_advanced(TWILL_CCCL_INCLUDE_DIR TBB_DIR)
+add_library(twill_algorithms INTERFACE)
+add_library(twill::algorithms ALIAS twill_algorithms)
+set_target_properties(twill_algorithms PROPERTIES EXPORT_NAME algorithms)
+target_link_libraries(twill_algorithms INTERFACE twill)
+if(TWILL_CCCL_INCLUDE_DIR)
+  set(TWILL_HAS_CCCL TRUE)
+  target_include_directories(twill_algorithms INTERFACE $<BUILD_INTERFACE:${TWILL_CCCL_INCLUDE_DIR}>)
+  twill_note(Thrust "${TWILL_CCCL_INCLUDE_DIR}" "<twill/algorithms.hpp>, for targets that link twill::algorithms")
+else()
+  set(TWILL_HAS_CCCL FALSE)
+  twill_note(Thrust "" "no <twill/algorithms.hpp>: it comes with the CUDA toolkit or libthrust-dev")
+endif()
+if(TBB_FOUND)
+  target_link_libraries(twill_algorithms INTERFACE $<BUILD_INTERFACE:TBB::tbb>)
+  target_compile_definitions(twill_algorithms INTERFACE $<BUILD_INTERFACE:TWILL_WITH_TBB=1>)
+  twill_note(TBB "${TBB_VERSION}" "the policy `in_parallel` of <twill/algorithms.hpp>")
+else()
+  twill_note(TBB "" "algorithms run in the calling thread only")
+endif()
+
 # nvcc for the .cu files. twill::cuda is twill::twill with the options that CUDA sources need.
 set(TWILL_HAS_NVCC FALSE)
 if(PROJECT_IS_TOP_LEVEL AND NOT TWILL_CUDA STREQUAL OFF)

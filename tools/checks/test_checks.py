@@ -70,6 +70,13 @@ class Umbrellas(Tree):
         path.write_text(path.read_text() + "int x;\n")
         self.assertIn("more than includes", "".join(umbrellas.check(self.root)))
 
+    def test_the_umbrella_of_all_leaves_out_what_needs_more(self):
+        self.header("core/a.hpp")
+        self.header("algorithms/b.hpp", "twill/core/a.hpp")
+        umbrellas.write(self.root)
+        self.assertEqual(list(umbrellas.check(self.root)), [])
+        self.assertNotIn("algorithms", (self.root / "include/twill/twill.hpp").read_text())
+
 
 class Files(Tree):
     def test_length_licence_guard_and_macros(self):

@@ -9,7 +9,10 @@ from pathlib import Path
 LAYERS = [
     "core", "device", "memory", "kernel", "tensor", "graph", "compile", "expr",
     "ops", "nn", "optim", "train", "data", "io", "parallel", "profile",
+    "algorithms",
 ]
+# Layers with an umbrella that <twill/twill.hpp> leaves out, because they need a library that not everybody has.
+APART = ["algorithms"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 

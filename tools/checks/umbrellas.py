@@ -35,7 +35,7 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     """Each umbrella that has to exist, with its includes."""
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
-    result["twill/twill.hpp"] = sorted(result)
+    result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART})
     return result
 
 

@@ -1,0 +1,149 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The elements of a host tensor as a random-access range in row-major order, whatever its strides: `begin(x)`, `end(x)`,
+// range-for, the standard algorithms and Thrust. Iterators refer to the tensor's memory and are good for as long as that
+// lives; `begin` waits for the work that the device was given before. A contiguous tensor is also a `std::span`
+// (`span_of`), which is faster where the elements are few operations apart. Read next: algorithms/lazy_iterator.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace algorithms {
+
+/// Where element i of a view lies, for i in row-major order. Axes that are one walk are one axis here, so that most views
+/// need no division.
+template <int Rank> struct Walk {
+  static constexpr auto room = static_cast<std::size_t>(Rank > 0 ? Rank : 1);
+  int rank = 0;
+  std::array<std::int64_t, room> extents{};
+  std::array<std::int64_t, room> strides{};
+
+  Walk() = default;
+  Walk(const Dims& of_extents, const Dims& of_strides) {
+    for (int axis = 0; axis < of_extents.rank; ++axis) {
+      if (of_extents[axis] == 1) continue;
+      const auto last = static_cast<std::size_t>(rank - 1);
+      if (rank > 0 && strides[last] == of_strides[axis] * of_extents[axis]) {
+        extents[last] *= of_extents[axis];
+        strides[last] = of_strides[axis];
+      } else {
+        extents[static_cast<std::size_t>(rank)] = of_extents[axis];
+        strides[static_cast<std::size_t>(rank)] = of_strides[axis];
+        ++rank;
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const {
+    std::int64_t sum = 0;
+    for (int axis = rank - 1; axis > 0; --axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      sum += index % extents[at] * strides[at];
+      index /= extents[at];
+    }
+    return sum + index * strides[0];
+  }
+};
+
+/// What iterators that know only their index have in common; `Derived` says what element `index()` is.
+template <class Derived, class Value, class Reference> class IndexIterator {
+public:
+  using iterator_concept = std::random_access_iterator_tag;
+  // Also where a reference is a value, which C++17 would call an input iterator: algorithms choose their strategy by it.
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = Value;
+  using difference_type = std::ptrdiff_t;
+  using reference = Reference;
+
+  [[nodiscard]] difference_type index() const { return index_; }
+  [[nodiscard]] Reference operator*() const { return self().at(index_); }
+  [[nodiscard]] Reference operator[](difference_type distance) const { return self().at(index_ + distance); }
+
+  Derived& operator++() { return *this += 1; }
+  Derived& operator--() { return *this += -1; }
+  Derived operator++(int) {
+    Derived before = self();
+    ++index_;
+    return before;
+  }
+  Derived operator--(int) {
+    Derived before = self();
+    --index_;
+    return before;
+  }
+  Derived& operator+=(difference_type distance) {
+    index_ += distance;
+    return static_cast<Derived&>(*this);
+  }
+  Derived& operator-=(difference_type distance) { return *this += -distance; }
+  [[nodiscard]] friend Derived operator+(Derived at, difference_type distance) { return at += distance; }
+  [[nodiscard]] friend Derived operator+(difference_type distance, Derived at) { return at += distance; }
+  [[nodiscard]] friend Derived operator-(Derived at, difference_type distance) { return at -= distance; }
+  [[nodiscard]] friend difference_type operator-(const Derived& left, const Derived& right) {
+    return left.index() - right.index();
+  }
+  [[nodiscard]] friend bool operator==(const Derived& left, const Derived& right) {
+    return left.index() == right.index();
+  }
+  [[nodiscard]] friend std::strong_ordering operator<=>(const Derived& left, const Derived& right) {
+    return left.index() <=> right.index();
+  }
+
+protected:
+  IndexIterator() = default;
+  explicit IndexIterator(difference_type index) : index_{index} {}
+
+private:
+  [[nodiscard]] const Derived& self() const { return static_cast<const Derived&>(*this); }
+
+  difference_type index_ = 0;
+};
+
+/// An iterator over the elements of a tensor.
+template <Scalar T, int Rank> class ElementIterator : public IndexIterator<ElementIterator<T, Rank>, T, T&> {
+public:
+  using pointer = T*;
+
+  ElementIterator() = default;
+  ElementIterator(T* data, const Walk<Rank>& walk, std::int64_t index)
+      : IndexIterator<ElementIterator<T, Rank>, T, T&>{index}, data_{data}, walk_{walk} {}
+
+  [[nodiscard]] T& at(std::ptrdiff_t index) const { return data_[walk_.offset(index)]; }
+  [[nodiscard]] T* operator->() const { return &at(this->index()); }
+
+private:
+  T* data_ = nullptr;
+  Walk<Rank> walk_{};
+};
+
+} // namespace algorithms
+
+/// The first element in row-major order. Waits for the device.
+template <Scalar T, AnyShape S>
+[[nodiscard]] algorithms::ElementIterator<T, S::rank> begin(const Tensor<T, Cpu, S>& x) {
+  synchronize(x.device());
+  return {x.data(), {x.shape(), x.strides()}, 0};
+}
+/// Behind the last element.
+template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::rank> end(const Tensor<T, Cpu, S>& x) {
+  return {x.data(), {x.shape(), x.strides()}, x.elements()};
+}
+// std::ranges deletes a begin(auto&) that would be closer to what is not const.
+template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::rank> begin(Tensor<T, Cpu, S>& x) {
+  return begin(std::as_const(x));
+}
+template <Scalar T, AnyShape S> [[nodiscard]] algorithms::ElementIterator<T, S::rank> end(Tensor<T, Cpu, S>& x) {
+  return end(std::as_const(x));
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,161 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A `lazy` expression as a random-access range that computes element i when it is asked for it: no memory for a result.
+// Iterators share the expression's handles, so they stay good when it is gone. One element is computed by the scalar
+// primitives of kernel/apply.hpp, so functions such as exp may differ from the vector kernels in the last place. For a range
+// that is read more than once `eval` is cheaper. Read next: algorithms/sort.hpp.
+
+#include <twill/algorithms/element_iterator.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/expr/bind.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/program.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/summary.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+namespace algorithms {
+
+/// The lines of a program over one element.
+template <class P> struct ElementProgram;
+template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
+  static constexpr auto& lines = kernel::summary_of<kernel::Program<Lines...>>.lines;
+  template <std::size_t I> using value_t = kernel::compute_t<scalar_t<lines[I].type>>;
+  template <class Indices> struct Values;
+  template <std::size_t... I> struct Values<std::index_sequence<I...>> { using type = std::tuple<value_t<I>...>; };
+  static constexpr std::size_t count = sizeof...(Lines) - 1; // all but the output
+  using values_type = typename Values<std::make_index_sequence<count>>::type;
+
+  template <std::size_t I, std::size_t... A> static auto step(const values_type& values, std::index_sequence<A...>) {
+    return kernel::apply<lines[I].primitive>(std::get<static_cast<std::size_t>(lines[I].arguments[A])>(values)...);
+  }
+
+  template <std::size_t I>
+  static value_t<I> line(const values_type& values, const kernel::Operand* operands, const std::int64_t* offsets) {
+    constexpr kernel::Line entry = lines[I];
+    using T = scalar_t<entry.type>;
+    if constexpr (entry.kind == kernel::LineKind::input) {
+      return static_cast<value_t<I>>(static_cast<const T*>(operands[entry.operand].data)[offsets[entry.operand]]);
+    } else if constexpr (entry.kind == kernel::LineKind::immediate) {
+      T element;
+      std::memcpy(static_cast<void*>(&element), &operands[entry.operand].bits, sizeof(T));
+      return static_cast<value_t<I>>(element);
+    } else if constexpr (entry.kind == kernel::LineKind::cast) {
+      const auto value = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
+      return static_cast<value_t<I>>(static_cast<T>(kernel::convert<value_t<I>>(value)));
+    } else {
+      return static_cast<value_t<I>>(step<I>(values, std::make_index_sequence<entry.arity>{}));
+    }
+  }
+
+  /// The last value before it would be stored.
+  template <class Result> static Result run(const kernel::Operand* operands, const std::int64_t* offsets) {
+    values_type values{};
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((std::get<I>(values) = line<I>(values, operands, offsets)), ...);
+    }
+    (std::make_index_sequence<count>{});
+    return static_cast<Result>(std::get<static_cast<std::size_t>(lines[count].arguments[0])>(values));
+  }
+};
+
+/// An expression, bound to its memory.
+template <class E> class LazyElements {
+public:
+  using Source = expr::Elementwise<E, E::dtype, true>;
+  using Bound = expr::Operands<Source>;
+  using value_type = typename E::value_type;
+
+  explicit LazyElements(const E& expression) : expression_{expression} {
+    extents_ = expr::extents_of(expression_);
+    expr::Binder binder{operands_.data(), Bound::operand_of_leaf.data(), extents_.rank};
+    expression_.each_leaf(binder);
+    expr::bind_numbers(operands_.data(), Bound::entries.data(), Bound::count, extents_.rank);
+    elements_ = extents_.elements();
+    synchronize(expression_.device());
+  }
+
+  [[nodiscard]] std::int64_t elements() const { return elements_; }
+
+  [[nodiscard]] value_type at(std::int64_t index) const {
+    std::array<std::int64_t, Bound::count> offsets{};
+    for (int axis = extents_.rank - 1; axis >= 0; --axis) {
+      const std::int64_t place = axis > 0 ? index % extents_[axis] : index;
+      index /= extents_[axis];
+      for (std::size_t o = 0; o + 1 < Bound::count; ++o)
+        offsets[o] += place * operands_[o].strides[static_cast<std::size_t>(axis)];
+    }
+    return ElementProgram<typename expr::ProgramOf<Source>::type>::template run<value_type>(operands_.data(),
+                                                                                            offsets.data());
+  }
+
+private:
+  E expression_;
+  Dims extents_{};
+  std::int64_t elements_ = 0;
+  std::array<kernel::Operand, Bound::count> operands_{};
+};
+
+/// An iterator over the values of an expression.
+template <class E>
+class LazyIterator : public IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type> {
+public:
+  using pointer = void;
+
+  LazyIterator() = default;
+  LazyIterator(std::shared_ptr<const LazyElements<E>> elements, std::int64_t index)
+      : IndexIterator<LazyIterator<E>, typename E::value_type, typename E::value_type>{index},
+        elements_{std::move(elements)} {}
+
+  [[nodiscard]] typename E::value_type at(std::ptrdiff_t index) const { return elements_->at(index); }
+
+private:
+  std::shared_ptr<const LazyElements<E>> elements_{};
+};
+
+template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
+  static_assert(E::owns, "twill: begin: an expression refers to tensors that may be gone; keep it with lazy(a * b)");
+  static_assert(!E::has_reductions,
+                "twill: begin: an element of a reduction costs a whole pass; evaluate it (Tensor c = "
+                "sum<1>(x)) and take the tensor's elements");
+  static_assert(std::is_same_v<typename E::device_type, Cpu>,
+                "twill: begin: the elements of an expression are computed on the host; move its tensors with cpu()");
+  return std::make_shared<const LazyElements<E>>(expression);
+}
+
+} // namespace algorithms
+
+// Beside the expressions, so that a range-for finds them there. Twice each: std::ranges deletes a begin(auto&) that would be
+// closer to what is not const.
+namespace expr {
+/// The first value of an expression in row-major order.
+template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> begin(const E& expression) {
+  return {algorithms::lazy_elements(expression), 0};
+}
+template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> begin(E& expression) {
+  return begin(std::as_const(expression));
+}
+/// Behind the last value.
+template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(const E& expression) {
+  return {nullptr, extents_of(expression).elements()};
+}
+template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(E& expression) {
+  return end(std::as_const(expression));
+}
+} // namespace expr
+using expr::begin;
+using expr::end;
+
+} // namespace twill::inline v0

@@ -1,0 +1,77 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an algorithm runs, chosen by an argument: `sort(x)` and `sort(x, in_sequence)` in the calling thread, `sort(x,
+// in_parallel)` on the threads of TBB. They are Thrust's host systems, named explicitly, so no macro of Thrust's has to be set
+// and a program can use both. TBB is there where TWILL_WITH_TBB is defined (twill::algorithms does so where it is found);
+// without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
+
+#include <thrust/system/cpp/execution_policy.h>
+#if defined(TWILL_WITH_TBB)
+#include <thrust/system/tbb/execution_policy.h>
+#endif
+
+#include <type_traits>
+
+namespace twill::inline v0 {
+namespace algorithms {
+
+struct Sequential {
+  static constexpr bool is_parallel = false;
+  [[nodiscard]] static const auto& thrust() { return ::thrust::cpp::par; }
+};
+
+/// `Always` is true: only naming the policy asks whether it is there.
+template <bool Always = true> struct ParallelThreads {
+  static constexpr bool is_parallel = true;
+#if defined(TWILL_WITH_TBB)
+  [[nodiscard]] static const auto& thrust() { return ::thrust::tbb::par; }
+#else
+  [[nodiscard]] static const auto& thrust() {
+    static_assert(!Always,
+                  "twill: in_parallel: this build has no TBB; install libtbb-dev and link twill::algorithms, or "
+                  "pass in_sequence");
+    return ::thrust::cpp::par;
+  }
+#endif
+};
+using Parallel = ParallelThreads<>;
+
+/// The way round in which elements are put.
+struct Ascending {};
+struct Descending {};
+
+template <class O> inline constexpr bool is_policy = std::is_same_v<O, Sequential> || std::is_same_v<O, Parallel>;
+template <class O> inline constexpr bool is_order = std::is_same_v<O, Ascending> || std::is_same_v<O, Descending>;
+
+/// What may follow the operands of an algorithm: a policy and an order, each at most once, in any order.
+template <class... O>
+concept Options = ((is_policy<O> || is_order<O>)&&...) && ((is_policy<O> ? 1 : 0) + ... + 0) <= 1 &&
+                  ((is_order<O> ? 1 : 0) + ... + 0) <= 1;
+
+template <class... O> using policy_t = std::conditional_t<(std::is_same_v<O, Parallel> || ...), Parallel, Sequential>;
+template <class... O> inline constexpr bool is_descending = (std::is_same_v<O, Descending> || ...);
+
+/// The order of sorting: numbers by size and NaN behind all of them; descending is the exact reverse.
+template <bool IsDescending> struct Before {
+  template <class T> [[nodiscard]] constexpr bool operator()(const T& left, const T& right) const {
+    const T& a = IsDescending ? right : left;
+    const T& b = IsDescending ? left : right;
+    return a < b || (b != b && a == a);
+  }
+};
+/// Equal, or both NaN.
+struct Same {
+  template <class T> [[nodiscard]] constexpr bool operator()(const T& a, const T& b) const {
+    return a == b || (a != a && b != b);
+  }
+};
+
+} // namespace algorithms
+
+inline constexpr algorithms::Sequential in_sequence{};
+inline constexpr algorithms::Parallel in_parallel{};
+inline constexpr algorithms::Ascending ascending{};
+inline constexpr algorithms::Descending descending{};
+
+} // namespace twill::inline v0

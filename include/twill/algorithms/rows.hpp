@@ -1,0 +1,67 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tensor cut into rows along one axis, in memory of its own: what sorting and selecting along an axis work on. The axis is
+// exchanged with the last one, so the rows are contiguous whatever the strides were, and exchanged back at the end.
+
+#include <twill/algorithms/policy.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/matmul.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/shapes.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::algorithms {
+
+/// The operand as a tensor on the host.
+template <class X> [[nodiscard]] auto host_tensor(X&& x) {
+  auto tensor = expr::as_tensor(std::forward<X>(x));
+  static_assert(std::is_same_v<typename decltype(tensor)::device_type, Cpu>,
+                "twill: algorithms: Thrust's host systems sort host tensors; move the operand with cpu()");
+  return tensor;
+}
+
+/// A copy of x whose rows along the axis are contiguous: the axis and the last one exchanged.
+template <int Axis, class X> [[nodiscard]] auto copied_rows(const X& x) {
+  constexpr int axis = axis_of<Axis, X::rank>;
+  auto rows = x.template transpose<axis, X::rank - 1>().clone();
+  synchronize(rows.device());
+  return rows;
+}
+/// The axes in their places again, row-major.
+template <int Axis, class Rows> [[nodiscard]] auto as_before(const Rows& rows) {
+  constexpr int axis = axis_of<Axis, Rows::rank>;
+  return rows.template transpose<axis, Rows::rank - 1>().contiguous();
+}
+
+[[nodiscard]] inline std::int64_t rows_of(const Dims& extents) {
+  std::int64_t rows = 1;
+  for (int axis = 0; axis + 1 < extents.rank; ++axis) rows *= extents[axis];
+  return rows;
+}
+
+/// f(policy, row) for each row: in parallel over the rows where there are enough of them, else within each.
+template <class Policy, class F> void for_each_row(Policy policy, std::int64_t rows, F f) {
+  if constexpr (Policy::is_parallel) {
+    if (rows >= 2 * static_cast<std::int64_t>(std::thread::hardware_concurrency())) {
+      const thrust::counting_iterator<std::int64_t> first{0};
+      thrust::for_each(Policy::thrust(), first, first + rows, [&](std::int64_t row) { f(Sequential{}, row); });
+      return;
+    }
+  }
+  for (std::int64_t row = 0; row < rows; ++row) f(policy, row);
+}
+
+} // namespace twill::inline v0::algorithms

@@ -1,0 +1,124 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Places in sorted vectors, and counts of values: `searchsorted`, `bincount`, `histogram`, as NumPy defines them.
+
+#include <twill/algorithms/policy.hpp>
+#include <twill/algorithms/rows.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <thrust/binary_search.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+namespace algorithms {
+/// Before the first element that is not less, or behind the last that is not greater.
+struct Left {};
+struct Right {};
+template <class O> inline constexpr bool is_side = std::is_same_v<O, Left> || std::is_same_v<O, Right>;
+
+template <class... O>
+concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2;
+} // namespace algorithms
+
+/// NumPy's `side='left'`, the default, and `side='right'`.
+inline constexpr algorithms::Left side_left{};
+inline constexpr algorithms::Right side_right{};
+
+/// Where each value would have to be put into a sorted vector (int64, in the shape of the values): before equal elements, or
+/// with the option `side_right` behind them. Both are compared in their common element type; NaN counts as the greatest.
+template <TensorOperand A, TensorOperand V, class... O>
+requires algorithms::SearchOptions<O...>
+[[nodiscard]] auto searchsorted(A&& sorted, V&& values, O...) {
+  using Policy = algorithms::policy_t<O...>;
+  const auto given = algorithms::host_tensor(std::forward<A>(sorted));
+  const auto wanted = algorithms::host_tensor(std::forward<V>(values));
+  static_assert(decltype(given)::rank == 1, "twill: searchsorted: the sorted operand is a vector; flatten it first");
+  using T = promote_t<typename decltype(given)::value_type, typename decltype(wanted)::value_type>;
+  const auto from = given.template to<T>().contiguous();
+  const auto what = wanted.template to<T>().contiguous();
+  Tensor<std::int64_t, Cpu, typename decltype(wanted)::shape_type> result(what.device(), what.shape());
+  synchronize(from.device());
+  synchronize(what.device());
+  if (what.elements() == 0) return result;
+  const T* first = from.data();
+  const T* last = first + from.elements();
+  const T* begin = what.data();
+  const T* end = begin + what.elements();
+  if constexpr ((std::is_same_v<O, algorithms::Right> || ...))
+    thrust::upper_bound(Policy::thrust(), first, last, begin, end, result.data(), algorithms::Before<false>{});
+  else
+    thrust::lower_bound(Policy::thrust(), first, last, begin, end, result.data(), algorithms::Before<false>{});
+  return result;
+}
+
+/// How often each of 0, 1, ... occurs in a vector of integers; at least `least_bins` counts. throws: ValueError (negative)
+template <TensorOperand X>
+[[nodiscard]] Tensor<std::int64_t, Cpu, Shape<dyn>> bincount(X&& x, std::int64_t least_bins = 0) {
+  const auto source = algorithms::host_tensor(std::forward<X>(x)).contiguous();
+  using T = typename decltype(source)::value_type;
+  static_assert(std::integral<T>, "twill: bincount: the values are integers; convert them with to<int>()");
+  static_assert(decltype(source)::rank == 1, "twill: bincount: the values are a vector; flatten them first");
+  synchronize(source.device());
+  const T* first = source.data();
+  const T* last = first + source.elements();
+  std::int64_t bins = least_bins;
+  for (const T* at = first; at != last; ++at) {
+    if (*at < T{}) throw ValueError("bincount: a value is " + std::to_string(*at) + "; values are at least 0");
+    bins = std::max(bins, static_cast<std::int64_t>(*at) + 1);
+  }
+  Tensor<std::int64_t, Cpu, Shape<dyn>> counts(source.device(), Dims(bins));
+  std::fill(counts.data(), counts.data() + bins, 0);
+  for (const T* at = first; at != last; ++at) ++counts.data()[static_cast<std::int64_t>(*at)];
+  return counts;
+}
+
+/// Counts of a histogram, and the edges between its bins.
+struct Histogram {
+  Tensor<std::int64_t, Cpu, Shape<dyn>> counts;
+  Tensor<double, Cpu, Shape<dyn>> edges;
+};
+
+/// How many elements lie in each of `bins` equally wide bins from low to high; the last bin includes high, elements outside
+/// are not counted. throws: ValueError (no bins; low above high; bounds that are not finite)
+template <TensorOperand X> [[nodiscard]] Histogram histogram(X&& x, std::int64_t bins, double low, double high) {
+  if (bins < 1) throw ValueError("histogram: there are " + std::to_string(bins) + " bins; at least 1 is needed");
+  if (!(low <= high) || high - high != 0 || low - low != 0)
+    throw ValueError("histogram: the bounds are " + std::to_string(low) + " and " + std::to_string(high) +
+                     "; they are finite and in order");
+  if (low == high) {
+    low -= 0.5;
+    high += 0.5;
+  }
+  const auto source = algorithms::host_tensor(std::forward<X>(x)).contiguous();
+  Histogram result{Tensor<std::int64_t, Cpu, Shape<dyn>>(source.device(), Dims(bins)),
+                   Tensor<double, Cpu, Shape<dyn>>(source.device(), Dims(bins + 1))};
+  synchronize(source.device());
+  std::fill(result.counts.data(), result.counts.data() + bins, 0);
+  double* edges = result.edges.data();
+  // edge[i] = i (high - low) / bins + low, as linspace computes it
+  const double width = (high - low) / static_cast<double>(bins);
+  for (std::int64_t i = 0; i < bins; ++i) edges[i] = static_cast<double>(i) * width + low;
+  edges[bins] = high;
+  for (std::int64_t i = 0; i < source.elements(); ++i) {
+    const auto value = static_cast<double>(source.data()[i]);
+    if (!(value >= low && value <= high)) continue;
+    const std::int64_t bin = std::upper_bound(edges, edges + bins + 1, value) - edges - 1;
+    ++result.counts.data()[std::min(bin, bins - 1)];
+  }
+  return result;
+}
+
+} // namespace twill::inline v0

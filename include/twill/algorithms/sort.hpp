@@ -1,0 +1,73 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorting along an axis through Thrust: `sort<0>(x)`, `argsort(x, descending)`, `sort<-1>(a * b, in_parallel)`. The sort is
+// stable, so equal elements keep their order; NaN comes last, as in NumPy, and first in descending order, as in PyTorch.
+// Operands may be expressions and views of any strides; the result is a new row-major tensor.
+// Read next: algorithms/select.hpp, algorithms/unique.hpp.
+
+#include <twill/algorithms/policy.hpp>
+#include <twill/algorithms/rows.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace twill::inline v0 {
+
+namespace algorithms {
+
+/// Sorts each row of x and moves its indices with it.
+template <bool IsDescending, class Policy, class Rows> [[nodiscard]] auto sort_rows_with_indices(Policy p, Rows& rows) {
+  using T = typename Rows::value_type;
+  Tensor<std::int64_t, Cpu, typename Rows::shape_type> indices(rows.device(), rows.shape());
+  if (rows.elements() == 0) return indices;
+  const std::int64_t length = rows.size(-1);
+  for_each_row(p, rows_of(rows.shape()), [&, length](auto policy, std::int64_t row) {
+    T* keys = rows.data() + row * length;
+    std::int64_t* places = indices.data() + row * length;
+    thrust::sequence(policy.thrust(), places, places + length);
+    thrust::stable_sort_by_key(policy.thrust(), keys, keys + length, places, Before<IsDescending>{});
+  });
+  return indices;
+}
+
+} // namespace algorithms
+
+/// The elements in order along an axis. Options: `in_sequence` or `in_parallel`, `ascending` or `descending`.
+template <int Axis = -1, TensorOperand X, class... O>
+requires algorithms::Options<O...>
+[[nodiscard]] auto sort(X&& x, O...) {
+  using Policy = algorithms::policy_t<O...>;
+  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  using T = typename decltype(source)::value_type;
+  auto rows = algorithms::copied_rows<Axis>(source);
+  if (rows.elements() > 0) {
+    const std::int64_t length = rows.size(-1);
+    algorithms::for_each_row(Policy{}, algorithms::rows_of(rows.shape()), [&](auto policy, std::int64_t row) {
+      T* first = rows.data() + row * length;
+      thrust::stable_sort(policy.thrust(), first, first + length,
+                          algorithms::Before<algorithms::is_descending<O...>>{});
+    });
+  }
+  return algorithms::as_before<Axis>(rows);
+}
+
+/// The indices (int64) along an axis that would sort it. Options as for `sort`.
+template <int Axis = -1, TensorOperand X, class... O>
+requires algorithms::Options<O...>
+[[nodiscard]] auto argsort(X&& x, O...) {
+  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  auto rows = algorithms::copied_rows<Axis>(source);
+  const auto indices =
+      algorithms::sort_rows_with_indices<algorithms::is_descending<O...>>(algorithms::policy_t<O...>{}, rows);
+  return algorithms::as_before<Axis>(indices);
+}
+
+} // namespace twill::inline v0
