@@ -97,6 +97,7 @@ TEST_CASE("a lazy expression computes the element that is asked for", "[algorith
   check_lazy(lazy(x(all, 0, slice{.step = -2}) * 2));
   check_lazy(lazy(x(0, 0, 3) + 1));
   check_lazy(lazy(x(slice{0, 0}) + y));
+  check_lazy(lazy(take<0>(x, tensor({2, 0, 1, 2})) * 2));
   check_lazy(lazy(square(x) - square(x) * square(x)));
 }
 

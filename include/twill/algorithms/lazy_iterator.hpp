@@ -7,6 +7,7 @@
 // that is read more than once `eval` is cheaper. Read next: algorithms/sort.hpp.
 
 #include <twill/algorithms/element_iterator.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/bind.hpp>
@@ -25,8 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace algorithms {
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
 /// The lines of a program over one element.
 template <class P> struct ElementProgram;
@@ -55,7 +55,13 @@ template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
     } else if constexpr (entry.kind == kernel::LineKind::cast) {
       const auto value = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
       return static_cast<value_t<I>>(static_cast<T>(kernel::convert<value_t<I>>(value)));
+    } else if constexpr (entry.kind == kernel::LineKind::gather) {
+      const auto moved = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
+      return static_cast<value_t<I>>(
+          static_cast<const T*>(operands[entry.operand].data)[offsets[entry.operand] + moved]);
     } else {
+      static_assert(entry.kind == kernel::LineKind::step,
+                    "twill: begin: this expression has no single elements; evaluate it");
       return static_cast<value_t<I>>(step<I>(values, std::make_index_sequence<entry.arity>{}));
     }
   }
@@ -135,11 +141,11 @@ template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
   return std::make_shared<const LazyElements<E>>(expression);
 }
 
-} // namespace algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA
 
 // Beside the expressions, so that a range-for finds them there. Twice each: std::ranges deletes a begin(auto&) that would be
 // closer to what is not const.
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 /// The first value of an expression in row-major order.
 template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> begin(const E& expression) {
   return {algorithms::lazy_elements(expression), 0};
@@ -154,8 +160,10 @@ template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(const E& ex
 template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(E& expression) {
   return end(std::as_const(expression));
 }
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 using expr::begin;
 using expr::end;
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

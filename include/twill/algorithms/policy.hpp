@@ -6,6 +6,8 @@
 // and a program can use both. TBB is there where TWILL_WITH_TBB is defined (twill::algorithms does so where it is found);
 // without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <thrust/system/cpp/execution_policy.h>
 #if defined(TWILL_WITH_TBB)
 #include <thrust/system/tbb/execution_policy.h>
@@ -13,8 +15,7 @@
 
 #include <type_traits>
 
-namespace twill::inline v0 {
-namespace algorithms {
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
 struct Sequential {
   static constexpr bool is_parallel = false;
@@ -67,11 +68,13 @@ struct Same {
   }
 };
 
-} // namespace algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 inline constexpr algorithms::Sequential in_sequence{};
 inline constexpr algorithms::Parallel in_parallel{};
 inline constexpr algorithms::Ascending ascending{};
 inline constexpr algorithms::Descending descending{};
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -5,12 +5,12 @@
 // exchanged with the last one, so the rows are contiguous whatever the strides were, and exchanged back at the end.
 
 #include <twill/algorithms/policy.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
-#include <twill/expr/matmul.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/shapes.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -23,14 +23,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::algorithms {
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
 /// The operand as a tensor on the host.
 template <class X> [[nodiscard]] auto host_tensor(X&& x) {
-  auto tensor = expr::as_tensor(std::forward<X>(x));
-  static_assert(std::is_same_v<typename decltype(tensor)::device_type, Cpu>,
+  static_assert(std::is_same_v<typename std::remove_cvref_t<X>::device_type, Cpu>,
                 "twill: algorithms: Thrust's host systems sort host tensors; move the operand with cpu()");
-  return tensor;
+  if constexpr (AnyTensor<X>)
+    return std::remove_cvref_t<X>(std::forward<X>(x));
+  else
+    return eval(std::forward<X>(x));
 }
 
 /// A copy of x whose rows along the axis are contiguous: the axis and the last one exchanged.
@@ -64,4 +66,4 @@ template <class Policy, class F> void for_each_row(Policy policy, std::int64_t r
   for (std::int64_t row = 0; row < rows; ++row) f(policy, row);
 }
 
-} // namespace twill::inline v0::algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA

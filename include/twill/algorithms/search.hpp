@@ -5,6 +5,7 @@
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
@@ -23,7 +24,15 @@
 
 namespace twill::inline v0 {
 
-namespace algorithms {
+/// Counts of a histogram, and the edges between its bins.
+struct Histogram {
+  Tensor<std::int64_t, Cpu, Shape<dyn>> counts;
+  Tensor<double, Cpu, Shape<dyn>> edges;
+};
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 /// Before the first element that is not less, or behind the last that is not greater.
 struct Left {};
 struct Right {};
@@ -31,7 +40,9 @@ template <class O> inline constexpr bool is_side = std::is_same_v<O, Left> || st
 
 template <class... O>
 concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2;
-} // namespace algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// NumPy's `side='left'`, the default, and `side='right'`.
 inline constexpr algorithms::Left side_left{};
@@ -85,12 +96,6 @@ template <TensorOperand X>
   return counts;
 }
 
-/// Counts of a histogram, and the edges between its bins.
-struct Histogram {
-  Tensor<std::int64_t, Cpu, Shape<dyn>> counts;
-  Tensor<double, Cpu, Shape<dyn>> edges;
-};
-
 /// How many elements lie in each of `bins` equally wide bins from low to high; the last bin includes high, elements outside
 /// are not counted. throws: ValueError (no bins; low above high; bounds that are not finite)
 template <TensorOperand X> [[nodiscard]] Histogram histogram(X&& x, std::int64_t bins, double low, double high) {
@@ -121,4 +126,4 @@ template <TensorOperand X> [[nodiscard]] Histogram histogram(X&& x, std::int64_t
   return result;
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -8,6 +8,7 @@
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
 #include <twill/algorithms/sort.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -25,7 +26,9 @@ template <class Values, class Indices> struct Selected {
   Indices indices;
 };
 
-namespace algorithms {
+} // namespace twill::inline v0
+
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
 /// The elements [first, first + count) along the last axis of sorted rows, with the axes in their places again.
 template <int Axis, class Rows> [[nodiscard]] auto cut(const Rows& rows, std::int64_t first, std::int64_t count) {
@@ -46,7 +49,9 @@ template <int Axis, bool IsDescending, class Policy, class X>
   return Selected<decltype(values), decltype(places)>{std::move(values), std::move(places)};
 }
 
-} // namespace algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The k greatest elements along an axis, greatest first, and their indices. Options: a policy, and `ascending` for the k
 /// least. throws: ValueError (k outside 0 to the extent)    cost: a sort of each row
@@ -72,4 +77,4 @@ requires algorithms::Options<O...>
   return Selected<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -8,20 +8,18 @@
 
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
-#include <thrust/sequence.h>
 #include <thrust/sort.h>
 
 #include <cstdint>
 #include <utility>
 
-namespace twill::inline v0 {
-
-namespace algorithms {
+namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
 /// Sorts each row of x and moves its indices with it.
 template <bool IsDescending, class Policy, class Rows> [[nodiscard]] auto sort_rows_with_indices(Policy p, Rows& rows) {
@@ -32,13 +30,15 @@ template <bool IsDescending, class Policy, class Rows> [[nodiscard]] auto sort_r
   for_each_row(p, rows_of(rows.shape()), [&, length](auto policy, std::int64_t row) {
     T* keys = rows.data() + row * length;
     std::int64_t* places = indices.data() + row * length;
-    thrust::sequence(policy.thrust(), places, places + length);
+    for (std::int64_t i = 0; i < length; ++i) places[i] = i;
     thrust::stable_sort_by_key(policy.thrust(), keys, keys + length, places, Before<IsDescending>{});
   });
   return indices;
 }
 
-} // namespace algorithms
+} // namespace twill::inline v0::algorithms::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The elements in order along an axis. Options: `in_sequence` or `in_parallel`, `ascending` or `descending`.
 template <int Axis = -1, TensorOperand X, class... O>
@@ -70,4 +70,4 @@ requires algorithms::Options<O...>
   return algorithms::as_before<Axis>(indices);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -7,6 +7,7 @@
 #include <twill/algorithms/policy.hpp>
 #include <twill/algorithms/rows.hpp>
 #include <twill/algorithms/sort.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -27,6 +28,10 @@ template <Scalar T, AnyShape S> struct Unique {
   Tensor<std::int64_t, Cpu, S> inverse_indices;
   Tensor<std::int64_t, Cpu, Shape<dyn>> counts;
 };
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// The distinct elements in order. Options: a policy.
 template <TensorOperand X, class... O>
@@ -75,4 +80,4 @@ requires algorithms::Options<O...>
                       counts[all_distinct].clone()};
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA
