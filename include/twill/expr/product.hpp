@@ -60,6 +60,8 @@ inline constexpr LabelExtents known_extents = [] {
   return extents_of_labels(Rule::pattern, shapes);
 }();
 
+template <class First, class... More> [[nodiscard]] constexpr DType first_type() { return First::dtype; }
+
 /// The first operand whose element type differs from the first one's; 0 when all agree.
 template <class... A> [[nodiscard]] constexpr int odd_operand() {
   const DType types[] = {A::dtype...};
@@ -109,7 +111,7 @@ template <class Rule, class... A> struct Product : Evaluates<Product<Rule, A...>
   static constexpr bool owns = (A::owns && ...);
   static constexpr bool has_reductions = true; // whoever reads an operand may need it after the result has begun
   static constexpr bool shape_is_proven = (A::shape_type::is_static && ...);
-  static constexpr DType dtype = std::array{A::dtype...}[0];
+  static constexpr DType dtype = first_type<A...>();
   static_assert(check_product<Rule, A...>());
   static constexpr LabelExtents known = known_extents<Rule, A...>;
   using rule = Rule;
