@@ -12,6 +12,7 @@
 #include <twill/nn/losses.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/no_grad.hpp>
+#include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/tracked.hpp>

@@ -20,6 +20,9 @@ enum class UnitKind : std::uint8_t { elementwise, row, column, operation };
 /// The largest number of steps in one program; beyond it registers spill and compile time grows.
 inline constexpr int max_steps = 32;
 
+/// The same of a program that reduces rows: cut in two, it would write and read whole rows between its parts.
+inline constexpr int max_row_steps = 48;
+
 struct Unit {
   UnitKind kind = UnitKind::elementwise;
   Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
@@ -46,6 +49,7 @@ public:
       else if (is_elementwise(node.kind) || node.kind == Kind::reduce || node.kind == Kind::assign)
         add_fusable(id);
     }
+    join_neighbours();
   }
 
   /// The unit that computes a node, -1 for leaves and views.
@@ -168,7 +172,8 @@ private:
 
   [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
     if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
-    if (static_cast<int>(a.members.size() + b.members.size()) > max_steps) return false;
+    const bool is_row = a.kind == UnitKind::row || b.kind == UnitKind::row;
+    if (static_cast<int>(a.members.size() + b.members.size()) > (is_row ? max_row_steps : max_steps)) return false;
     if (a.grid == b.grid) {
       if (a.kind == UnitKind::column && b.kind == UnitKind::column) return a.column_axis == b.column_axis;
       return !(a.kind == UnitKind::column && b.kind == UnitKind::row) &&
@@ -241,6 +246,50 @@ private:
     run_order_.take_place(merged, merged == consumer ? producer : consumer);
     consumer = merged;
     return true;
+  }
+
+  /// Reductions over one grid that read the same tensor, and nothing of each other's, share a launch and the reading: the
+  /// gradients of a scale and a shift, for example. Columns also share what one unit has made.
+  constexpr void join_neighbours() {
+    List<int> reader_of_node(graph_->nodes.size(), -1);
+    List<int> reader_of_unit(units_.size(), -1);
+    for (int id = 0; id < graph_->size(); ++id) {
+      const Node& node = graph_->node(id);
+      if (!is_elementwise(node.kind) && node.kind != Kind::reduce) continue;
+      for (int i = 0; i < node.arity; ++i) {
+        const int root = root_of(*graph_, node.input(i));
+        join_readers(reader_of_node.data()[root], root, id);
+        if (unit(unit_of(id)).kind != UnitKind::column || unit_of(root) < 0) continue;
+        join_readers(reader_of_unit.data()[unit_of(root)], root, id);
+        const Node& made = graph_->node(root); // a column sums what another unit has made of a tensor
+        for (int k = 0; k < made.arity && is_elementwise(made.kind); ++k) {
+          const int behind = root_of(*graph_, made.input(k));
+          join_readers(reader_of_node.data()[behind], behind, id);
+        }
+      }
+    }
+  }
+
+  constexpr void join_readers(int& reader, int root, int id) {
+    const int own = unit_of(id);
+    if (unit(own).kind == UnitKind::elementwise || unit_of(root) == own || unit(own).grid.rank == 0) return;
+    if (graph::proper_rank(graph_->node(root).shape) != unit(own).grid.rank) return;
+    if (reader >= 0 && find(reader) != own) try_join(find(reader), own);
+    if (reader < 0 || unit(own).kind == UnitKind::column) reader = own;
+  }
+
+  constexpr void try_join(int one, int other) {
+    const Unit& a = unit(one);
+    const Unit& b = unit(other);
+    if (a.kind != b.kind || a.column_axis != b.column_axis || !(a.grid == b.grid) || !compatible(a, b)) return;
+    if (!a.assigned.empty() || !b.assigned.empty() || depends_directly(a, other) || depends_directly(b, one)) return;
+    const auto dependencies = [&](int of, const auto& visit) {
+      for (int on : unit(of).dependencies) visit(find(on));
+    };
+    const bool in_order = run_order_.is_before(one, other);
+    if (!run_order_.join(in_order ? one : other, in_order ? other : one, dependencies)) return;
+    const int merged = merge(other, one);
+    run_order_.take_place(merged, merged == other ? one : other);
   }
 
   [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {

@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Normalisations over the rows of an axis, as compositions of reductions and arithmetic. The fuser knows none of them: each
+// becomes one row program by itself, and so does its gradient. Definitions and defaults are PyTorch's.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/reductions.hpp>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// (x - mean) / sqrt(variance + epsilon) over one axis.
+[[nodiscard]] constexpr Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+  const Value centred = x - mean(x, {axis}, KeepDims::yes, line);
+  return centred * rsqrt(mean(square(centred), {axis}, KeepDims::yes, line) + epsilon);
+}
+
+/// The same over the last axis, scaled and shifted by vectors of its length.
+[[nodiscard]] constexpr Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
+                                         int line = __builtin_LINE()) {
+  return layer_norm(x, epsilon, -1, line) * scale + shift;
+}
+
+/// x / sqrt(mean(x^2) + epsilon) over one axis.
+[[nodiscard]] constexpr Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+  return x * rsqrt(mean(square(x), {axis}, KeepDims::yes, line) + epsilon);
+}
+
+/// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
+[[nodiscard]] constexpr Value normalize(Value x, double epsilon = 1e-12, int axis = -1, int line = __builtin_LINE()) {
+  return x / maximum(sqrt(sum(square(x), {axis}, KeepDims::yes, line)), epsilon);
+}
+
+/// The cosine of the angle between a and b over one axis, which disappears.
+[[nodiscard]] constexpr Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
+                                                int line = __builtin_LINE()) {
+  const auto length = [&](Value x) { return maximum(sqrt(sum(square(x), {axis}, KeepDims::no, line)), epsilon); };
+  return sum(a * b, {axis}, KeepDims::no, line) / (length(a) * length(b));
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
