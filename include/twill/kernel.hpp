@@ -14,10 +14,17 @@
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/formulas.hpp>
 #include <twill/kernel/launch.hpp>
+#include <twill/kernel/math/by_primitive.hpp>
+#include <twill/kernel/math/coefficients.hpp>
+#include <twill/kernel/math/division.hpp>
 #include <twill/kernel/math/exponential.hpp>
+#include <twill/kernel/math/gamma.hpp>
+#include <twill/kernel/math/hyperbolic.hpp>
+#include <twill/kernel/math/inverse_trigonometric.hpp>
 #include <twill/kernel/math/logarithm.hpp>
 #include <twill/kernel/math/math.hpp>
 #include <twill/kernel/math/polynomial.hpp>
+#include <twill/kernel/math/power.hpp>
 #include <twill/kernel/math/sigmoidal.hpp>
 #include <twill/kernel/math/trigonometric.hpp>
 #include <twill/kernel/narrow.hpp>

@@ -5,10 +5,8 @@
 A random search moves each coefficient by a few units in the last place and keeps what lowers the largest error of the whole
 float32 evaluation (fused multiply-adds, one division), in units in the last place of the result.
 
-    pip install mpmath numpy && tools/remez/polish.py
+remez.py calls it.
 """
-import math
-
 import numpy as np
 
 
@@ -27,18 +25,23 @@ def evaluate(x, p, q):
     return (x * horner(p)) / horner(q)
 
 
-def polish(name, function, limit, p, q, fixed, rounds=3000, seed=1):
+def polish(function, limit, p, q, fixed, rounds=20000, seed=1):
+    """The lists P and Q as floats; the first `fixed` coefficients of P stay, and the first of Q."""
     random = np.random.default_rng(seed)
-    p, q = (np.array(c, dtype=np.float32) for c in (p, q))
-    x = np.concatenate([random.uniform(1e-3, limit, 30000), np.linspace(limit * 0.3, limit, 30000)]).astype(np.float32)
+    p, q = (np.array([float(v) for v in c], dtype=np.float32) for c in (p, q))
+    x = np.concatenate([random.uniform(1e-3, limit, 40000), np.linspace(limit * 0.3, limit, 160000)]).astype(np.float32)
     exact = np.array([function(float(v)) for v in x])
     unit = np.ldexp(1.0, np.frexp(exact.astype(np.float32))[1] - 24)
 
-    def worst(p, q):
-        return float(np.max(np.abs(evaluate(x, p, q) - exact) / unit))
+    def errors(p, q, at=slice(None)):
+        return np.abs(evaluate(x[at], p, q) - exact[at]) / unit[at]
 
-    best = worst(p, q)
-    start = best
+    def hardest(p, q):
+        """Where the errors are largest now: most moves are refused by a look there."""
+        return np.argpartition(errors(p, q), -2000)[-2000:]
+
+    best = float(errors(p, q).max())
+    hard = hardest(p, q)
     for _ in range(rounds):
         moved = [p.copy(), q.copy()]
         for _ in range(random.integers(1, 4)):
@@ -46,18 +49,25 @@ def polish(name, function, limit, p, q, fixed, rounds=3000, seed=1):
             k = int(random.integers(fixed if side == 0 else 1, len(moved[side])))
             steps = int(random.integers(-3, 4))
             moved[side][k:k + 1].view(np.int32)[0] += steps
-        now = worst(*moved)
+        if errors(*moved, hard).max() > best:
+            continue
+        now = float(errors(*moved).max())
         if now <= best:
             best, (p, q) = now, moved
-    print(f"{name}: {start:.2f} -> {best:.2f} units in the last place")
-    for letter, c in (("P", p), ("Q", q)):
-        print(f"  {letter}:", ", ".join(float(v).hex() + "F" for v in c))
+        hard = np.union1d(hard[-4000:], hardest(*moved))
+    return list(p), list(q)
 
 
-if __name__ == "__main__":
-    h = float.fromhex
-    polish("tanh", math.tanh, 9.02, [1, h("0x1.1213d2p-3"), h("0x1.ca6b32p-9"), h("0x1.5a362ap-16"), h("0x1.cbe16cp-27")],
-           [1, h("0x1.de5f36p-2"), h("0x1.a816e0p-6"), h("0x1.58d374p-12"), h("0x1.a23c58p-21")], 1)
-    polish("erf", math.erf, 3.93, [h("0x1.20dd74p+0"), h("0x1.86b9b4p-3"), h("0x1.b07546p-5"), h("0x1.ef66bep-9"),
-                                   h("0x1.2aa4c4p-12"), h("0x1.12119ap-19")],
-           [1, h("0x1.013bf4p-1"), h("0x1.d3ffb8p-4"), h("0x1.eb6facp-7"), h("0x1.317428p-10"), h("0x1.3ecd28p-15")], 1)
+def saturation(p, q, low, high):
+    """The largest float in [low, high] where x P / Q is 1 to the bit, with fused multiply-adds and without."""
+    p, q = (np.array([float(v) for v in c], dtype=np.float32) for c in (p, q))
+    x = np.arange(np.float32(high).view(np.int32), np.float32(low).view(np.int32), -1, dtype=np.int32).view(np.float32)
+    t = x * x
+
+    def plain(c):
+        sum = np.full_like(t, c[-1])
+        for k in c[-2::-1]:
+            sum = sum * t + k
+        return sum
+    ones = (evaluate(x, p, q) == 1) & ((x * plain(p)) / plain(q) == 1)
+    return x[ones][0]

@@ -1,28 +1,52 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Minimax coefficients for twill's vector math.
+"""Minimax coefficients for twill's vector math: one command makes all of include/twill/kernel/math/coefficients.hpp.
 
-Finds rational (or polynomial) approximations of smallest relative error by Remez's second algorithm: Newton's method solves
-for coefficients and levelled error at a reference of alternation points, then the reference moves to the extrema of the
-error. Printed as C++ literals rounded to float; kernel/math/*.hpp holds them. Run it to see them again:
+Finds rational (or polynomial) approximations of smallest error by Remez's second algorithm: Newton's method solves for
+coefficients and levelled error at a reference of alternation points, then the reference moves to the extrema of the error.
+functions.py beside it says what is approximated where; polish.py rounds two of them better than one coefficient at a time.
 
-    pip install mpmath numpy && tools/remez/remez.py
+    pip install mpmath numpy
+    tools/remez/remez.py --write      # writes the header
+    tools/remez/remez.py --check      # says how the header differs from what is computed; ends with 1 if it does, 4 without mpmath
 """
-import mpmath as mp
-import numpy as np
+import sys
+from pathlib import Path
+
+try:
+    import mpmath as mp
+    import numpy as np
+except ImportError as missing:
+    print(f"remez: {missing}; pip install mpmath numpy")
+    sys.exit(4)
 
 mp.mp.dps = 50
+HEADER = Path(__file__).resolve().parents[2] / "include/twill/kernel/math/coefficients.hpp"
+
+OPENING = """#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coefficients of the vector functions, lowest first. Written by `tools/remez/remez.py --write`, which says beside each
+// list what it approximates, where, and with what error before rounding; do not edit. Read next: kernel/math/polynomial.hpp.
+
+namespace twill::inline v0::kernel::math_coefficients {
+
+// clang-format off
+"""
 
 
-def remez(name, function, interval, degree, denominator=0, constant=None):
-    """function(t) ~ P(t) / Q(t), Q(0) = 1; `constant` fixes P(0)."""
+def remez(function, interval, degree, denominator=0, constant=None, weight=None):
+    """function(t) ~ P(t) / Q(t), Q(0) = 1; `constant` fixes P(0); errors are relative to `weight`, by itself to the function.
+
+    Returns P, Q and the largest error.
+    """
     low, high = map(mp.mpf, interval)
     first = 0 if constant is None else 1
     unknowns = degree + 1 - first + denominator
     nodes = 2000
     grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / nodes) for i in range(nodes + 1)]
     values = [function(t) for t in grid]
-    t64 = np.array([float(t) for t in grid])
+    weights = values if weight is None else [weight(t) for t in grid]
     base = mp.mpf(0) if constant is None else mp.mpf(constant)
 
     def powers(t):
@@ -35,20 +59,20 @@ def remez(name, function, interval, degree, denominator=0, constant=None):
         rows, right = [], []
         for i in coarse:
             top, bottom = powers(grid[i])
-            weight = 1 / (values[i] * q_last[i])
-            rows.append([weight * v for v in top] + [-weight * values[i] * v for v in bottom])
-            right.append(weight * (values[i] - base))
+            scale = 1 / (weights[i] * q_last[i])
+            rows.append([scale * v for v in top] + [-scale * values[i] * v for v in bottom])
+            right.append(scale * (values[i] - base))
         solution = mp.lu_solve(mp.matrix(rows), mp.matrix(right))
         for i in coarse:
             q_last[i] = 1 + sum(solution[degree + 1 - first + k - 1] * grid[i]**k for k in range(1, denominator + 1))
 
     def error(coefficients):
         errors = []
-        for t, f in zip(grid, values):
+        for t, f, w in zip(grid, values, weights):
             top, bottom = powers(t)
             p = base + sum(c * v for c, v in zip(coefficients, top))
             q = 1 + sum(c * v for c, v in zip(coefficients[len(top):], bottom))
-            errors.append(p / q / f - 1)
+            errors.append((p / q - f) / w)
         return errors
 
     level = mp.mpf(0)
@@ -78,8 +102,8 @@ def remez(name, function, interval, degree, denominator=0, constant=None):
                 top, bottom = powers(grid[i])
                 p = base + sum(c * v for c, v in zip(x, top))
                 q = 1 + sum(c * v for c, v in zip(x[len(top):-1], bottom))
-                scale = values[i] * (1 + sign * x[-1])
-                rows.append(top + [-scale * v for v in bottom] + [-values[i] * q * sign])
+                scale = values[i] + weights[i] * sign * x[-1]
+                rows.append(top + [-scale * v for v in bottom] + [-weights[i] * q * sign])
                 right.append(-(p - scale * q))
             step = mp.lu_solve(mp.matrix(rows), mp.matrix(right))
             x = [a + b for a, b in zip(x, step)]
@@ -90,36 +114,61 @@ def remez(name, function, interval, degree, denominator=0, constant=None):
     solution = list(solution)[:unknowns]
     numerator = ([base] if first else []) + solution[:degree + 1 - first]
     below = [mp.mpf(1)] + solution[degree + 1 - first:]
-    print(f"{name}: relative error {float(max(abs(e) for e in error(solution))):.2e} on [{low}, {high}]")
-    show = lambda values: ", ".join(float(np.float32(float(v))).hex() + "F" for v in values)
-    print("  P:", show(numerator))
-    if denominator:
-        print("  Q:", show(below))
+    return numerator, below, float(max(abs(e) for e in error(solution)))
 
 
-def quotient(function, at_zero, series):
-    """function(x) / x as a function of t = x * x."""
-    def g(t):
-        return at_zero if t == 0 else function(mp.sqrt(t)) / mp.sqrt(t)
-    return g
+def literal(value, kind):
+    """The number as the shortest hexadecimal literal of its type."""
+    number = float(np.float32(float(value))) if kind == "float" else float(value)
+    digits, exponent = number.hex().split("p")
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return f"{digits}p{exponent}" + ("F" if kind == "float" else "")
 
 
-def ratio(function, power, subtract, limit):
-    """(function(x) - subtract(x)) / x^power with its limit at 0."""
-    return lambda x: limit if abs(x) < mp.mpf(10)**-12 else (function(x) - subtract(x)) / x**power
+def text():
+    """The whole header."""
+    import functions
+    out = [OPENING.rstrip("\n")]
+    for fit in functions.fits():
+        p, q, error = remez(fit.function, fit.interval, fit.degree, fit.denominator, fit.constant, fit.weight)
+        low, high = (float(end) for end in fit.interval)
+        out.append(f"/// {fit.formula} on [{low:.5g}, {high:.5g}]; error {error:.1e}{'; polished' if fit.polish else ''}")
+        print(f"{fit.name}: {error:.2e}", file=sys.stderr)
+        if fit.polish:
+            p, q = fit.polish(p, q)
+        lists = [(fit.name, p)] if not fit.denominator else [(fit.name + "_p", p), (fit.name + "_q", q)]
+        for name, values in lists:
+            out.append(f"inline constexpr {fit.kind} {name}[] = {{" + ", ".join(literal(v, fit.kind) for v in values) + "};")
+        if fit.saturation:
+            from polish import saturation
+            bound = literal(saturation(p, q, *fit.saturation), fit.kind)
+            out.append(f"inline constexpr {fit.kind} {fit.name}_bound = {bound}; ///< where the quotient is 1 to the bit")
+        out.append("")
+    out.append("// clang-format on\n\n} // namespace twill::inline v0::kernel::math_coefficients")
+    return wrapped("\n".join(out) + "\n")
+
+
+def wrapped(source):
+    """Lines of at most 120 columns, as the formatter would break them."""
+    lines = []
+    for line in source.split("\n"):
+        while len(line) > 120 and "//" not in line:
+            cut = line.rfind(", ", 0, 120) + 1
+            column = line.index("{") + 1 if "{" in line else len(line) - len(line.lstrip())
+            lines.append(line[:cut])
+            line = " " * column + line[cut:].lstrip()
+        lines.append(line)
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    ln2 = mp.log(2)
-    remez("exp: (e^r - 1 - r) / r^2", ratio(mp.exp, 2, lambda r: 1 + r, mp.mpf(1) / 2), (-ln2 / 2, ln2 / 2), 4)
-    remez("log: (log(1 + f) - f + f^2 / 2) / f^3", ratio(mp.log1p, 3, lambda f: f - f * f / 2, mp.mpf(1) / 3),
-          (mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(mp.mpf(2)) - 1), 7)
-    for p, q in ((4, 4), (5, 3), (4, 5)):
-        remez(f"tanh {p}/{q}: tanh(x) / x in t = x^2", quotient(mp.tanh, mp.mpf(1), None), (0, mp.mpf("9.02")**2), p, q, 1)
-    for p, q in ((4, 5), (5, 5), (6, 4)):
-        remez(f"erf {p}/{q}: erf(x) / x in t = x^2", quotient(mp.erf, 2 / mp.sqrt(mp.pi), None), (0, mp.mpf("3.93")**2), p, q)
-    quarter = (mp.pi / 4)**2 * mp.mpf("1.01")
-    remez("sin: (sin(r) / r - 1) / t in t = r^2", lambda t: -mp.mpf(1) / 6 if t < mp.mpf(10)**-12 else
-          (mp.sin(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, (0, quarter), 2)
-    remez("cos: (cos(r) - 1 + t / 2) / t^2 in t = r^2", lambda t: mp.mpf(1) / 24 if t < mp.mpf(10)**-8 else
-          (mp.cos(mp.sqrt(t)) - 1 + t / 2) / t**2, (0, quarter), 2)
+    made = text()
+    if "--write" in sys.argv:
+        HEADER.write_text(made)
+    elif "--check" in sys.argv:
+        import difflib
+        changes = list(difflib.unified_diff(HEADER.read_text().splitlines(), made.splitlines(), "header", "computed", lineterm=""))
+        print("\n".join(changes) if changes else "coefficients.hpp is what the script computes")
+        sys.exit(1 if changes else 0)
+    else:
+        print(made)

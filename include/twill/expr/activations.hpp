@@ -59,6 +59,17 @@ struct Elu {
   }
 };
 
+// clang-format off
+[[nodiscard]] constexpr Symbol relu(Symbol x) { return Relu{}(x); }
+[[nodiscard]] constexpr Symbol leaky_relu(Symbol x, double slope = 0.01) { return LeakyRelu{}(x, x.number(slope)); }
+[[nodiscard]] constexpr Symbol sigmoid(Symbol x) { return Sigmoid{}(x); }
+[[nodiscard]] constexpr Symbol silu(Symbol x) { return Silu{}(x); }
+[[nodiscard]] constexpr Symbol gelu(Symbol x) { return Gelu{}(x); }
+[[nodiscard]] constexpr Symbol gelu_tanh(Symbol x) { return GeluTanh{}(x); }
+[[nodiscard]] constexpr Symbol softplus(Symbol x) { return Softplus{}(x); }
+[[nodiscard]] constexpr Symbol elu(Symbol x, double alpha = 1) { return Elu{}(x, x.number(alpha)); }
+// clang-format on
+
 } // namespace twill::inline v0::expr::inline TWILL_ISA
 
 namespace twill::inline v0::inline TWILL_ISA {

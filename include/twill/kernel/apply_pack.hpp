@@ -6,6 +6,7 @@
 // the bits of an unfused one; where the graph wants one rounding it writes the `fma` primitive. Read next: kernel/math/.
 
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/math.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
@@ -66,6 +67,10 @@ template <Primitive P, std::floating_point T, int N> TWILL_INLINE Pack<T, N> app
     return math::tanh(a);
   else if constexpr (P == erf)
     return math::erf(a);
+  else if constexpr (std::same_as<T, float>)
+    return apply_to_floats<P>(a);
+  else if constexpr (P == tanh_accurate)
+    return math::tanh(a);
   else
     return by_lane([](T x) { return kernel::apply<P>(x); }, a);
 }
@@ -128,6 +133,8 @@ TWILL_INLINE Pack<T, N> apply_floating(const Pack<T, N>& a, const Pack<T, N>& b)
     return select(b == b, smaller(b, a), b);
   else if constexpr (P == copysign)
     return copy_sign(a, b);
+  else if constexpr (std::same_as<T, float>)
+    return apply_to_floats<P>(a, b);
   else
     return by_lane([](T x, T y) { return kernel::apply<P>(x, y); }, a, b);
 }

@@ -52,7 +52,7 @@ struct Spacing {
 struct Heaviside {
   static constexpr std::string_view name = "heaviside";
   constexpr auto operator()(auto x, auto at_zero) const {
-    return where(equal(x, 0), at_zero * 1.0, where(isnan(x), x * 1.0, where(less(x, 0), 0.0, 1.0)));
+    return where(equal(x, 0), at_zero * 1.0, where(less(x, 0), 0.0, where(isnan(x), x * 1.0, 1.0)));
   }
 };
 /// The larger; a NaN beside a number is left out.

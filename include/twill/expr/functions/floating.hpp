@@ -7,9 +7,12 @@
 #include <twill/core/config.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operation.hpp>
+#include <twill/expr/reductions.hpp>
 #include <twill/expr/symbol_functions.hpp>
 #include <twill/kernel/formulas.hpp>
 
+#include <limits>
+#include <string_view>
 #include <utility>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
@@ -128,6 +131,13 @@ requires Operands<A, B>
                     expr::Constant<bool>>(expr::operand<common>(std::forward<A>(a)),
                                           expr::operand<common>(std::forward<B>(b)), Number{options.rtol},
                                           Number{options.atol}, expr::Constant<bool>{options.equal_nan});
+}
+
+/// Whether isclose holds for all elements, as a number: an expression without axes.
+template <class A, class B>
+requires Operands<A, B>
+[[nodiscard]] constexpr auto allclose(A&& a, B&& b, IsClose options = {}) {
+  return all_of(isclose(std::forward<A>(a), std::forward<B>(b), options));
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA

@@ -1,16 +1,22 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Polynomials by Horner's rule, highest coefficient first applied, and small parts that several functions share. The
-// coefficients in this folder come from tools/remez/remez.py. Read next: kernel/math/exponential.hpp.
+// Polynomials by Horner's rule, highest coefficient first applied, and small parts that several functions share: nearest
+// integers, powers of two, and computing for float32 in float64. Read next: kernel/math/exponential.hpp.
 
+#include <twill/kernel/math/coefficients.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA::math {
+
+namespace table = math_coefficients;
 
 /// c0 + x * (c1 + x * (c2 + ...))
 template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const Pack<T, N>&, T c0) {
@@ -19,6 +25,15 @@ template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const
 template <class T, int N, std::same_as<T>... Rest>
 [[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const Pack<T, N>& x, T c0, T c1, Rest... rest) {
   return kernel::fma(polynomial(x, c1, rest...), x, Pack<T, N>{c0});
+}
+
+/// The same over a list of kernel/math/coefficients.hpp, in its own precision or rounded to that of x.
+template <class T, int N, class C, std::size_t Count>
+[[nodiscard]] TWILL_INLINE Pack<T, N> polynomial(const Pack<T, N>& x, const C (&list)[Count]) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+    return polynomial(x, static_cast<T>(list[I])...);
+  }
+  (std::make_index_sequence<Count>{});
 }
 
 /// The nearest integer to `x * factor` in two forms, for magnitudes below 2^22: adding 1.5 * 2^23 leaves it in the low bits.
@@ -37,6 +52,34 @@ template <int N> [[nodiscard]] TWILL_INLINE Nearest<N> nearest(const Pack<float,
 /// 2^n for n in [-126, 127].
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> power_of_two(const Pack<std::int32_t, N>& n) {
   return bits_as<Pack<float, N>>(Pack<std::int32_t, N>{(n.v + 127) << 23});
+}
+
+/// The nearest integer to `x * factor` in two forms, for magnitudes below 2^51.
+template <int N> struct NearestDouble {
+  Pack<double, N> value;
+  Pack<std::int64_t, N> integer;
+};
+template <int N> [[nodiscard]] TWILL_INLINE NearestDouble<N> nearest(const Pack<double, N>& x, double factor) {
+  using F = Pack<double, N>;
+  using I = Pack<std::int64_t, N>;
+  const F magic{0x1.8p52};
+  const F sum = kernel::fma(x, F{factor}, magic);
+  return {sum - magic, I{bits_as<I>(sum).v - bits_as<I>(magic).v}};
+}
+
+/// 2^n for n in [-1022, 1023].
+template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> power_of_two(const Pack<std::int64_t, N>& n) {
+  return bits_as<Pack<double, N>>(Pack<std::int64_t, N>{(n.v + 1023) << 52});
+}
+
+/// A function of float64 applied to float32, rounded once at the end: as many lanes at a time as a register holds.
+template <class F, int N, class... More>
+[[nodiscard]] TWILL_INLINE Pack<float, N> in_double(F f, const Pack<float, N>& first, const More&... more) {
+  if constexpr (N * 8 <= vector_bytes || N <= 2)
+    return convert_lanes<float>(f(convert_lanes<double>(first), convert_lanes<double>(more)...));
+  else
+    return join(in_double(f, half_of<0>(first), half_of<0>(more)...),
+                in_double(f, half_of<1>(first), half_of<1>(more)...));
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA::math
