@@ -42,9 +42,55 @@ inline __m512 exp(__m512 a) {
   return _mm512_scalef_ps(_mm512_add_ps(q, splat(1.0F)), n);
 }
 
-/// y = tanh(a * b + c) * d - 0.5 * a
-inline void chain(const float* a, const float* b, const float* c, const float* d, float* y, std::int64_t n) {
-  const bool streams = n * 4 >= (8 << 20) && reinterpret_cast<std::uintptr_t>(y) % 64 == 0;
+inline __m512 erf(__m512 a) {
+  const __m512 x = _mm512_min_ps(splat(3.93F), _mm512_max_ps(splat(-3.93F), a));
+  const __m512 t = _mm512_mul_ps(x, x);
+  __m512 p = _mm512_fmadd_ps(splat(0x1.1211a2p-19F), t, splat(0x1.2aa4c4p-12F));
+  p = _mm512_fmadd_ps(p, t, splat(0x1.ef66bap-9F));
+  p = _mm512_fmadd_ps(p, t, splat(0x1.b07546p-5F));
+  p = _mm512_fmadd_ps(p, t, splat(0x1.86b9b8p-3F));
+  p = _mm512_fmadd_ps(p, t, splat(0x1.20dd74p+0F));
+  __m512 q = _mm512_fmadd_ps(splat(0x1.3ecd2ap-15F), t, splat(0x1.317428p-10F));
+  q = _mm512_fmadd_ps(q, t, splat(0x1.eb6facp-7F));
+  q = _mm512_fmadd_ps(q, t, splat(0x1.d3ffbcp-4F));
+  q = _mm512_fmadd_ps(q, t, splat(0x1.013bf2p-1F));
+  q = _mm512_fmadd_ps(q, t, splat(1.0F));
+  return _mm512_div_ps(_mm512_mul_ps(x, p), q);
+}
+
+/// y += factor * x; n a multiple of 16.
+inline void axpy(float factor, const float* x, float* y, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += 16)
+    _mm512_storeu_ps(y + i, _mm512_fmadd_ps(splat(factor), _mm512_loadu_ps(x + i), _mm512_loadu_ps(y + i)));
+}
+
+/// The sum of n numbers, n a multiple of 128: in blocks, so that ten million of them keep their digits.
+inline double sum(const float* x, std::int64_t n) {
+  double total = 0;
+  for (std::int64_t begin = 0; begin < n; begin += 16384) {
+    const std::int64_t end = n - begin < 16384 ? n : begin + 16384;
+    __m512 s[8] = {};
+    for (std::int64_t j = begin; j < end; j += 128)
+      for (int k = 0; k < 8; ++k) s[k] = _mm512_add_ps(s[k], _mm512_loadu_ps(x + j + 16 * k));
+    for (int k = 0; k < 4; ++k) s[k] = _mm512_add_ps(s[k], s[k + 4]);
+    total += static_cast<double>(_mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s[0], s[1]), _mm512_add_ps(s[2], s[3]))));
+  }
+  return total;
+}
+
+/// One row of gelu(x + bias), by erf; n a multiple of 16.
+inline void bias_gelu_row(const float* x, const float* bias, float* y, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; j += 16) {
+    const __m512 v = _mm512_add_ps(_mm512_loadu_ps(x + j), _mm512_loadu_ps(bias + j));
+    const __m512 h = _mm512_mul_ps(v, splat(0.5F));
+    _mm512_storeu_ps(y + j, _mm512_fmadd_ps(h, erf(_mm512_mul_ps(v, splat(0.70710678F))), h));
+  }
+}
+
+/// y = tanh(a * b + c) * d - 0.5 * a, of n elements among `of`.
+inline void chain(const float* a, const float* b, const float* c, const float* d, float* y, std::int64_t n,
+                  std::int64_t of = 0) {
+  const bool streams = (of > n ? of : n) * 4 >= (8 << 20) && reinterpret_cast<std::uintptr_t>(y) % 64 == 0;
   const auto one = [&](__m512 va, __m512 vb, __m512 vc, __m512 vd) {
     const __m512 h = tanh(_mm512_fmadd_ps(va, vb, vc));
     return _mm512_fmsub_ps(h, vd, _mm512_mul_ps(splat(0.5F), va));
