@@ -30,6 +30,7 @@
 #include <twill/kernel/narrow.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/pack.hpp>
+#include <twill/kernel/packing.hpp>
 #include <twill/kernel/plan.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>

@@ -168,18 +168,20 @@ inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries,
   grid.rank = to;
 }
 
-/// True when every tensor moves along the rows as the program's leaves say.
-[[nodiscard, gnu::noinline]] inline bool moves_as_expected(const kernel::Grid& grid, const kernel::Operand* operands,
-                                                           const OperandEntry* entries, std::size_t count) {
+/// Gives a grid rows of one element where a leaf would vary along the row that its program takes for shared: an axis of
+/// extent 1, at run time, was the row when the program was written, and dropping it made another axis the row.
+[[gnu::noinline]] inline void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandEntry* entries,
+                                          std::size_t count) {
   const auto last = static_cast<std::size_t>(grid.rank - 1);
-  if (grid[grid.rank - 1] == 1) return true;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (entries[i].kind != kernel::LineKind::input && entries[i].kind != kernel::LineKind::gather) continue;
-    const std::int64_t stride = operands[i].strides[last];
-    if (entries[i].access == kernel::Access::contiguous && stride != 1) return false;
-    if (entries[i].access == kernel::Access::uniform && stride != 0) return false;
-  }
-  return true;
+  if (grid[grid.rank - 1] == 1) return;
+  bool varies = false;
+  for (std::size_t i = 0; i < count; ++i)
+    varies = varies || (entries[i].access == kernel::Access::uniform &&
+                        (entries[i].kind == kernel::LineKind::input || entries[i].kind == kernel::LineKind::gather) &&
+                        operands[i].strides[last] != 0);
+  if (!varies) return;
+  for (std::size_t i = 0; i < count; ++i) operands[i].strides[last + 1] = 0;
+  grid[grid.rank++] = 1;
 }
 
 /// Visits the leaves and asks whether any touches the destination in another order than the destination itself: then a

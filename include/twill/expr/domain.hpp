@@ -181,39 +181,21 @@ private:
   grid.rank -= last - first;
 }
 
-/// Whether every tensor moves along the last dimensions, which are a row, as the program's leaves say.
-[[nodiscard, gnu::noinline]] inline bool rows_move_as_expected(const kernel::Grid& grid,
-                                                               const kernel::Operand* operands,
-                                                               const OperandEntry* entries, std::size_t count,
-                                                               int first, int last) {
-  while (last > first && grid[last] == 1) --last;
-  if (last < first || grid[last] == 1) return true;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (entries[i].kind != kernel::LineKind::input) continue;
-    const std::int64_t stride = operands[i].strides[static_cast<std::size_t>(last)];
-    if (stride != (entries[i].access == kernel::Access::contiguous ? 1 : 0)) return false;
-  }
-  return true;
-}
-
-/// Programs for the same statement, which take the same leaves: `Expected` where they lie as their types suggest, `Strided`
-/// for any strides (void: they are copied), and those that take some leaves for one, in the order in which to try them.
-template <class Expected_, class Strided_, class... Merged> struct Programs {
-  using Expected = Expected_;
-  using Strided = Strided_;
-};
+/// Programs for the same statement, which take the same leaves: one for any leaves, and those that take some leaves for one,
+/// in the order in which to try them.
+template <class Apart, class... Merged> struct Programs {};
 
 /// Binds a program to a domain and launches it. One target for each output of the program.
-template <class Expected, class Strided, class E, class D>
+template <class Source, class E, class D>
 [[gnu::noinline]] void launch_over(const E& expression, const D& device, const OutputView* targets,
                                    const Domain& domain, bool is_column) {
-  using Bound = Operands<Expected>;
+  using Bound = Operands<Source>;
   std::array<kernel::Operand, Bound::count> operands{};
   kernel::Grid grid = detail::reordered(domain.extents, domain.order);
   const int first = is_column ? 0 : domain.kept;
   const int last = is_column ? grid.rank - domain.kept - 1 : grid.rank - 1;
 
-  DomainBinder<Expected> binder{operands.data(), domain};
+  DomainBinder<Source> binder{operands.data(), domain};
   expression.each_leaf(binder);
   for (std::size_t k = 0; k < Bound::outputs; ++k) {
     kernel::Operand& operand = operands[Bound::count - Bound::outputs + k];
@@ -232,25 +214,19 @@ template <class Expected, class Strided, class E, class D>
       operands[o].bits = bits_of(Bound::entries[o].type, static_cast<double>(length));
   }
 
-  Gatherer<Expected, D> gatherer{operands.data(), device, grid};
+  Gatherer<Source, D> gatherer{operands.data(), device, grid};
   if (last < first) { // rank 0: a row of one element
     grid[grid.rank++] = 1;
   } else {
-    bool is_copied = !is_one_walk(grid, operands.data(), Bound::count, first, last);
-    if constexpr (std::is_void_v<Strided>)
-      is_copied = is_copied || !rows_move_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count,
-                                                      is_column ? last + 1 : first, grid.rank - 1);
-    if (is_copied) expression.each_leaf(gatherer);
+    if (!is_one_walk(grid, operands.data(), Bound::count, first, last)) expression.each_leaf(gatherer);
     merge(grid, operands.data(), Bound::count, first, last);
   }
   if (is_column)
     simplify(grid, operands.data(), Bound::count, 1, grid.rank - 1, true);
   else
     simplify(grid, operands.data(), Bound::count, 0, grid.rank - 2, false);
-  if constexpr (!std::is_void_v<Strided>)
-    if (!moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
-      return kernel::launch(typename ProgramOf<Strided>::type{}, device, grid, operands.data());
-  kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
+  keep_shared(grid, operands.data(), Bound::entries.data(), Bound::count);
+  kernel::launch(typename ProgramOf<Source>::type{}, device, grid, operands.data());
 }
 
 /// Runs a program that takes leaves for one, if they are. Returns whether.
@@ -259,16 +235,16 @@ template <class Source, class E, class D>
                                  const Domain& domain) {
   LeafComparer<Source> comparer;
   expression.each_leaf(comparer);
-  if (comparer.are_one) launch_over<Source, void>(expression, device, targets, domain, false);
+  if (comparer.are_one) launch_over<Source>(expression, device, targets, domain, false);
   return comparer.are_one;
 }
 
 /// Runs the first program that takes no leaves for one that are not.
-template <class E, class D, class Expected, class Strided, class... Merged>
-void run_domain(Programs<Expected, Strided, Merged...>, const E& expression, const D& device, const OutputView* targets,
+template <class E, class D, class Apart, class... Merged>
+void run_domain(Programs<Apart, Merged...>, const E& expression, const D& device, const OutputView* targets,
                 const Domain& domain) {
   if ((launch_merged<Merged>(expression, device, targets, domain) || ...)) return;
-  launch_over<Expected, Strided>(expression, device, targets, domain, false);
+  launch_over<Apart>(expression, device, targets, domain, false);
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA

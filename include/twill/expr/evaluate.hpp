@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where an expression becomes numbers. `Tensor c = a * b` and `c = a * b` give c a new value (in its own memory, if nobody
-// else holds that and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel; each expression
-// makes two programs at most: one for operands that lie as their types suggest, one for any strides.
+// else holds that and it fits), `x[0] = a * b` and `x += a` write through. One statement is one kernel, whose program serves
+// operands of any strides.
 // Read next: expr/reductions.hpp.
 
 #include <twill/core/config.hpp>
@@ -25,11 +25,11 @@
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// The program of an elementwise expression whose result is stored as To.
-template <class E, DType To, bool Strided> struct Elementwise {
+template <class E, DType To> struct Elementwise {
   static constexpr Code code = [] {
     using S = typename E::shape_type;
     Code result{};
-    const Frame frame{.strided = Strided, .row_extent = S::rank == 0 ? 1 : dims_of<S>[S::rank - 1]};
+    const Frame frame{.row_extent = S::rank == 0 ? 1 : dims_of<S>[S::rank - 1]};
     result.output(To, result.cast(To, E::lower(result, frame)));
     return result;
   }();
@@ -39,8 +39,8 @@ template <class E, DType To, bool Strided> struct Elementwise {
 template <DType To, class E, class D>
 [[gnu::noinline]] void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides,
                                        const Dims& extents) {
-  using Expected = Elementwise<E, To, false>;
-  using Bound = Operands<Expected>;
+  using Source = Elementwise<E, To>;
+  using Bound = Operands<Source>;
   if (extents.elements() == 0) return;
   OperandRoom<Bound::count> operands;
   Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
@@ -51,10 +51,8 @@ template <DType To, class E, class D>
   grid.rank = extents.rank;
   for (int axis = 0; axis < extents.rank; ++axis) grid[axis] = extents[axis];
   simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
-  if (moves_as_expected(grid, operands.data(), Bound::entries.data(), Bound::count))
-    kernel::launch(typename ProgramOf<Expected>::type{}, device, grid, operands.data());
-  else
-    kernel::launch(typename ProgramOf<Elementwise<E, To, true>>::type{}, device, grid, operands.data());
+  keep_shared(grid, operands.data(), Bound::entries.data(), Bound::count);
+  kernel::launch(typename ProgramOf<Source>::type{}, device, grid, operands.data());
 }
 
 /// Runs any expression.

@@ -163,12 +163,7 @@ struct BoundStatement {
   std::array<kernel::Operand, kernel::max_following_operands> operands{};
   const OperandEntry* entries = nullptr;
   std::size_t count = 0;
-  Run expected = nullptr; ///< for operands that lie as their types suggest
-  Run strided = nullptr;
-
-  [[nodiscard]] Run kernel_for(const kernel::Grid& grid, const kernel::Operand* bound) const {
-    return moves_as_expected(grid, bound, entries, count) ? expected : strided;
-  }
+  Run run = nullptr;
 };
 
 template <class Source>
@@ -178,11 +173,8 @@ void run_panel(const kernel::AnyTeam& team, const kernel::Grid& grid, const kern
 
 template <DType To, class E>
 [[nodiscard]] BoundStatement bind_statement(const E& statement, void* to, const Dims& to_strides, const Dims& extents) {
-  using Bound = Operands<Elementwise<E, To, false>>;
-  BoundStatement bound{.entries = Bound::entries.data(),
-                       .count = Bound::count,
-                       .expected = &run_panel<Elementwise<E, To, false>>,
-                       .strided = &run_panel<Elementwise<E, To, true>>};
+  using Bound = Operands<Elementwise<E, To>>;
+  BoundStatement bound{.entries = Bound::entries.data(), .count = Bound::count, .run = &run_panel<Elementwise<E, To>>};
   Binder binder{bound.operands.data(), Bound::operand_of_leaf.data(), extents.rank};
   statement.each_leaf(binder);
   bind_numbers(bound.operands.data(), Bound::entries.data(), Bound::count, extents.rank);
@@ -193,8 +185,8 @@ template <DType To, class E>
 /// Runs a bound statement by itself.
 template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatement bound, kernel::Grid grid) {
   simplify(grid, bound.operands.data(), bound.count, 0, grid.rank - 1, true);
-  const auto run = bound.kernel_for(grid, bound.operands.data());
-  launch(device, [run, grid, operands = bound.operands](const auto& team) {
+  keep_shared(grid, bound.operands.data(), bound.entries, bound.count);
+  launch(device, [run = bound.run, grid, operands = bound.operands](const auto& team) {
     run(kernel::AnyTeam{team}, grid, operands.data());
   });
 }
@@ -252,8 +244,11 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
       strides = {columns == 1 ? given(o).row_stride : strides[1]};
     panel[o] = given(o).panel;
   }
-  epilogue.run = bound.kernel_for(epilogue.is_one_dimension ? kernel::Grid(2) : kernel::Grid(2, 2), panel.data());
-  return true;
+  kernel::Grid grid = epilogue.is_one_dimension ? kernel::Grid(2) : kernel::Grid(2, 2);
+  const int rank = grid.rank;
+  keep_shared(grid, panel.data(), bound.entries, bound.count);
+  epilogue.run = bound.run;
+  return grid.rank == rank;
 }
 
 template <DType To, class E, class D>
@@ -275,7 +270,7 @@ void run_with_products(const E& expression, const D& device, void* to, const Dim
                         : Target(device, product.shape()));
     const auto rest =
         with_computed<Found::chosen>(expression, Held<typename P::value_type, D, typename P::shape_type>{computed});
-    if constexpr (Operands<Elementwise<std::remove_cv_t<decltype(rest)>, To, false>>::count <=
+    if constexpr (Operands<Elementwise<std::remove_cv_t<decltype(rest)>, To>>::count <=
                   static_cast<std::size_t>(kernel::max_following_operands)) {
       const BoundStatement bound = bind_statement<To>(rest, to, to_strides, extents);
       constexpr PatternNeeds needs = needs_of(P::rule::pattern);

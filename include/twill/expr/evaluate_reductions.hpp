@@ -40,11 +40,11 @@ template <class E, DType To, bool Outside = false, bool Drops = false> struct St
 };
 
 /// The program of `rows`, `totals` and `permuted`.
-template <std::int64_t RowExtent, bool Strided, Merging M, class... Results> struct RowProgram {
+template <std::int64_t RowExtent, bool OtherAxis, Merging M, class... Results> struct RowProgram {
   static constexpr Code code = [] {
     Code result{};
     result.merging = M;
-    const Frame frame{.strided = Strided, .row_extent = RowExtent};
+    const Frame frame{.other_axis = OtherAxis, .row_extent = RowExtent};
     const int lines[] = {Results::lower(result, frame)...};
     int next = 0;
     (result.output(Results::type, lines[next++]), ...);
@@ -80,35 +80,35 @@ template <std::int64_t RowExtent, bool Strided, Merging M, class... Results> str
   return false;
 }
 
-/// The programs of a statement over rows of a known or unknown length.
-template <std::int64_t RowExtent, class... Results> constexpr auto row_programs() {
-  using Apart = RowProgram<RowExtent, false, Merging::none, Results...>;
-  using Alike = RowProgram<RowExtent, false, Merging::alike, Results...>;
-  using ByPlace = RowProgram<RowExtent, false, Merging::by_place, Results...>;
+/// The programs of a statement over rows of a known or unknown length, made of the last axis or of several.
+template <std::int64_t RowExtent, bool OtherAxis, class... Results> constexpr auto row_programs() {
+  using Apart = RowProgram<RowExtent, OtherAxis, Merging::none, Results...>;
+  using Alike = RowProgram<RowExtent, OtherAxis, Merging::alike, Results...>;
+  using ByPlace = RowProgram<RowExtent, OtherAxis, Merging::by_place, Results...>;
   if constexpr (!gains(Alike::code, Apart::code))
-    return Programs<Apart, RowProgram<RowExtent, true, Merging::none, Results...>>{};
+    return Programs<Apart>{};
   else if constexpr (sizeof...(Results) == 1 || ByPlace::code.operands == Alike::code.operands)
-    return Programs<Apart, void, Alike>{};
+    return Programs<Apart, Alike>{};
   else
-    return Programs<Apart, void, Alike, ByPlace>{};
+    return Programs<Apart, Alike, ByPlace>{};
 }
 
 /// One line of a column program: the combined values.
 template <class Op, unsigned Mask, Rest Remains, class A>
-[[nodiscard]] constexpr int lower_column(const Reduced<Op, Mask, Remains, A>*, Code& code, bool strided) {
+[[nodiscard]] constexpr int lower_column(const Reduced<Op, Mask, Remains, A>*, Code& code) {
   using S = typename A::shape_type;
   code.place = 0;
-  const Frame frame{.strided = strided, .row_extent = dims_of<S>[S::rank - 1]};
+  const Frame frame{.row_extent = dims_of<S>[S::rank - 1]};
   const Symbol value = Op::prepare(Symbol{code, A::lower(code, frame)});
   return code.reduce(kernel::LineKind::reduce_columns, Op::reduction_of(A::dtype), value.line());
 }
 /// The program of `columns`: combines, and leaves what comes after to the caller.
-template <bool Strided, Merging M, class... Results> struct ColumnProgram;
-template <bool Strided, Merging M, class... E, DType... To> struct ColumnProgram<Strided, M, Stored<E, To>...> {
+template <Merging M, class... Results> struct ColumnProgram;
+template <Merging M, class... E, DType... To> struct ColumnProgram<M, Stored<E, To>...> {
   static constexpr Code code = [] {
     Code result{};
     result.merging = M;
-    const int lines[] = {lower_column(static_cast<const E*>(nullptr), result, Strided)...};
+    const int lines[] = {lower_column(static_cast<const E*>(nullptr), result)...};
     int next = 0;
     (result.output(To, lines[next++]), ...);
     return result;
@@ -197,8 +197,7 @@ void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, 
   constexpr DType partial = partial_type<E>;
   const auto combine = [&](void* sums, const Dims& strides) {
     const OutputView target{sums, extents, strides, Remains == Rest::dropped};
-    launch_over<ColumnProgram<false, Merging::none, Stored<E, partial>>,
-                ColumnProgram<true, Merging::none, Stored<E, partial>>>(reduced, device, &target, domain, true);
+    launch_over<ColumnProgram<Merging::none, Stored<E, partial>>>(reduced, device, &target, domain, true);
   };
   if constexpr (partial == To && !Op::is_mean) {
     combine(to, to_strides);
@@ -243,7 +242,7 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
   }
   using Program = RowProgram<dyn, true, Merging::none, Stored<E, To>>;
   const OutputView target{to, extents, to_strides, Remains == Rest::dropped};
-  launch_over<Program, Program>(reduced, device, &target, domain, false);
+  launch_over<Program>(reduced, device, &target, domain, false);
 }
 
 template <DType To, class E, class D>
@@ -258,7 +257,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     constexpr std::int64_t length = dims_of<typename E::shape_type>[rank - 1];
     require_rows(expression, extents, 1);
     const OutputView target{to, extents, to_strides, false};
-    run_domain(row_programs<length, Stored<E, To>>(), expression, device, &target,
+    run_domain(row_programs<length, false, Stored<E, To>>(), expression, device, &target,
                Domain{extents, 1U << (rank - 1), true});
   } else if constexpr (form == Form::totals) {
     constexpr Outermost found = outermost_of<E>;
@@ -269,8 +268,8 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
     require_rows(expression, domain, found.trailing);
     for (int axis = 0; axis < found.rank - found.trailing; ++axis) domain[axis] = extents[axis];
     const OutputView target{to, extents, to_strides, !found.keep};
-    run_domain(row_programs<length, Stored<E, To, true, !found.keep>>(), expression, device, &target,
-               Domain{domain, mask, true});
+    run_domain(row_programs<length, (found.trailing > 1), Stored<E, To, true, !found.keep>>(), expression, device,
+               &target, Domain{domain, mask, true});
   } else if constexpr (form == Form::columns || form == Form::permuted) {
     require_rows(expression, expression.domain(), 0);
     if constexpr (form == Form::columns)

@@ -143,17 +143,17 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
               OutputView{sum.data(), sum.shape(), sum.strides(), std::remove_cvref_t<decltype(sum)>::rank != rank}...};
         },
         sums);
-    using Apart = ColumnProgram<false, Merging::none, Stored<E, partial_type<E>>...>;
-    using Alike = ColumnProgram<false, Merging::alike, Stored<E, partial_type<E>>...>;
+    using Apart = ColumnProgram<Merging::none, Stored<E, partial_type<E>>...>;
+    using Alike = ColumnProgram<Merging::alike, Stored<E, partial_type<E>>...>;
     if constexpr (gains(Alike::code, Apart::code)) {
       LeafComparer<Alike> comparer;
       all.each_leaf(comparer);
       if (comparer.are_one)
-        launch_over<Alike, void>(all, device, targets.data(), domain, true);
+        launch_over<Alike>(all, device, targets.data(), domain, true);
       else
-        launch_over<Apart, void>(all, device, targets.data(), domain, true);
+        launch_over<Apart>(all, device, targets.data(), domain, true);
     } else {
-      launch_over<Apart, void>(all, device, targets.data(), domain, true);
+      launch_over<Apart>(all, device, targets.data(), domain, true);
     }
     const auto finish = [&]<std::size_t... I>(std::index_sequence<I...>) {
       (finish_columns<dtype_of<typename R::value_type>>(std::get<I>(all.expressions), std::get<I>(sums), extents,
@@ -182,7 +182,8 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
           return std::array{OutputView{result.data(), result.shape(), result.strides(), drops()}...};
         },
         results);
-    run_domain(row_programs<length, stored_part<E>...>(), all, device, targets.data(), Domain{extents, mask, true});
+    run_domain(row_programs<length, (trailing > 1), stored_part<E>...>(), all, device, targets.data(),
+               Domain{extents, mask, true});
   }
 }
 

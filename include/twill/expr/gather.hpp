@@ -118,9 +118,9 @@ struct GatherNode : Evaluates<GatherNode<Source, S, AlongRow, Owned, Index...>> 
     const int lines[]{scaled<Index>(code, frame)...};
     Symbol offset{code, lines[0]};
     for (std::size_t k = 1; k < sizeof...(Index); ++k) offset = offset + Symbol{code, lines[k]};
-    const kernel::Access access = AlongRow                                         ? expected_access<S>(frame)
-                                  : frame.strided && !frame.outside && S::rank > 0 ? kernel::Access::strided
-                                                                                   : kernel::Access::uniform;
+    const bool moves = AlongRow ? expected_access<S>(frame) != kernel::Access::uniform
+                                : frame.other_axis && !frame.outside && S::rank > 0;
+    const kernel::Access access = moves ? kernel::Access::strided : kernel::Access::uniform;
     return code.gather(dtype, access, offset.line(), frame.outside, known_elements<S>());
   }
   template <class F> void each_leaf(F& f) const {

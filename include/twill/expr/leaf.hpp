@@ -22,7 +22,7 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// What a leaf needs to know of the program it becomes part of.
 struct Frame {
-  bool strided = false;          ///< every leaf may have any stride along the row
+  bool other_axis = false;       ///< the row is not the last axis of what is reduced
   bool outside = false;          ///< beside the reductions of a row program
   bool drops = false;            ///< ... which drop their axes
   std::int64_t row_extent = dyn; ///< the grid's last extent, as far as the types tell
@@ -31,7 +31,7 @@ struct Frame {
 /// How a tensor of a shape moves along the rows of a frame, if all is as expected.
 template <AnyShape S> [[nodiscard]] constexpr kernel::Access expected_access(const Frame& frame) {
   if (frame.outside || S::rank == 0) return kernel::Access::uniform;
-  if (frame.strided) return kernel::Access::strided;
+  if (frame.other_axis) return kernel::Access::contiguous; // or with gaps: the kernel packs those
   return S::extent(S::rank - 1) == 1 && frame.row_extent != 1 ? kernel::Access::uniform : kernel::Access::contiguous;
 }
 

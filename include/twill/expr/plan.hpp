@@ -101,13 +101,13 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
                                                    : Pace::strided;
 }
 
-/// One kernel, from the code of its program. `copies`: what is reduced is copied into the order of the grid first.
+/// One kernel, from the code of its program. `along`: how what is reduced lies along the row.
 template <class Source>
-constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, bool copies = false) {
+constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, Pace along = Pace::vector) {
   using Program = typename ProgramOf<Source>::type;
   constexpr const auto& code = Source::code;
   constexpr const auto& loops = kernel::plan_of<Program>;
-  for (int i = 0; copies && i < code.count; ++i) {
+  for (int i = 0; along == Pace::copied && i < code.count; ++i) {
     const CodeLine& line = code[i];
     if (line.line.kind != kernel::LineKind::input || line.outside || line.line.access == kernel::Access::uniform)
       continue;
@@ -123,7 +123,8 @@ constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, bo
     PlannedOperand operand{.dtype = line.line.type, .is_output = is_output, .kernel = plan.kernels};
     operand.bytes = bytes_of(is_output ? result_elements : line.elements, line.line.type);
     operand.passes = std::popcount(loops[i].computed);
-    operand.pace = is_output ? Pace::vector : copies && !line.outside ? Pace::vector : pace_of(line.line);
+    operand.pace = is_output ? Pace::vector : pace_of(line.line);
+    if (operand.pace == Pace::vector && !is_output && along == Pace::strided) operand.pace = Pace::strided;
     operand.stride = operand.pace == Pace::vector ? 1 : operand.pace == Pace::broadcast ? 0 : dyn;
     plan.add(operand);
   }
@@ -150,7 +151,7 @@ template <class E> struct Launches;
 template <class E, DType To> constexpr void add_launches(ExpressionPlan& plan) {
   constexpr std::int64_t elements = known_elements<typename E::shape_type>();
   if constexpr (!E::has_reductions) {
-    add_kernel<Elementwise<E, To, false>>(plan, elements);
+    add_kernel<Elementwise<E, To>>(plan, elements);
   } else {
     constexpr Form form = form_of<E>();
     constexpr bool gathers_along_rows = form == Form::rows || (form == Form::totals && outermost_of<E>.trailing == 1);
@@ -163,7 +164,8 @@ template <class E, DType To> constexpr void add_launches(ExpressionPlan& plan) {
     } else if constexpr (form == Form::totals) {
       constexpr Outermost found = outermost_of<E>;
       constexpr std::int64_t length = found.rank == 0 ? 1 : found.domain[found.rank - 1];
-      add_kernel<RowProgram<length, false, Merging::none, Stored<E, To, true, !found.keep>>>(plan, elements);
+      add_kernel<RowProgram<length, (found.trailing > 1), Merging::none, Stored<E, To, true, !found.keep>>>(plan,
+                                                                                                            elements);
     } else if constexpr (form == Form::columns || form == Form::permuted) {
       Launches<E>::template alone<To>(plan);
     } else if constexpr (is_reduced<E>) {
@@ -201,7 +203,7 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
     constexpr std::int64_t elements = known_elements<typename E::shape_type>();
     if constexpr (form_of<E>() == Form::columns) {
       constexpr DType partial = partial_type<E>;
-      add_kernel<ColumnProgram<false, Merging::none, Stored<E, partial>>>(plan, elements);
+      add_kernel<ColumnProgram<Merging::none, Stored<E, partial>>>(plan, elements);
       using Sums = Tensor<scalar_t<partial>, typename E::device_type, typename E::shape_type>;
       using Number = scalar_t<partial>;
       if constexpr (Op::is_mean)
@@ -209,8 +211,12 @@ template <class Op, unsigned Mask, Rest Remains, class... A> struct Launches<Red
       else if constexpr (partial != To)
         add_launches<decltype(make_node<Convert<To>>(std::declval<const Sums&>())), To>(plan);
     } else {
-      constexpr bool is_one = reduces_one_stretch(dims_of<typename E::domain_type>, Mask);
-      add_kernel<RowProgram<dyn, true, Merging::none, Stored<E, To>>>(plan, elements, !is_one);
+      constexpr Dims domain = dims_of<typename E::domain_type>;
+      constexpr bool has_last = domain.rank == 0 || (Mask >> (domain.rank - 1) & 1U) != 0;
+      constexpr Pace along = !reduces_one_stretch(domain, Mask) ? Pace::copied
+                             : has_last                         ? Pace::vector
+                                                                : Pace::strided;
+      add_kernel<RowProgram<dyn, true, Merging::none, Stored<E, To>>>(plan, elements, along);
     }
   }
 };

@@ -45,6 +45,7 @@ public:
       start_.mode[o] =
           info.role == OperandInfo::Role::output && start_.stride[o] != 1 ? StoreMode::scatter : StoreMode::plain;
       down_[o] = bound[o].strides[0] * info.unit;
+      packs_ = packs_ || vector_detail::needs_packing(info, start_.stride[o]);
     }
   }
 
@@ -127,14 +128,18 @@ private:
       const std::int64_t height = std::min(last - top, vector_detail::rows_at_once);
       const std::int64_t whole = (end - begin) / program_.lanes * program_.lanes;
       const std::int64_t bytes = row_bytes(end - begin);
-      for (std::int64_t j = 0; j < whole; j += program_.lanes)
-        program_.columns(base, down_, bound_, height, begin + j, top > first, sums, j, bytes);
+      for (std::int64_t j = 0; j < whole; j += program_.lanes) {
+        if (packs_)
+          last_columns(base, height, begin + j, begin + j + program_.lanes, top > first, sums, j, bytes);
+        else
+          program_.columns(base, down_, bound_, height, begin + j, top > first, sums, j, bytes);
+      }
       if (begin + whole < end) last_columns(base, height, begin + whole, end, top > first, sums, whole, bytes);
       for (int o = 0; o < program_.operands; ++o) base.at[o] += height * down_[o];
     }
   }
 
-  /// Columns that do not fill a pack, by way of a buffer.
+  /// Columns that do not fill a pack, or whose operands have gaps, by way of a buffer.
   [[gnu::noinline]] void last_columns(const Cursor& base, std::int64_t height, std::int64_t begin, std::int64_t end,
                                       bool add, std::byte* sums, std::int64_t column, std::int64_t bytes) const {
     using Role = OperandInfo::Role;
@@ -188,7 +193,7 @@ private:
           vector_detail::fill_pack(to, from, bytes, to_row);
         } else {
           vector_detail::clear_bytes(to, to_row);
-          vector_detail::copy_elements(to, 1, from, stride, end - begin, info.bytes);
+          vector_detail::pack_elements(to, from, stride, end - begin, info.bytes);
         }
     }
   }
@@ -218,6 +223,7 @@ private:
   RowWalk walk_;
   Cursor start_;
   std::int64_t down_[max_operands];
+  bool packs_ = false; ///< some operand has gaps that its program does not know of
 };
 
 /// Runs a column program.

@@ -52,6 +52,7 @@ public:
       start_.at[o] = in_memory ? address : number;
       start_.stride[o] = stride;
       start_.mode[o] = is_output && stride != 1 ? StoreMode::scatter : StoreMode::plain;
+      packs_ = packs_ || vector_detail::needs_packing(info, stride);
       if (may_stream && is_output && stride == 1 && elements * info.bytes >= vector_detail::worth_streaming) {
         start_.mode[o] = StoreMode::stream;
         streams_ = true;
@@ -67,7 +68,7 @@ public:
       if (rows == 1 && !program_.reduces && !streams_) { // the case where overhead shows
         alignas(64) std::byte shared[vector_detail::max_shared_bytes];
         if (program_.shared[0] != nullptr) program_.shared[0](shared, start_.at, bound_);
-        run_map(program_, start_, shared, 0, n_);
+        run_map(program_, start_, shared, 0, n_, packs_);
       } else {
         some_rows(0, rows, 0, n_);
       }
@@ -108,7 +109,7 @@ private:
         short_row(at, shared, scratch);
       } else {
         if (program_.shared[0] != nullptr) program_.shared[0](shared, at.at, bound_);
-        run_map(program_, at, shared, begin, end);
+        run_map(program_, at, shared, begin, end, packs_);
       }
     }
     if (streams_) finish_streams();
@@ -154,7 +155,7 @@ private:
     alignas(64) std::byte shared[vector_detail::max_shared_bytes];
     if (program_.shared[0] != nullptr) program_.shared[0](shared, at.at, bound_);
     for (std::int64_t row = first; row < last; row += block) {
-      run_map(program_, at, shared, 0, (last - row < block ? last - row : block) * n_);
+      run_map(program_, at, shared, 0, (last - row < block ? last - row : block) * n_, packs_);
       for (int o = 0; o < program_.operands; ++o) at.at[o] += block * step[o];
     }
     return true;
@@ -191,7 +192,7 @@ private:
       scratch.first = reinterpret_cast<std::byte*>(at.at[output]);
     for (int stage = 0; stage < program_.stages; ++stage) {
       if (program_.shared[stage] != nullptr) program_.shared[stage](shared, at.at, bound_);
-      run_stage(program_, stage, at, shared, shared, scratch, 0, n_);
+      run_stage(program_, stage, at, shared, shared, scratch, 0, n_, packs_);
     }
     finish_row(at, shared);
   }
@@ -213,7 +214,7 @@ private:
           const std::int64_t end =
               n_ - begin < vector_detail::chunk_elements ? n_ : begin + vector_detail::chunk_elements;
           run_stage(program_, stage, at, shared, working.partial + chunk * program_.shared_bytes, working.rows, begin,
-                    end);
+                    end, packs_);
         }
         if (streams_) finish_streams();
       });
@@ -248,6 +249,7 @@ private:
   RowWalk walk_;
   Cursor start_;
   bool streams_ = false;
+  bool packs_ = false; ///< some operand has gaps that its program does not know of
 };
 
 namespace vector_detail {
@@ -271,7 +273,7 @@ namespace vector_detail {
       at.mode[o] = static_cast<StoreMode>(n);
       continue;
     }
-    if (at.stride[o] != 1 && !info->contiguous) return false;
+    if (at.stride[o] != 1) return false;
     const std::int64_t room = std::int64_t{program.lanes} * info->bytes;
     if (info->role == Role::input) fill_pack(next, static_cast<const std::byte*>(operand->data), n * info->bytes, room);
     at.at[o] = reinterpret_cast<std::int64_t>(next);

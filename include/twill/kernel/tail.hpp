@@ -7,6 +7,7 @@
 
 #include <twill/kernel/bytes.hpp>
 #include <twill/kernel/pack.hpp>
+#include <twill/kernel/packing.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <cstddef>
@@ -30,9 +31,8 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
 
 /// How a stage walks an input or output.
 [[nodiscard]] inline std::int64_t stride_of(const OperandInfo& info, const Cursor& where, int operand) {
-  if (info.role == OperandInfo::Role::output)
-    return where.mode[operand] == StoreMode::scatter ? where.stride[operand] : 1;
-  return info.contiguous ? 1 : where.stride[operand];
+  if (info.role == OperandInfo::Role::output && where.mode[operand] != StoreMode::scatter) return 1;
+  return where.stride[operand];
 }
 
 /// Whether the last elements of a row may be computed twice: everything is contiguous, and no output lies over an input.
@@ -45,7 +45,7 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
     for (int in = 0; in < program.operands; ++in) {
       const OperandInfo& info = program.operand[in];
       if (info.role != Role::input || info.stages == 0) continue;
-      if (!info.contiguous && where.stride[in] != 1) return false;
+      if (where.stride[in] != 1) return false;
       const std::int64_t distance = where.at[in] - where.at[out];
       if (distance < out_bytes && -distance < end * info.bytes) return false;
     }
@@ -73,7 +73,9 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
     at.mode[o] = where.mode[o];
     const bool is_output = info.role == Role::output;
     if (info.role == Role::gather && is_short) at.mode[o] = static_cast<StoreMode>(rest);
-    if (((info.stages >> stage) & 1U) == 0 || !(is_output || (is_short && info.role == Role::input))) continue;
+    const bool is_packed = needs_packing(info, where.stride[o]);
+    const bool is_copied = is_output || (info.role == Role::input && (is_short || is_packed));
+    if (((info.stages >> stage) & 1U) == 0 || !is_copied) continue;
     at.at[o] = reinterpret_cast<std::int64_t>(next) - j * info.bytes;
     at.stride[o] = 1;
     at.mode[o] = StoreMode::plain;
@@ -85,7 +87,7 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
         fill_pack(next, from, rest * info.bytes, room);
       } else {
         clear_bytes(next, room);
-        copy_elements(next, 1, from, stride, rest, info.bytes);
+        pack_elements(next, from, stride, is_short ? rest : lanes, info.bytes);
       }
     }
     next += (room + vector_bytes - 1) / vector_bytes * vector_bytes;
@@ -126,12 +128,42 @@ inline void count_stage(const ProgramTable& program, int stage, std::int64_t ele
 
 } // namespace vector_detail
 
-/// A stage without reductions over the elements [begin, end) of a row.
+/// Whether a stage has to pack operands along this row.
+[[nodiscard]] inline bool needs_packing(const ProgramTable& program, const Cursor& where) {
+  for (int o = 0; o < program.operands; ++o)
+    if (vector_detail::needs_packing(program.operand[o], where.stride[o])) return true;
+  return false;
+}
+
+namespace vector_detail {
+/// A stage over whole packs, some operands of which are packed first.
+[[gnu::noinline]] inline void run_packed(const ProgramTable& program, int stage, const Cursor& where,
+                                         const std::byte* shared, std::byte* partial, const ScratchRows& scratch,
+                                         std::int64_t begin, std::int64_t end) {
+  PackedBlocks blocks{program, stage, where};
+  Cursor at;
+  bool resume = false;
+  do { // at least once: accumulators have to begin
+    const std::int64_t count = end - begin < blocks.elements() ? end - begin : blocks.elements();
+    blocks.pack(at, begin, count);
+    program.stage[stage](at, shared, partial, scratch, begin, begin + count, resume);
+    resume = true;
+    begin += count;
+  } while (begin < end);
+}
+} // namespace vector_detail
+
+/// A stage without reductions over the elements [begin, end) of a row. `packs`: see `needs_packing`.
 inline void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
-                    std::int64_t end) {
+                    std::int64_t end, bool packs) {
   vector_detail::count_stage(program, 0, end - begin);
   const std::int64_t rest = (end - begin) % program.lanes;
-  if (begin + program.lanes <= end) program.stage[0](where, shared, nullptr, {}, begin, end - rest, false);
+  if (begin + program.lanes <= end) {
+    if (packs) [[unlikely]]
+      vector_detail::run_packed(program, 0, where, shared, nullptr, {}, begin, end - rest);
+    else
+      program.stage[0](where, shared, nullptr, {}, begin, end - rest, false);
+  }
   if (rest == 0) return;
   if (begin + program.lanes <= end && vector_detail::may_repeat(program, where, end))
     program.stage[0](where, shared, nullptr, {}, end - program.lanes, end, false);
@@ -141,11 +173,14 @@ inline void run_map(const ProgramTable& program, const Cursor& where, const std:
 
 /// A stage over the elements [begin, end) of a row; leaves its reductions among the values that the row shares.
 inline void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
-                      std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end) {
+                      std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool packs) {
   vector_detail::count_stage(program, stage, end - begin);
   alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
   const std::int64_t rest = (end - begin) % program.lanes;
-  program.stage[stage](where, shared, partial, scratch, begin, end - rest, false);
+  if (packs) [[unlikely]]
+    vector_detail::run_packed(program, stage, where, shared, partial, scratch, begin, end - rest);
+  else
+    program.stage[stage](where, shared, partial, scratch, begin, end - rest, false);
   if (rest != 0) vector_detail::run_tail(program, stage, where, shared, partial, scratch, begin, end, rest);
   for (int r = 0; r < program.reductions; ++r) {
     const ReductionInfo& info = program.reduction[r];
