@@ -105,7 +105,7 @@ template <int... Axis, TensorOperand X> [[nodiscard]] auto logcumsumexp(X&& x) {
 /// Truth values differ where they change. throws: ValueError (n < 0)
 template <int Axis = -1, TensorOperand X> [[nodiscard]] auto diff(X&& x, int n = 1) {
   using T = expr::element_t<X>;
-  const auto source = expr::as_tensor(std::forward<X>(x));
+  const auto source = expr::evaluated(std::forward<X>(x));
   constexpr int axis = axis_of<Axis, std::remove_cvref_t<decltype(source)>::rank>;
   if (n < 0) throw ValueError("diff: n is " + std::to_string(n) + "; it is at least 0");
   const auto once = [](const auto& from) {
@@ -122,12 +122,12 @@ template <int Axis = -1, TensorOperand X> [[nodiscard]] auto diff(X&& x, int n =
 }
 /// The differences of neighbours in row-major order.
 template <TensorOperand X> [[nodiscard]] auto ediff1d(X&& x) {
-  return diff(expr::as_tensor(std::forward<X>(x)).flatten());
+  return diff(expr::evaluated(std::forward<X>(x)).flatten());
 }
 
 /// The integral along an axis by the trapezoidal rule, samples standing `step` apart.
 template <int Axis = -1, TensorOperand Y> [[nodiscard]] auto trapezoid(Y&& y, double step = 1) {
-  const auto samples = expr::as_tensor(std::forward<Y>(y));
+  const auto samples = expr::evaluated(std::forward<Y>(y));
   constexpr int axis = axis_of<Axis, std::remove_cvref_t<decltype(samples)>::rank>;
   return expr::of_neighbours<axis>(samples, [step](auto after, auto before) {
     return eval(sum<axis>((std::move(after) + std::move(before)) * (0.5 * step)));
@@ -135,13 +135,13 @@ template <int Axis = -1, TensorOperand Y> [[nodiscard]] auto trapezoid(Y&& y, do
 }
 /// The same with samples at places x: one for each sample of the axis, or for each element of y.
 template <int Axis = -1, TensorOperand Y, TensorOperand X> [[nodiscard]] auto trapezoid(Y&& y, X&& x) {
-  const auto samples = expr::as_tensor(std::forward<Y>(y));
+  const auto samples = expr::evaluated(std::forward<Y>(y));
   constexpr int rank = std::remove_cvref_t<decltype(samples)>::rank;
   constexpr int axis = axis_of<Axis, rank>;
-  const auto places = expr::as_tensor(std::forward<X>(x));
+  const auto places = expr::evaluated(std::forward<X>(x));
   const auto steps = [&] {
     if constexpr (std::remove_cvref_t<decltype(places)>::rank == 1 && rank > 1)
-      return expr::as_tensor(expr::weights_along<rank, axis>(diff(places)));
+      return expr::evaluated(expr::weights_along<rank, axis>(diff(places)));
     else
       return diff<axis>(places);
   }();

@@ -139,7 +139,7 @@ template <unsigned Mask, AnyShape To, class T, class D, class S>
 template <Rest Remains, int... Axes, class X>
 [[nodiscard]] auto one(const char* operation, X&& x, double q, Interpolation method) {
   require_fraction(operation, q);
-  const auto source = as_tensor(std::forward<X>(x));
+  const auto source = evaluated(std::forward<X>(x));
   using S = typename std::remove_cvref_t<decltype(source)>::shape_type;
   constexpr unsigned mask = axes_mask<S::rank, Axes...>();
   if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
@@ -168,7 +168,7 @@ requires(S::rank == 1)
   std::vector<double> fractions;
   for (const Q value : to_vector(q)) fractions.push_back(static_cast<double>(value));
   for (const double value : fractions) expr::quantiles::require_fraction("quantile", value);
-  const auto source = expr::as_tensor(std::forward<X>(x));
+  const auto source = expr::evaluated(std::forward<X>(x));
   using From = typename std::remove_cvref_t<decltype(source)>::shape_type;
   constexpr unsigned mask = expr::axes_mask<From::rank, Axes...>();
   constexpr Dims kept = expr::reduced_dims(dims_of<From>, mask, expr::Rest::dropped);
