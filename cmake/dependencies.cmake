@@ -50,6 +50,18 @@ else()
   twill_note(CBLAS "" "matrix products use twill's own loop, which is several times slower")
 endif()
 
+# oneDNN beside it, faster for most shapes of float32. Only its sgemm is called, which all versions since 1.0 have.
+find_library(TWILL_ONEDNN_LIBRARY NAMES dnnl)
+if(TWILL_ONEDNN_LIBRARY)
+  set(TWILL_HAS_ONEDNN TRUE)
+  target_link_libraries(twill INTERFACE $<BUILD_INTERFACE:${TWILL_ONEDNN_LIBRARY}>)
+  target_compile_definitions(twill INTERFACE $<BUILD_INTERFACE:TWILL_WITH_ONEDNN=1>)
+  twill_note(oneDNN "${TWILL_ONEDNN_LIBRARY}" "float32 matrix products use it where it is faster")
+else()
+  set(TWILL_HAS_ONEDNN FALSE)
+  twill_note(oneDNN "" "matrix products go to CBLAS alone (libdnnl-dev)")
+endif()
+
 # zlib reads gzip-compressed data sets; only files that include data/gzip.hpp need it.
 find_package(ZLIB)
 if(ZLIB_FOUND)
@@ -57,7 +69,7 @@ if(ZLIB_FOUND)
 else()
   twill_note(zlib "" "no examples on compressed data sets")
 endif()
-mark_as_advanced(TWILL_CBLAS_INCLUDE_DIR TWILL_CBLAS_LIBRARY)
+mark_as_advanced(TWILL_CBLAS_INCLUDE_DIR TWILL_CBLAS_LIBRARY TWILL_ONEDNN_LIBRARY)
 
 # Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit, which compiles them without CUDA; TBB for its
 # `in_parallel`. Ordinary include directories: behind -isystem nvcc would find its own first.

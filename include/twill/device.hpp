@@ -8,7 +8,10 @@
 #include <twill/device/cpu/blas.hpp>
 #include <twill/device/cpu/core_set.hpp>
 #include <twill/device/cpu/cpu.hpp>
+#include <twill/device/cpu/gemm.hpp>
+#include <twill/device/cpu/library_threads.hpp>
 #include <twill/device/cpu/memory.hpp>
+#include <twill/device/cpu/onednn.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/signal.hpp>

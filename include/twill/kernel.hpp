@@ -35,6 +35,7 @@
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>
+#include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/record.hpp>

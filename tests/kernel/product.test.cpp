@@ -49,7 +49,8 @@ double product_difference(bool ta, bool tb, std::int64_t m, std::int64_t n, std:
 template <class T> void check_all(double tolerance) {
   const std::int64_t shapes[][3] = {{4, 8, 2},     {4, 8, 8},     {4, 1, 8},    {1, 10, 16}, {3, 17, 5},
                                     {1, 256, 784}, {5, 33, 31},   {0, 3, 2},    {2, 3, 0},   {67, 35, 9},
-                                    {130, 70, 80}, {40, 200, 70}, {2, 2, 3000}, {67, 70, 1}, {130, 81, 2}};
+                                    {130, 70, 80}, {40, 200, 70}, {2, 2, 3000}, {67, 70, 1}, {130, 81, 2},
+                                    {1, 300, 10},  {5, 201, 9},   {4, 64, 13},  {300, 3, 8}, {3, 130, 17}};
   for (const auto& [m, n, k] : shapes)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
@@ -70,6 +71,26 @@ TEST_CASE("products of 16-bit floats are summed in float, of integers in their o
   check_all<half>(2e-3);
   check_all<bfloat16>(1e-2);
   check_all<std::int64_t>(0);
+}
+
+TEST_CASE("a single column that lies dense is computed as a row", "[kernel]") {
+  std::mt19937 random{3};
+  std::uniform_int_distribution<int> digit{-4, 4}; // sums are exact
+  const std::int64_t m = 37, k = 53;
+  std::vector<float> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(3 * k)),
+      c(static_cast<std::size_t>(m));
+  for (auto* values : {&a, &b})
+    for (float& value : *values) value = static_cast<float>(digit(random));
+  for (const bool ta : {false, true})
+    for (const std::int64_t stride : {1, 3}) {
+      product<float>(Threads{1}, ta, false, m, 1, k, 1.0F, a.data(), ta ? m : k, b.data(), stride, 0.0F, c.data(), 1);
+      for (std::int64_t i = 0; i < m; ++i) {
+        float sum = 0;
+        for (std::int64_t p = 0; p < k; ++p)
+          sum += a[static_cast<std::size_t>(ta ? p * m + i : i * k + p)] * b[static_cast<std::size_t>(p * stride)];
+        CHECK(c[static_cast<std::size_t>(i)] == sum);
+      }
+    }
 }
 
 TEST_CASE("a product without a starting value does not read its result", "[kernel]") {

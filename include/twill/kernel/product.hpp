@@ -1,29 +1,22 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product of host devices: picks the small product or the BLAS library by what was measured for that class of
+// The matrix product of host devices: picks the small product or a library by what was measured for that class of
 // shape. Element types that BLAS does not know are summed in float (16-bit types) or in their own type (integers).
-// Read next: kernel/small_product.hpp, device/cpu/blas.hpp.
+// Read next: kernel/product_choice.hpp, kernel/small_product.hpp, device/cpu/gemm.hpp.
 
 #include <twill/core/dtype.hpp>
-#include <twill/device/cpu/blas.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/small_product.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <vector>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
-
-/// Whether the small product beats a BLAS call for op(A) m x k times op(B) k x n.
-[[nodiscard]] constexpr bool is_small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
-                                              std::int64_t k) {
-  if (transpose_a && transpose_b) return m * n * k <= 1024;
-  if (m * n * k <= 2048) return true;
-  // bandwidth decides, and a BLAS library would pack or clear first
-  return m <= 2 || (k <= 2 && m * n <= 1 << 20);
-}
 
 /// C = alpha * op(A) * op(B) + beta * C, where op transposes or not; op(A) is m x k, op(B) is k x n, row-major with `ld`
 /// elements from row to row. C is not read when beta is 0.
@@ -32,10 +25,18 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
              compute_t<T> alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, compute_t<T> beta, T* c,
              std::int64_t ldc) {
   if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
-    if (is_small_product(transpose_a, transpose_b, m, n, k)) [[likely]]
+    if (n == 1 && m > 1 && ldc == 1) { // as one row, so that rows of A are read whole
+      const bool is_dense = transpose_b || ldb == 1;
+      product<T>(team, !is_dense, !transpose_a, 1, m, k, alpha, b, is_dense ? std::max<std::int64_t>(k, 1) : ldb, a,
+                 lda, beta, c, m);
+      return;
+    }
+    const ProductBy choice = choose_product<T>(transpose_a, transpose_b, m, n, k);
+    if (choice == ProductBy::small_product) [[likely]]
       small_product<T>(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     else
-      cpu::gemm(team, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+      cpu::gemm(team, choice == ProductBy::onednn ? cpu::Library::onednn : cpu::Library::blas, transpose_a, transpose_b,
+                m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else if constexpr (NarrowFloat<T>) {
     const auto widened = [](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
       std::vector<float> to(static_cast<std::size_t>(rows * columns));

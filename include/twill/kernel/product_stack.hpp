@@ -114,13 +114,9 @@ void product_of_stack(const AnyTeam& team, const ProductStack<T>& stack, const T
   }
   T* const to = c + first * stack.c_row_stride;
   using C = compute_t<T>;
-  if (stack.n == 1 && stack.c_row_stride == 1 && rows > 1) // a row times a matrix reads whole rows of the matrix
-    kernel::product<T>(team, !right_layout.is_transposed, !left_layout.is_transposed, 1, rows, stack.k, C{1},
-                       right.data, right_layout.leading, left.data, left_layout.leading, C{0}, to, rows);
-  else
-    kernel::product<T>(team, left_layout.is_transposed, right_layout.is_transposed, rows, stack.n, stack.k, C{1},
-                       left.data, left_layout.leading, right.data, right_layout.leading, C{0}, to,
-                       std::max(stack.c_row_stride, std::max<std::int64_t>(stack.n, 1)));
+  kernel::product<T>(team, left_layout.is_transposed, right_layout.is_transposed, rows, stack.n, stack.k, C{1},
+                     left.data, left_layout.leading, right.data, right_layout.leading, C{0}, to,
+                     std::max(stack.c_row_stride, std::max<std::int64_t>(stack.n, 1)));
 }
 
 /// Runs what follows on rows [first, first + rows) of one product.

@@ -84,15 +84,18 @@ TWILL_INLINE void column_tile(std::int64_t k, T alpha, const Left<T>& a, Right<T
   }
 }
 
-/// R rows of all columns: pairs of packs, whole packs, then ever narrower ones.
+/// R rows of all columns: several packs at once, pairs, whole packs, then ever narrower ones.
 template <int R, int W, class T, bool IsTurned>
 TWILL_INLINE void row_panel(std::int64_t j, std::int64_t n, std::int64_t k, T alpha, const Left<T>& a,
                             const Right<T, IsTurned>& b, T beta, T* c, std::int64_t ldc) {
   if constexpr (W == 1) {
     for (; j < n; ++j) column_tile<R>(k, alpha, a, b.column(j), beta, c + j, ldc);
   } else {
-    if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes && !IsTurned)
+    if constexpr (W * static_cast<int>(sizeof(T)) == vector_bytes && !IsTurned) {
+      constexpr int many = R == 1 ? 8 : 4; // enough sums to hide how long an addition takes
+      for (; j + many * W <= n; j += many * W) tile<R, W, many>(k, alpha, a, b.column(j), beta, c + j, ldc);
       for (; j + 2 * W <= n; j += 2 * W) tile<R, W, 2>(k, alpha, a, b.column(j), beta, c + j, ldc);
+    }
     for (; j + W <= n; j += W) tile<R, W, 1>(k, alpha, a, b.column(j), beta, c + j, ldc);
     if (j < n) row_panel<R, W / 2>(j, n, k, alpha, a, b, beta, c, ldc);
   }

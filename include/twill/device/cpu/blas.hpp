@@ -2,20 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products of row-major matrices in raw pointers, over CBLAS where CMake found one (TWILL_WITH_CBLAS) and over plain
-// loops elsewhere. The team splits the product itself, in blocks that do not depend on what else runs, and the BLAS library
-// works in one thread inside each block: two thread pools beside each other cost more than they give.
-// Read next: kernel/product.hpp, which knows when a product is too small for this.
+// loops elsewhere. The library works in the calling thread alone; a team splits the product itself, in blocks that do not
+// depend on what else runs. Read next: device/cpu/gemm.hpp.
 
 #include <twill/core/config.hpp>
+
+#if defined(TWILL_WITH_CBLAS)
+#include <twill/device/cpu/library_threads.hpp>
+#endif
 
 #include <algorithm>
 #include <cstdint>
 
-#if defined(TWILL_WITH_CBLAS)
-#include <dlfcn.h>
-#endif
-
 namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_CBLAS)
+inline constexpr bool has_blas = true;
+#else
+inline constexpr bool has_blas = false;
+#endif
 
 #if defined(TWILL_WITH_CBLAS)
 // The few functions needed, declared here under names of their own: OpenBLAS's header defines a global `bfloat16`.
@@ -65,44 +70,26 @@ void gemm_plain(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t
 }
 
 #if defined(TWILL_WITH_CBLAS)
-/// While it lives, the library works in the calling thread alone. Builds of OpenBLAS over OpenMP only ask how many threads a
-/// parallel region of the caller would have, so that number is one here and the caller's own again afterwards. Other builds
-/// are told once for the process; MKL can be told for the calling thread alone.
+/// While it lives, the library works in the calling thread alone. MKL can be told for the calling thread; builds of OpenBLAS
+/// without OpenMP are told once for the process.
 class OneBlasThread {
 public:
   OneBlasThread() {
     if (blas::twill_mkl_local_threads != nullptr) {
       previous_ = blas::twill_mkl_local_threads(1);
-      return;
-    }
-    if (blas::twill_openblas_threads != nullptr) {
+    } else if (blas::twill_openblas_threads != nullptr) {
       static const bool done = (blas::twill_openblas_threads(1), true);
       static_cast<void>(done);
     }
-    if (open_mp().set == nullptr) return;
-    previous_ = open_mp().get();
-    if (previous_ != 1) open_mp().set(1);
   }
   OneBlasThread(const OneBlasThread&) = delete;
   OneBlasThread& operator=(const OneBlasThread&) = delete;
   ~OneBlasThread() {
-    if (blas::twill_mkl_local_threads != nullptr)
-      blas::twill_mkl_local_threads(previous_);
-    else if (previous_ > 1)
-      open_mp().set(previous_);
+    if (blas::twill_mkl_local_threads != nullptr) blas::twill_mkl_local_threads(previous_);
   }
 
 private:
-  /// The functions of whichever OpenMP library the process has loaded, if any.
-  struct OpenMp {
-    int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-    void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-  };
-  [[nodiscard]] static const OpenMp& open_mp() {
-    static const OpenMp functions{};
-    return functions;
-  }
-
+  OneOpenMpThread open_mp_{};
   int previous_ = 1;
 };
 
@@ -116,12 +103,13 @@ inline void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const 
 }
 #endif
 
+/// By the BLAS library in one thread; by plain loops where there is none, or sizes exceed its int.
 template <class T>
-void gemm_serial(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-                 const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+void gemm_by_cblas(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
+                   const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
   if (m <= 0 || n <= 0) return;
 #if defined(TWILL_WITH_CBLAS)
-  constexpr std::int64_t limit = 0x7fffffff; // CBLAS speaks int
+  constexpr std::int64_t limit = 0x7fffffff;
   if (k > 0 && std::max({m, n, k, lda, ldb, ldc}) <= limit) {
     const OneBlasThread scope{};
     gemm_block(transpose_a ? blas::transpose : blas::no_transpose, transpose_b ? blas::transpose : blas::no_transpose,
@@ -134,31 +122,5 @@ void gemm_serial(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_
 }
 
 } // namespace detail
-
-/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored rows.
-/// C is not read when beta is 0. The team splits the larger of m and n.
-template <class Team, class T>
-void gemm(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
-          const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || m * n * k < worth_sharing) {
-    detail::gemm_serial(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-    return;
-  }
-  constexpr std::int64_t granule = 16; // whole vectors and register tiles
-  team.parallel([&](int rank, int size) {
-    const bool by_rows = m >= n;
-    const std::int64_t granules = ((by_rows ? m : n) + granule - 1) / granule;
-    const std::int64_t first = granules * rank / size * granule;
-    const std::int64_t count = std::min(by_rows ? m : n, granules * (rank + 1) / size * granule) - first;
-    if (count <= 0) return;
-    if (by_rows)
-      detail::gemm_serial(transpose_a, transpose_b, count, n, k, alpha, a + (transpose_a ? first : first * lda), lda, b,
-                          ldb, beta, c + first * ldc, ldc);
-    else
-      detail::gemm_serial(transpose_a, transpose_b, m, count, k, alpha, a, lda, b + (transpose_b ? first * ldb : first),
-                          ldb, beta, c + first, ldc);
-  });
-}
 
 } // namespace twill::inline v0::cpu

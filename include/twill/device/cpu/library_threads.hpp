@@ -1,0 +1,40 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps vendor libraries in the calling thread. Teams of twill share out the work; a library's own threads beside them would
+// cost more than they give, and several devices would have them all at once. Libraries over OpenMP ask how many threads a
+// parallel region of the caller would have, so that number is one for a while. Read next: device/cpu/blas.hpp.
+
+#include <dlfcn.h>
+
+namespace twill::inline v0::cpu::detail {
+
+/// While it lives, a parallel region that this thread opens has one thread; afterwards as many as before.
+class OneOpenMpThread {
+public:
+  OneOpenMpThread() {
+    if (open_mp().set == nullptr) return;
+    previous_ = open_mp().get();
+    if (previous_ != 1) open_mp().set(1);
+  }
+  OneOpenMpThread(const OneOpenMpThread&) = delete;
+  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
+  ~OneOpenMpThread() {
+    if (previous_ > 1) open_mp().set(previous_);
+  }
+
+private:
+  /// The functions of whichever OpenMP library the process has loaded, if any.
+  struct OpenMp {
+    int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  };
+  [[nodiscard]] static const OpenMp& open_mp() {
+    static const OpenMp functions{};
+    return functions;
+  }
+
+  int previous_ = 1;
+};
+
+} // namespace twill::inline v0::cpu::detail

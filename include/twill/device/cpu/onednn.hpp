@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products by oneDNN in raw pointers, where CMake found the library (TWILL_WITH_ONEDNN). As with BLAS, the team of
+// the device splits the product and the library works in the calling thread alone. The one function needed is declared
+// here, so that its header costs nothing. Read next: device/cpu/blas.hpp, kernel/product.hpp.
+
+#include <twill/device/cpu/blas.hpp>
+#if defined(TWILL_WITH_ONEDNN)
+#include <twill/device/cpu/library_threads.hpp>
+#endif
+
+#include <cstdint>
+
+namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_ONEDNN)
+inline constexpr bool has_onednn = true;
+namespace onednn {
+extern "C" int twill_dnnl_sgemm(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                                float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
+                                float beta, float* c, std::int64_t ldc) __asm__("dnnl_sgemm");
+} // namespace onednn
+#else
+inline constexpr bool has_onednn = false;
+#endif
+
+namespace detail {
+
+/// By oneDNN in one thread; by BLAS where oneDNN is not installed or refuses.
+inline void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
+                           float* c, std::int64_t ldc) {
+  if (m <= 0 || n <= 0) return;
+#if defined(TWILL_WITH_ONEDNN)
+  if (k > 0) {
+    const OneOpenMpThread scope{};
+    if (onednn::twill_dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta,
+                                 c, ldc) == 0)
+      return;
+  }
+#endif
+  gemm_by_cblas(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+} // namespace detail
+} // namespace twill::inline v0::cpu

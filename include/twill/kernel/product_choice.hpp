@@ -1,0 +1,61 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which matrix product computes which shape: twill's small product or a library. The rules were read off a grid of 1,638
+// shapes (bench/kernel/product_grid.cpp; table and numbers in bench/results/latest/product_grid.md): in one thread, float32,
+// AVX-512. Over that grid the choice takes 2% (transposed right side: 3%) more than the better of the two, on average, and
+// the same in the median; where every extent is 16 or more and there are 64^3 multiplications, oneDNN is the fastest library
+// in all but a few thin shapes, 1.3 to 1.9 times as fast as OpenBLAS 0.3.21. Narrower vectors scale the limits down.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/onednn.hpp>
+#include <twill/kernel/native.hpp>
+
+#include <concepts>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+enum class ProductBy : std::uint8_t { small_product, blas, onednn };
+
+/// Whether the small product beats oneDNN's sgemm for op(A) m x k times op(B) k x n.
+[[nodiscard]] constexpr bool is_small_for_onednn(bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                                                 std::int64_t work) {
+  if (transpose_b) {
+    if (k < 16) return (k <= 8 && m > 2) || work <= 4096;
+    if (k < 48) return work <= 1024; // rows of one or two packs: sums across lanes cost more than the products
+    return work <= 10'240 || m == 1 || (k >= 256 && (n <= 4 || m * n <= 128));
+  }
+  if (k <= 2 || (k <= 4 && n >= 1024)) return true; // memory decides
+  return m * k <= 1024 && work <= (n * k <= 4096 ? 32'000 : 16'384);
+}
+
+/// The same beside CBLAS. OpenBLAS packs first, whatever the shape, so few rows are left to it only when they are long.
+[[nodiscard]] constexpr bool is_small_for_blas(bool transpose_b, std::int64_t m, std::int64_t k, std::int64_t work) {
+  if (m <= 2) return true;
+  if (transpose_b) {
+    if (k < 16) return k <= 8 || work <= 8192;
+    return work <= (k < 48 ? 1024 : 16'384);
+  }
+  return k <= 2 || (m * k <= 4096 && work <= 60'000);
+}
+
+/// The fastest for a product of this shape, of what is installed.
+template <std::floating_point T>
+[[nodiscard]] constexpr ProductBy choose_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                                                 std::int64_t k) {
+  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+  const std::int64_t work = m * n * k * (16 / lanes);
+  if (transpose_a && transpose_b) // nobody's favourite: B would be turned in pieces
+    return work <= 1024                                ? ProductBy::small_product
+           : cpu::has_onednn && std::same_as<T, float> ? ProductBy::onednn
+                                                       : ProductBy::blas;
+  if constexpr (cpu::has_onednn && std::same_as<T, float>) {
+    if (is_small_for_onednn(transpose_b, m, n, k, work)) return ProductBy::small_product;
+    const bool is_for_blas = cpu::has_blas && transpose_b && k < 48 && work <= 16'000;
+    return is_for_blas ? ProductBy::blas : ProductBy::onednn;
+  }
+  return is_small_for_blas(transpose_b, m, k, work) ? ProductBy::small_product : ProductBy::blas;
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
