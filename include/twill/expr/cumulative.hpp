@@ -11,7 +11,7 @@
 #include <twill/core/promotion.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/functions.hpp>
-#include <twill/expr/matmul.hpp>
+#include <twill/expr/gather.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/statistics.hpp>
 #include <twill/kernel/scan.hpp>

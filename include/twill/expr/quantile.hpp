@@ -9,7 +9,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/promotion.hpp>
-#include <twill/expr/matmul.hpp>
+#include <twill/expr/gather.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/kernel/walk.hpp>
