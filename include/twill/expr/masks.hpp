@@ -162,7 +162,8 @@ public:
   [[nodiscard]] Dims shape() const { return node().shape(); }
   [[nodiscard]] device_type device() const { return x_.device(); }
   [[nodiscard]] const Node& node() const {
-    if (!node_.source.holds_elements()) node_ = gather_true("index", x_, mask_);
+    if (!is_found_) node_ = gather_true("index", x_, mask_);
+    is_found_ = true;
     return node_;
   }
 
@@ -177,6 +178,7 @@ private:
   X x_;
   Mask mask_;
   mutable Node node_{};
+  mutable bool is_found_ = false;
 };
 
 template <class X, class Mask> [[nodiscard]] auto owned(const MaskSelection<X, Mask>& selection) {
