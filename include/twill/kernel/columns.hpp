@@ -208,7 +208,7 @@ private:
     for (int o = 0; o < program_.operands; ++o) {
       const OperandInfo& info = program_.operand[o];
       if (info.store_sums == nullptr) continue;
-      if (program_.count != nullptr) program_.count(o, true, end - begin);
+      if (program_.count != nullptr) program_.count(o, Touch::store, end - begin);
       int ordinal = 0;
       while (program_.reduction[ordinal].line != info.source) ++ordinal;
       info.store_sums(sums + ordinal * row_bytes(end - begin), start_.at[o] + begin * start_.stride[o] * info.bytes,

@@ -25,8 +25,10 @@ struct AccessCounts {
   static constexpr std::size_t max_operands = kernel::max_operands;
   std::array<std::atomic<std::int64_t>, max_operands> loads{};
   std::array<std::atomic<std::int64_t>, max_operands> stores{};
+  std::array<std::atomic<std::int64_t>, max_operands> reloads{}; ///< those of the loads that find a row in the cache
 
   void clear() {
+    for (auto& count : reloads) count = 0;
     for (auto& count : loads) count = 0;
     for (auto& count : stores) count = 0;
   }

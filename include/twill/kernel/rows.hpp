@@ -192,7 +192,7 @@ private:
       scratch.first = reinterpret_cast<std::byte*>(at.at[output]);
     for (int stage = 0; stage < program_.stages; ++stage) {
       if (program_.shared[stage] != nullptr) program_.shared[stage](shared, at.at, bound_);
-      run_stage(program_, stage, at, shared, shared, scratch, 0, n_, packs_);
+      run_stage(program_, stage, at, shared, shared, scratch, 0, n_, packs_, true);
     }
     finish_row(at, shared);
   }
@@ -214,7 +214,7 @@ private:
           const std::int64_t end =
               n_ - begin < vector_detail::chunk_elements ? n_ : begin + vector_detail::chunk_elements;
           run_stage(program_, stage, at, shared, working.partial + chunk * program_.shared_bytes, working.rows, begin,
-                    end, packs_);
+                    end, packs_, false);
         }
         if (streams_) finish_streams();
       });
@@ -237,7 +237,7 @@ private:
       const OperandInfo& info = program_.operand[o];
       if (info.store_shared == nullptr) continue;
       const std::int64_t count = at.stride[o] == 0 || n_ <= 1 ? 1 : n_;
-      if (program_.count != nullptr) program_.count(o, true, count);
+      if (program_.count != nullptr) program_.count(o, Touch::store, count);
       info.store_shared(shared + info.source * shared_slot_bytes, at.at[o], at.stride[o], count);
     }
   }

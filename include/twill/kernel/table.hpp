@@ -25,6 +25,9 @@ inline constexpr int max_column_buffer_bytes = 65536; ///< of the rows of a colu
 /// How an output is written. Of a gathered leaf: how many lanes of a pack have elements, `plain` for all.
 enum class StoreMode : std::uint8_t { plain, stream, scatter };
 
+/// How a stage touches an element, for counting builds. What an earlier stage of the same row has loaded is in the cache.
+enum class Touch : std::uint8_t { load, reload, store };
+
 /// Where the operands of a row lie: addresses as integers, for `Iota` the number itself. Only the first entries, one for
 /// each operand, ever hold anything: clearing the rest would cost more than a small kernel.
 struct Cursor {
@@ -108,7 +111,7 @@ struct ProgramTable {
   const SharedFunction* shared = nullptr; ///< for each level; null where nothing is known
   ColumnFunction columns = nullptr;
   /// In counting builds: notes elements loaded from or stored to an operand.
-  void (*count)(int operand, bool is_store, std::int64_t elements) = nullptr;
+  void (*count)(int operand, Touch touch, std::int64_t elements) = nullptr;
 };
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -16,9 +16,10 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
-inline void count_access(int operand, bool is_store, std::int64_t elements) {
+inline void count_access(int operand, Touch touch, std::int64_t elements) {
   const auto o = static_cast<std::size_t>(operand);
-  (is_store ? access_counts().stores : access_counts().loads)[o] += elements;
+  (touch == Touch::store ? access_counts().stores : access_counts().loads)[o] += elements;
+  if (touch == Touch::reload) access_counts().reloads[o] += elements;
 }
 } // namespace vector_detail
 

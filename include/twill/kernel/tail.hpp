@@ -115,14 +115,34 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
   }
 }
 
-/// Notes how many elements of each operand a stage touches.
-inline void count_stage(const ProgramTable& program, int stage, std::int64_t elements) {
+/// Whether a stage finds an operand's row in the cache: an earlier stage touched it, by this operand or another that lies
+/// over it, or another one in this stage.
+[[nodiscard]] inline bool is_cached(const ProgramTable& program, int stage, const Cursor& where, int operand) {
+  const std::uint32_t before = (std::uint32_t{1} << stage) - 1;
+  for (int o = 0; o < program.operands; ++o) {
+    const OperandInfo& info = program.operand[o];
+    const std::uint32_t stages = o < operand ? before | (before + 1) : before;
+    if (info.role == OperandInfo::Role::input && (info.stages & stages) != 0 && where.at[o] == where.at[operand] &&
+        where.stride[o] == where.stride[operand])
+      return true;
+  }
+  return false;
+}
+
+/// Notes how many elements of each operand a stage touches; those of a short row stay in the cache for the next stage.
+inline void count_stage(const ProgramTable& program, int stage, std::int64_t elements,
+                        const Cursor* short_row = nullptr) {
   if (program.count == nullptr) return;
   for (int o = 0; o < program.operands; ++o) {
     const OperandInfo& info = program.operand[o];
-    const bool is_output = info.role == OperandInfo::Role::output;
-    if (((info.stages >> stage) & 1U) != 0 && info.role <= OperandInfo::Role::gather)
-      program.count(o, is_output, elements);
+    if (((info.stages >> stage) & 1U) == 0 || info.role > OperandInfo::Role::gather) continue;
+    const bool is_again =
+        short_row != nullptr && info.role == OperandInfo::Role::input && is_cached(program, stage, *short_row, o);
+    program.count(o,
+                  info.role == OperandInfo::Role::output ? Touch::store
+                  : is_again                             ? Touch::reload
+                                                         : Touch::load,
+                  elements);
   }
 }
 
@@ -173,8 +193,9 @@ inline void run_map(const ProgramTable& program, const Cursor& where, const std:
 
 /// A stage over the elements [begin, end) of a row; leaves its reductions among the values that the row shares.
 inline void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
-                      std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool packs) {
-  vector_detail::count_stage(program, stage, end - begin);
+                      std::byte* result, const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool packs,
+                      bool is_short_row) {
+  vector_detail::count_stage(program, stage, end - begin, is_short_row ? &where : nullptr);
   alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
   const std::int64_t rest = (end - begin) % program.lanes;
   if (packs) [[unlikely]]
