@@ -12,6 +12,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>
@@ -145,6 +146,14 @@ TEST_CASE("diag, trace and grids", "[expr]") {
   CHECK(numbers(diag(small, -1)) == Numbers{3});
   CHECK(trace(small).item() == 4);
   CHECK(trace(arange(9).reshape(3, 3), 1).item() == 6);
+  const auto decades = numbers(logspace<double>(-1, 2, 4));
+  const auto doubled = numbers(geomspace(-1, -1000, 4));
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(decades[i] == Approx(std::pow(10.0, static_cast<double>(i) - 1)).epsilon(1e-14));
+    CHECK(doubled[i] == Approx(-std::pow(10.0, static_cast<double>(i))).epsilon(1e-6));
+  }
+  CHECK(doubled[3] == -1000);
+  CHECK_THROWS_AS(geomspace(-1, 1, 3), ValueError);
   const auto [x, y] = meshgrid(arange(3), tensor({10.0, 20.0}));
   CHECK(x.shape() == Dims(2, 3));
   CHECK(numbers(x) == Numbers{0, 1, 2, 0, 1, 2});

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -73,6 +74,11 @@ TEST_CASE("arange counts like NumPy's", "[tensor]") {
   CHECK(numbers(arange<std::uint8_t>(3)) == std::vector<double>{0, 1, 2});
   CHECK(numbers(arange(4.F, Late{1})) == std::vector<double>{0, 1, 2, 3});
   CHECK_THROWS_AS(arange(0, 5, 0), ValueError);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+  CHECK(to_vector(arange(least, greatest, greatest)) == std::vector<std::int64_t>{least, -1, greatest - 1});
+  CHECK(to_vector(arange(greatest, least, least)) == std::vector<std::int64_t>{greatest, -1});
+  CHECK(numbers(arange<std::uint8_t>(250, 255, 4)) == std::vector<double>{250, 254});
 }
 
 TEST_CASE("linspace ends exactly, eye has its diagonal", "[tensor]") {
@@ -80,6 +86,9 @@ TEST_CASE("linspace ends exactly, eye has its diagonal", "[tensor]") {
   CHECK(points.front() == 0.1F);
   CHECK(points.back() == 0.7F);
   for (std::size_t i = 0; i < 7; ++i) CHECK(points[i] == Approx(0.1F + 0.1F * static_cast<float>(i)));
+  const auto fine = to_vector(linspace(-1.F, 2.F, 1003)); // as exact as the element type allows
+  for (std::size_t i = 0; i < 1003; ++i)
+    CHECK(fine[i] == static_cast<float>(static_cast<double>(i) * (3.0 / 1002) + -1.0));
   CHECK(numbers(linspace(3.0, 5.0, 1)) == std::vector<double>{3});
   CHECK(linspace(3.0, 5.0, 0).elements() == 0);
   CHECK_THROWS_AS(linspace(3.0, 5.0, -1), ValueError);

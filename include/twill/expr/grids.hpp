@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coordinates as tensors: meshgrid spreads vectors over a grid, unravel_index and ravel_index go between places in
+// Coordinates as tensors: logspace and geomspace, meshgrid spreads vectors over a grid, unravel_index and ravel_index go between places in
 // row-major order and indices of each axis.
 
 #include <twill/core/config.hpp>
@@ -10,6 +10,7 @@
 #include <twill/expr/functions.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/tensor/sequence.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
@@ -20,6 +21,25 @@
 #include <utility>
 
 namespace twill::inline v0::inline TWILL_ISA {
+
+/// base to the power of `count` numbers from begin to end, computed in double. throws: ValueError
+template <FloatingScalar T = float, Device D = Cpu>
+[[nodiscard]] Tensor<T, D, Shape<dyn>> logspace(double begin, double end, std::int64_t count, double base = 10,
+                                                const D& device = current_device<D>()) {
+  return eval(cast<T>(power(base, linspace<double>(begin, end, count, device))));
+}
+/// `count` numbers from begin to end, each the same multiple of the one before; the ends are exact. throws: ValueError
+template <FloatingScalar T = float, Device D = Cpu>
+[[nodiscard]] Tensor<T, D, Shape<dyn>> geomspace(double begin, double end, std::int64_t count,
+                                                 const D& device = current_device<D>()) {
+  if (!(begin * end > 0))
+    throw ValueError("geomspace: from " + std::to_string(begin) + " to " + std::to_string(end) +
+                     "; both ends are of one sign and not 0");
+  const auto part = linspace<double>(0, 1, count, device);
+  const Tensor<T, D, Shape<dyn>> result = cast<T>(power(end / begin, part) * begin);
+  if (count > 1) result[count - 1] = static_cast<T>(end);
+  return result;
+}
 
 /// Which axes the first two vectors of a meshgrid run along: columns and rows (NumPy's default), or rows and columns.
 enum class Indexing : std::uint8_t { xy, ij };

@@ -72,10 +72,12 @@ TWILL_INLINE void copy_cursor(Cursor& to, const Cursor& from, int operands) {
     at.stride[o] = where.stride[o];
     at.mode[o] = where.mode[o];
     const bool is_output = info.role == Role::output;
-    if (info.role == Role::gather && is_short) at.mode[o] = static_cast<StoreMode>(rest);
     const bool is_packed = needs_packing(info, where.stride[o]);
     const bool is_copied = is_output || (info.role == Role::input && (is_short || is_packed));
-    if (((info.stages >> stage) & 1U) == 0 || !is_copied) continue;
+    if (((info.stages >> stage) & 1U) == 0 || !is_copied) {
+      if (is_short && info.role == Role::gather) at.mode[o] = static_cast<StoreMode>(rest);
+      continue;
+    }
     at.at[o] = reinterpret_cast<std::int64_t>(next) - j * info.bytes;
     at.stride[o] = 1;
     at.mode[o] = StoreMode::plain;

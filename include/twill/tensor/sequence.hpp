@@ -36,10 +36,15 @@ template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T 
     const auto whole = static_cast<std::int64_t>(steps);
     return steps <= 0 ? 0 : whole + (static_cast<double>(whole) < steps ? 1 : 0);
   } else {
-    const auto distance = static_cast<std::int64_t>(end) - static_cast<std::int64_t>(begin);
+    // unsigned: from the least to the greatest int64 it is farther than int64 counts
+    const auto from = static_cast<std::uint64_t>(static_cast<std::int64_t>(begin));
+    const auto to = static_cast<std::uint64_t>(static_cast<std::int64_t>(end));
     const auto stride = static_cast<std::int64_t>(step);
-    if (distance == 0 || (distance > 0) != (stride > 0)) return 0;
-    return (distance + stride + (stride > 0 ? -1 : 1)) / stride;
+    if (stride > 0 ? end <= begin : end >= begin) return 0;
+    const std::uint64_t distance = stride > 0 ? to - from : from - to;
+    const std::uint64_t length =
+        stride > 0 ? static_cast<std::uint64_t>(stride) : 0 - static_cast<std::uint64_t>(stride);
+    return static_cast<std::int64_t>((distance - 1) / length + 1);
   }
 }
 
@@ -69,7 +74,7 @@ template <Scalar T, Device D = Cpu> [[nodiscard]] auto arange(T end, const D& de
   return arange<T, D>(T{}, end, static_cast<T>(1), device);
 }
 
-/// `count` numbers from begin to end, both included. throws: ValueError
+/// `count` numbers from begin to end, both included, computed in double as NumPy does. throws: ValueError
 template <FloatingScalar T = float, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, Shape<dyn>> linspace(T begin, T end, std::int64_t count,
                                                 const D& device = current_device<D>()) {
@@ -77,18 +82,19 @@ template <FloatingScalar T = float, Device D = Cpu>
   using kernel::Immediate;
   using kernel::Step;
   // where(i == count - 1, end, begin + i * step): the last number is exactly the end
-  using Lines = kernel::Program<kernel::Iota, kernel::Cast<T, 0>, Immediate<T>, Step<multiply, 1, 2>, Immediate<T>,
-                                Step<add, 3, 4>, Immediate<std::int64_t>, Step<equal, 0, 6>, Immediate<T>,
-                                Step<where, 7, 8, 5>, kernel::Out<T, 9>>;
+  using Lines = kernel::Program<kernel::Iota, kernel::Cast<double, 0>, Immediate<double>, Step<multiply, 1, 2>,
+                                Immediate<double>, Step<add, 3, 4>, Immediate<std::int64_t>, Step<equal, 0, 6>,
+                                Immediate<double>, Step<where, 7, 8, 5>, kernel::Cast<T, 9>, kernel::Out<T, 10>>;
   if (count < 0) throw ValueError("linspace: the count is " + std::to_string(count) + "; it is at least 0");
   Tensor<T, D, Shape<dyn>> result(device, Dims(count));
   if (count == 0) return result;
-  const double distance = static_cast<double>(end) - static_cast<double>(begin);
-  const T step = count > 1 ? static_cast<T>(distance / static_cast<double>(count - 1)) : T{};
+  const auto first = static_cast<double>(begin);
+  const auto last = static_cast<double>(end);
+  const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0;
   const std::array operands{
       detail::counting_operand(),       detail::immediate_operand(step),
-      detail::immediate_operand(begin), detail::immediate_operand(count > 1 ? count - 1 : std::int64_t{-1}),
-      detail::immediate_operand(end),   detail::memory_operand(result.data(), result.strides())};
+      detail::immediate_operand(first), detail::immediate_operand(count > 1 ? count - 1 : std::int64_t{-1}),
+      detail::immediate_operand(last),  detail::memory_operand(result.data(), result.strides())};
   kernel::launch(Lines{}, device, result.shape(), operands.data());
   return result;
 }
