@@ -182,6 +182,7 @@ def make_pools(seed: int) -> dict:
             put("positive", code, np.concatenate([np.abs(normals) + 0.01, rng.uniform(0.01, 30, 80)]))
             put("unit", code, np.concatenate([[0.0, -0.0, 1.0, -1.0, 0.5, np.nan], rng.uniform(-1, 1, 90)]))
             put("dyadic", code, np.concatenate([rng.integers(-32, 33, 160) / 8, [0.0, -0.0, 0.0, 1.0]]))
+            put("dyadic_nan", code, np.concatenate([rng.integers(-16, 17, 80) / 8, [np.nan] * 25]))
             put("small", code, rng.integers(-9, 10, 96))
             put("powers", code, rng.choice((1, -1, 2, -2, 0.5, -0.5, 1, 1, -1), 64))
         else:
@@ -194,6 +195,7 @@ def make_pools(seed: int) -> dict:
                 put(name, code, rng.integers(low, 21, 96))
             put("small", code, rng.integers(0 if code == "u1" else -9, 10, 96))
             put("positive", code, rng.integers(1, 21, 96))
+            put("shifts", code, rng.integers(0, {"u1": 8, "i4": 32, "i8": 64}[code], 64))
             put("powers", code, rng.choice((1, 1, 2, 3) if code == "u1" else (1, -1, 2, -2, 3, 1), 64))
     pools["powers", "b1"] = pools["any", "b1"]
     return pools

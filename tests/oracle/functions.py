@@ -113,8 +113,144 @@ def reduction(f, result, pools, one_axis=False):
     return Function(reference, pools, of_rank(3), out=True)
 
 
-def view(f, rank):
-    return Function(lambda arrays, _, variant: [Array(arrays[0].code, f(arrays[0].values, variant))], ("any",), of_rank(rank))
+def axes_of(variant):
+    return tuple(int(axis) for axis in re.findall(r"-?\d+", variant))
+
+
+def view(f, rank, numbers=None, pools=("any",), shapes=None, code=None):
+    """Elements of the operands in other places: `f(operands, numbers, variant)`."""
+
+    def reference(arrays, given, variant):
+        result = f(*(array.values for array in arrays), *(int(number) for number in given), variant)
+        return [Array(code or arrays[0].code, np.asarray(result))]
+
+    return Function(reference, pools, shapes or of_rank(rank), numbers)
+
+
+def padded(mode, **more):
+    def f(x, a, b, c, d, _):
+        return np.pad(x, ((a, b), (c, d)), mode=mode, **more)
+
+    return view(f, 2, lambda draw: tuple(draw.randrange(4) for _ in range(4)))
+
+
+def joined(draw, _):
+    """Two matrices that agree in all but one axis, or in both."""
+    shape = random_shape(draw, 2)
+    other = list(shape)
+    other[draw.randrange(2)] = draw.choice((0, 1, 2, 5))
+    return [shape, tuple(other) if draw.random() < 0.7 else shape]
+
+
+def equal_shapes(rank):
+    return lambda draw, count: [random_shape(draw, rank)] * count
+
+
+def indexed(draw, _):
+    """A matrix whose axes hold every index of the pool `small`, and indices."""
+    return [(draw.choice((10, 11, 13)), draw.choice((10, 11, 17))), random_shape(draw, draw.choice((0, 1, 2)))]
+
+
+def along_axis(f, result, pools):
+    """`f(values, axis)` along one axis of three; integers in the type of the result."""
+
+    def reference(arrays, given, variant):
+        array = arrays[0]
+        made = result(array.code)
+        values = array.values
+        if array.code in FLOATS or made in FLOATS:
+            values = convert(values, made).astype(np.float64)
+        elif made != array.code:
+            values = convert(values, made)
+        with np.errstate(all="ignore"):
+            return [Array(made, convert(np.asarray(f(values, axes_of(variant)[0], *given)), made))]
+
+    return Function(reference, pools, of_rank(3))
+
+
+def stepwise(f):
+    """A running operation in the element type: every step is rounded."""
+
+    def reference(arrays, _, variant):
+        return [Array(arrays[0].code, f(arrays[0].values, axis=axes_of(variant)[0]))]
+
+    return Function(reference, ("any",), of_rank(3))
+
+
+def closeness(a, b):
+    wide = [x.astype(np.float64) if x.dtype.kind != "f" else x for x in (a, b)]
+    x, y = wide
+    kind = x.dtype.type
+    near = np.isfinite(y) & (np.abs(x - y) <= kind(1e-8) + kind(1e-5) * np.abs(y))
+    return near | (x == y)
+
+
+def real_lgamma(x):
+    if math.isnan(x) or x == -math.inf:
+        return math.nan if math.isnan(x) else math.inf
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def log_sum_exp(x, axis=None, keepdims=False):
+    top = np.max(x, axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, 0)
+    result = np.log(np.sum(np.exp(x - shift), axis=axis, keepdims=True)) + shift
+    return result if keepdims else np.squeeze(result, axis=axis)
+
+
+def norm(x, order, axis, keepdims=False):
+    magnitudes = np.abs(x)
+    if order == 1:
+        return np.sum(magnitudes, axis=axis, keepdims=keepdims)
+    if order == math.inf:
+        return np.max(magnitudes, axis=axis, keepdims=keepdims)
+    return np.sqrt(np.sum(np.square(x), axis=axis, keepdims=keepdims))
+
+
+def float_power_reference(arrays, _, __):
+    with np.errstate(all="ignore"):
+        return [Array("f8", np.float_power(*(array.values.astype(np.float64) for array in arrays)))]
+
+
+def ldexp_reference(arrays, _, __):
+    with np.errstate(all="ignore"):
+        return [Array(arrays[0].code, np.ldexp(arrays[0].values, arrays[1].values))]
+
+
+def nan_to_num_reference(arrays, _, __):
+    array = arrays[0]
+    if array.code not in FLOATS:
+        return [array]
+    return [Array(array.code, convert(np.nan_to_num(array.values), array.code))]
+
+
+def of_vectors(f, code=None, pools=("small",)):
+    def reference(arrays, _, __):
+        made = code or arrays[0].code
+        return [Array(made, convert(np.asarray(f(*(array.values for array in arrays))), made))]
+
+    return Function(reference, pools, of_rank(1))
+
+
+def product_of(f, shapes):
+    def reference(arrays, _, __):
+        common = dtypes.promote(*(array.code for array in arrays))
+        return [Array(common, convert(computed(f, arrays, common), common))]
+
+    return Function(reference, ("dyadic",), shapes)
+
+
+def pair_of_shapes(first, second):
+    """Shapes spelled with letters, each letter one random extent."""
+
+    def shapes(draw, _):
+        extents = {letter: draw.choice((1, 2, 3, 4, 5, 7)) for letter in set(first + second)}
+        return [tuple(extents[letter] for letter in text) for text in (first, second)]
+
+    return shapes
 
 
 def matmul_shapes(rank):
@@ -138,10 +274,6 @@ def product(f, rank):
         return [Array(code, convert(computed(f, arrays, code), code))]
 
     return Function(reference, ("dyadic",), matmul_shapes(rank))
-
-
-def axes_of(variant):
-    return tuple(int(axis) for axis in re.findall(r"-?\d+", variant))
 
 
 def merged(values, first, last):
@@ -235,21 +367,124 @@ FUNCTIONS = {
     "var": reduction(lambda x, **how: np.var(x, ddof=1, **how), dtypes.floating, ("dyadic",)),
     "argmax": reduction(np.argmax, lambda code: "i8", ("any",), one_axis=True),
     "argmin": reduction(np.argmin, lambda code: "i8", ("any",), one_axis=True),
+    # special.cpp
+    "exp2": elementwise(np.exp2, "floating"),
+    "log2": elementwise(np.log2, "floating"),
+    "log10": elementwise(np.log10, "floating"),
+    "cbrt": elementwise(np.cbrt, "floating"),
+    "arcsinh": elementwise(np.arcsinh, "floating"),
+    "arccosh": elementwise(np.arccosh, "floating", ("positive",)),
+    "arctanh": elementwise(np.arctanh, "floating", ("unit",)),
+    "deg2rad": elementwise(np.deg2rad, "floating"),
+    "rad2deg": elementwise(np.rad2deg, "floating", ("modest",)),
+    "sinc": elementwise(np.sinc, "floating", ("unit",)),
+    "erfc": elementwise(np.vectorize(math.erfc, otypes=[np.float64]), "floating"),
+    "lgamma": elementwise(np.vectorize(real_lgamma, otypes=[np.float64]), "floating", ("modest",)),
+    "tanh_accurate": elementwise(np.tanh, "floating"),
+    "erf_accurate": elementwise(erf, "floating"),
+    "hypot": elementwise(np.hypot, "floating"),
+    "logaddexp": elementwise(np.logaddexp, "floating", ("modest",)),
+    "logaddexp2": elementwise(np.logaddexp2, "floating", ("modest",)),
+    # numeric.cpp
+    "fmod": elementwise(np.fmod, own=True),
+    "fmax": elementwise(np.fmax),
+    "fmin": elementwise(np.fmin),
+    "gcd": elementwise(np.gcd),
+    "lcm": elementwise(np.lcm, pools=("small",)),
+    "left_shift": elementwise(np.left_shift, pools=("any", "shifts")),
+    "right_shift": elementwise(np.right_shift, pools=("any", "shifts")),
+    "invert": elementwise(np.invert),
+    "heaviside": elementwise(np.heaviside),
+    "float_power": Function(float_power_reference, ("positive", "small"), broadcast_shapes, out=True),
+    "fabs": elementwise(np.fabs, "floating"),
+    "signbit": elementwise(np.signbit, "boolean", takes="floating"),
+    "isposinf": elementwise(np.isposinf, "boolean"),
+    "isneginf": elementwise(np.isneginf, "boolean"),
+    "copysign": elementwise(np.copysign),
+    "nextafter": elementwise(np.nextafter, own=True),
+    "spacing": elementwise(np.spacing, own=True),
+    "ldexp": Function(ldexp_reference, ("modest", "small"), broadcast_shapes, out=True),
+    "nan_to_num": Function(nan_to_num_reference, ("any",), broadcast_shapes, out=True),
+    "isclose": elementwise(closeness, "boolean", ("small",), own=True),
+    "round": elementwise(lambda x, n: np.round(x, int(n)), pools=("modest",), own=True,
+                         numbers=lambda draw: (draw.choice((-1, 0, 1, 2)),)),
+    # statistics.cpp
+    "std": reduction(lambda x, **how: np.std(x, ddof=1, **how), dtypes.floating, ("dyadic",)),
+    "ptp": reduction(np.ptp, lambda code: code, ("small",)),
+    "logsumexp": reduction(log_sum_exp, dtypes.floating, ("modest",)),
+    "count_nonzero": reduction(np.count_nonzero, lambda code: "i8", ("small",)),
+    "nansum": reduction(np.nansum, dtypes.sum_type, ("dyadic_nan",)),
+    "nanprod": reduction(np.nanprod, dtypes.sum_type, ("dyadic_nan",)),
+    "nanmax": reduction(np.nanmax, lambda code: code, ("any",)),
+    "nanmin": reduction(np.nanmin, lambda code: code, ("any",)),
+    "nanmean": reduction(np.nanmean, dtypes.floating, ("dyadic_nan",)),
+    "nanvar": reduction(lambda x, **how: np.nanvar(x, ddof=1, **how), dtypes.floating, ("dyadic_nan",)),
+    "norm": reduction(lambda x, axis=None, **how: norm(x, 2, axis, **how), dtypes.floating, ("dyadic",)),
+    "norm1": reduction(lambda x, axis=None, **how: norm(x, 1, axis, **how), dtypes.floating, ("dyadic",)),
+    "norm_inf": reduction(lambda x, axis=None, **how: norm(x, math.inf, axis, **how), dtypes.floating, ("any",)),
+    "median": reduction(np.median, dtypes.floating, ("modest",)),
+    "quantile": Function(
+        lambda arrays, given, variant: [Array(arrays[0].code, convert(np.quantile(
+            arrays[0].values.astype(np.float64), given[0], axis=axes_of(variant)[0]), arrays[0].code))],
+        ("dyadic",), of_rank(3), lambda draw: (draw.choice((0.0, 0.25, 0.5, 0.9, 1.0)),)),
+    "cumsum": along_axis(lambda x, axis: np.cumsum(x, axis), dtypes.sum_type, ("dyadic",)),
+    "cumprod": along_axis(lambda x, axis: np.cumprod(x, axis), dtypes.sum_type, ("powers",)),
+    "cummax": stepwise(np.maximum.accumulate),
+    "cummin": stepwise(np.minimum.accumulate),
+    "diff": along_axis(lambda x, axis: np.diff(x, axis=axis), lambda code: code, ("dyadic",)),
+    "trapezoid": along_axis(getattr(np, "trapezoid", None) or np.trapz, dtypes.floating, ("dyadic",)),
     # shapes.cpp
     "transpose": view(lambda x, variant: np.swapaxes(x, *axes_of(variant)) if variant else x.T, 3),
     "permute": view(lambda x, variant: np.transpose(x, axes_of(variant)), 3),
     "flatten": view(lambda x, variant: merged(x, *axes_of(variant)) if variant else x.reshape(-1), 3),
     "unsqueeze": view(lambda x, variant: np.expand_dims(x, axes_of(variant)[0]), 2),
+    "flip": view(lambda x, variant: np.flip(x, axes_of(variant) or None), 3),
+    "rot90": view(lambda x, variant: np.rot90(x, axes_of(variant)[0]), 2),
+    "moveaxis": view(lambda x, variant: np.moveaxis(x, *axes_of(variant)), 3),
+    "roll": view(lambda x, shift, variant: np.roll(x, shift, axes_of(variant)[0] if variant else None), 2,
+                 lambda draw: (draw.choice((-5, -1, 0, 1, 3, 40)),),
+                 shapes=lambda draw, _: [random_shape(draw, 2)]),
+    "tile": view(lambda x, a, b, _: np.tile(x, (a, b)), 2, lambda draw: (draw.randrange(4), draw.randrange(1, 4))),
+    "repeat": view(lambda x, n, variant: np.repeat(x, n, axes_of(variant)[0]), 2, lambda draw: (draw.randrange(4),)),
+    "concatenate": view(lambda a, b, variant: np.concatenate((a, b), axes_of(variant)[0]), 2, shapes=joined),
+    "stack": view(lambda a, b, variant: np.stack((a, b), axes_of(variant)[0]), 2, shapes=equal_shapes(2)),
+    "pad_constant": padded("constant", constant_values=5),
+    "pad_edge": padded("edge"),
+    "pad_reflect": padded("reflect"),
+    "pad_symmetric": padded("symmetric"),
+    "pad_wrap": padded("wrap"),
+    "diagonal": view(lambda x, offset, variant: np.diagonal(x, offset, *axes_of(variant)), 3,
+                     lambda draw: (draw.choice((-2, -1, 0, 0, 1, 3)),)),
+    "tril": view(lambda x, offset, _: np.tril(x, offset), 2, lambda draw: (draw.choice((-2, -1, 0, 0, 1, 3)),)),
+    "triu": view(lambda x, offset, _: np.triu(x, offset), 2, lambda draw: (draw.choice((-2, -1, 0, 0, 1, 3)),)),
+    "diag": view(lambda x, offset, _: np.diag(x, offset), 1, lambda draw: (draw.choice((-2, 0, 0, 1)),),
+                 shapes=lambda draw, _: [(draw.choice((0, 1, 2, 5, 7)),)]),
+    "argwhere": view(lambda x, _: np.argwhere(x), 2, pools=("small",), code="i8"),
+    "take": view(lambda x, index, variant: np.take(x, index, axes_of(variant)[0]), 2, pools=("any", "small"), shapes=indexed),
+    "masked_select": view(lambda x, mask, _: x[mask], 2, shapes=equal_shapes(2)),
     # products.cpp
     "matmul1": product(np.matmul, 1),
     "matmul2": product(np.matmul, 2),
     "matmul3": product(np.matmul, 3),
+    "outer": product_of(np.outer, pair_of_shapes("a", "b")),
+    "inner": product_of(np.inner, pair_of_shapes("ab", "cb")),
+    "kron": product_of(np.kron, pair_of_shapes("ab", "cd")),
+    "einsum_bij_bjk": product_of(lambda a, b: np.einsum("bij,bjk->bik", a, b), pair_of_shapes("bij", "bjk")),
+    "einsum_ij_ij": product_of(lambda a, b: np.einsum("ij,ij->i", a, b), pair_of_shapes("ij", "ij")),
+    "tensordot": product_of(lambda a, b: np.tensordot(a, b, ((1, 2), (2, 1))), pair_of_shapes("aij", "bji")),
+    # algorithms.cpp
+    "algorithms.sort": view(lambda x, variant: np.sort(x, axes_of(variant)[0]), 3),
+    "algorithms.argsort": view(lambda x, variant: np.argsort(x, axes_of(variant)[0], kind="stable"), 2, code="i8"),
+    "algorithms.unique": view(lambda x, _: np.unique(x), 2, pools=("modest",)),
+    "algorithms.bincount": view(lambda x, _: np.bincount(x), 1, pools=("positive",), code="i8"),
+    "algorithms.searchsorted": of_vectors(lambda a, b: np.searchsorted(np.sort(a), b), "i8"),
+    "algorithms.searchsorted_right": of_vectors(lambda a, b: np.searchsorted(np.sort(a), b, "right"), "i8"),
 }
 
 
 def split_name(name: str):
     """`sum<0,2>k` as the function and its variant."""
-    match = re.fullmatch(r"(\w+)(<.*)?", name)
+    match = re.fullmatch(r"([\w.]+)(<.*)?", name)
     return match.group(1), match.group(2) or ""
 
 

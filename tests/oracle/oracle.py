@@ -68,7 +68,7 @@ def make_cases(seed, entries):
             case = random_case(draw, name, codes)
             try:
                 results = results_of(case, pools)
-            except ValueError:
+            except (ValueError, IndexError):
                 continue
             if sum(result.values.nbytes for result in results) > MOST_BYTES:
                 continue

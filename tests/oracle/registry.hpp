@@ -131,5 +131,9 @@ void add_promotion(Registry& to);
 void add_reductions(Registry& to);
 void add_shapes(Registry& to);
 void add_products(Registry& to);
+void add_special(Registry& to);
+void add_numeric(Registry& to);
+void add_statistics(Registry& to);
+void add_algorithms(Registry& to);
 
 } // namespace oracle
