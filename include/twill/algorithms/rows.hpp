@@ -10,6 +10,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/expr/gather.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/shapes.hpp>
@@ -29,10 +30,7 @@ namespace twill::inline v0::algorithms::inline TWILL_ISA {
 template <class X> [[nodiscard]] auto host_tensor(X&& x) {
   static_assert(std::is_same_v<typename std::remove_cvref_t<X>::device_type, Cpu>,
                 "twill: algorithms: Thrust's host systems sort host tensors; move the operand with cpu()");
-  if constexpr (AnyTensor<X>)
-    return std::remove_cvref_t<X>(std::forward<X>(x));
-  else
-    return eval(std::forward<X>(x));
+  return expr::evaluated(std::forward<X>(x));
 }
 
 /// A copy of x whose rows along the axis are contiguous: the axis and the last one exchanged.
