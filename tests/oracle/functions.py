@@ -281,6 +281,7 @@ def merged(values, first, last):
     return values.reshape(shape[:first] + (math.prod(shape[first:last + 1]),) + shape[last + 1:])
 
 
+trapezoid = getattr(np, "trapezoid", None) or np.trapz  # the name before NumPy 2
 erf = np.vectorize(math.erf, otypes=[np.float64])
 logical = dict(result="boolean", takes="boolean")
 
@@ -432,7 +433,7 @@ FUNCTIONS = {
     "cummax": stepwise(np.maximum.accumulate),
     "cummin": stepwise(np.minimum.accumulate),
     "diff": along_axis(lambda x, axis: np.diff(x, axis=axis), lambda code: code, ("dyadic",)),
-    "trapezoid": along_axis(getattr(np, "trapezoid", None) or np.trapz, dtypes.floating, ("dyadic",)),
+    "trapezoid": along_axis(lambda x, axis: trapezoid(x, axis=axis), dtypes.floating, ("dyadic",)),
     # shapes.cpp
     "transpose": view(lambda x, variant: np.swapaxes(x, *axes_of(variant)) if variant else x.T, 3),
     "permute": view(lambda x, variant: np.transpose(x, axes_of(variant)), 3),

@@ -147,7 +147,7 @@ inline void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, c
 /// The strides of a reshaped view, or nothing when only a copy will do. Groups of source axes that are contiguous among
 /// themselves are split into target axes (as NumPy's attempt_nocopy_reshape does).
 [[nodiscard]] constexpr std::optional<Dims> reshaped_strides(const Layout& from, const Dims& to) {
-  if (is_contiguous(from.extents, from.strides)) return contiguous_strides(to);
+  if (from.extents.elements() == 0 || is_contiguous(from.extents, from.strides)) return contiguous_strides(to);
   Layout source{};
   for (int axis = 0; axis < from.extents.rank; ++axis)
     if (from.extents[axis] != 1) append(source, from.extents[axis], from.strides[axis]);
