@@ -65,9 +65,9 @@ void add_statistics(Registry& to) {
       to, "norm_inf", Wide{}, exact,
       []<int... A>(const auto& x, auto... keep) { return twill::norm<A...>(x, keep..., twill::order_inf); });
   over_axes(
-      to, "median", Some{}, Tolerance{.narrow = 1, .single = 1, .wide = 1},
+      to, "median", Some{}, Tolerance{.narrow = 1, .single = 1, .wide = 1, .zeros_are_equal = true},
       []<int... A>(const auto& x, auto... keep) { return twill::median<A...>(x, keep...); });
-  unary<3>(to, "quantile<1>", Wide{}, Tolerance{.single = 4, .wide = 4, .absolute = 1e-6},
+  unary<3>(to, "quantile<1>", Wide{}, Tolerance{.single = 4, .wide = 4, .absolute = 1e-6, .zeros_are_equal = true},
            [](const auto& x, const std::vector<double>& numbers) { return twill::quantile<1>(x, numbers[0]); });
   along(to, "cumsum", Types<bool, std::uint8_t, half, float>{}, zeros_equal,
         []<int A>(const auto& x) { return twill::cumsum<A>(x); });

@@ -44,7 +44,8 @@ struct Spacing {
   static constexpr std::string_view name = "spacing";
   constexpr auto operator()(auto x) const {
     const auto size = abs(x);
-    return copysign(nextafter(size, std::numeric_limits<double>::infinity()) - size, x);
+    const auto distance = nextafter(size, std::numeric_limits<double>::infinity()) - size;
+    return where(less(x, 0), -distance, distance); // NumPy's of -0 is positive
   }
 };
 
