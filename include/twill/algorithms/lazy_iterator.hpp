@@ -80,7 +80,7 @@ template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
 /// An expression, bound to its memory.
 template <class E> class LazyElements {
 public:
-  using Source = expr::Elementwise<E, E::dtype, true>;
+  using Source = expr::Elementwise<E, E::dtype>;
   using Bound = expr::Operands<Source>;
   using value_type = typename E::value_type;
 
