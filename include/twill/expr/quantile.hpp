@@ -84,7 +84,8 @@ template <class T> [[nodiscard]] double select(T* row, std::int64_t length, cons
   const auto first = static_cast<double>(row[place.below]);
   if (place.above == place.below) return first;
   const auto second = static_cast<double>(*std::min_element(row + place.above, row + length));
-  if (first == second) return first; // infinite ones, too
+  if (first == second) return first;                      // infinite ones, too
+  if (place.fraction == 0.5) return (first + second) / 2; // as NumPy's median, so that 1 and infinity give infinity
   return place.fraction < 0.5 ? first + (second - first) * place.fraction
                               : second - (second - first) * (1 - place.fraction);
 }

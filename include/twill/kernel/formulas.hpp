@@ -35,8 +35,8 @@ struct Rad2deg {
 struct Sinc {
   static constexpr std::string_view name = "sinc";
   constexpr auto operator()(auto x) const {
-    const auto t = where(equal(x, 0), 1e-20, x * 3.14159265358979323846);
-    return sin(t) / t;
+    const auto t = where(equal(x, 0), 1.0, x * 3.14159265358979323846);
+    return where(equal(x, 0), 1.0, sin(t) / t);
   }
 };
 /// The distance to the next number away from 0, with the sign of x.
