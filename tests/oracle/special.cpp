@@ -27,8 +27,12 @@ void add_special(Registry& to) {
   unary(to, "tanh_accurate", Floats{}, tight, [](const auto& x) { return tanh_accurate(x); });
   unary(to, "erf_accurate", Floats{}, tight, [](const auto& x) { return erf_accurate(x); });
   binary(to, "hypot", Most{}, tight, [](const auto& a, const auto& b) { return hypot(a, b); });
-  binary(to, "logaddexp", Most{}, absolute, [](const auto& a, const auto& b) { return logaddexp(a, b); });
-  binary(to, "logaddexp2", Most{}, absolute, [](const auto& a, const auto& b) { return logaddexp2(a, b); });
+  const auto logaddexp = [](const auto& a, const auto& b) { return twill::logaddexp(a, b); };
+  const auto logaddexp2 = [](const auto& a, const auto& b) { return twill::logaddexp2(a, b); };
+  binary(to, "logaddexp", Types<half>{}, Tolerance{.narrow = 2, .absolute = 2e-3}, logaddexp);
+  binary(to, "logaddexp", Types<std::int32_t, float, double>{}, absolute, logaddexp);
+  binary(to, "logaddexp2", Types<half>{}, Tolerance{.narrow = 2, .absolute = 2e-3}, logaddexp2);
+  binary(to, "logaddexp2", Types<std::int32_t, float, double>{}, absolute, logaddexp2);
 }
 
 } // namespace oracle
