@@ -24,7 +24,7 @@ using twill::test::message_of;
 
 namespace {
 
-template <class X> std::vector<double> numbers(X&& x) {
+template <class X> std::vector<double> shown(X&& x) {
   if constexpr (AnyTensor<X>)
     return twill::test::numbers(x);
   else
@@ -81,8 +81,8 @@ TEMPLATE_TEST_CASE("take reads slices along an axis", "[expr]", std::uint8_t, fl
         for (int c = 0; c < columns; ++c) expected_rows.push_back(element(wrapped(r, rows), c));
       for (int r = 0; r < rows; ++r)
         for (const auto c : to_vector(j)) expected_columns.push_back(element(r, wrapped(c, columns)));
-      CHECK(numbers(by_rows) == expected_rows);
-      CHECK(numbers(by_columns) == expected_columns);
+      CHECK(shown(by_rows) == expected_rows);
+      CHECK(shown(by_columns) == expected_columns);
     }
 }
 
@@ -98,13 +98,13 @@ TEST_CASE("indices bring their axes, static shapes are inferred", "[expr]") {
     for (int b = 0; b < 3; ++b)
       for (int c = 0; c < 2; ++c)
         for (int d = 0; d < 4; ++d) CHECK(y(a, b, c, d).item() == x(a, wrapped(i(b, c).item(), 3), d).item());
-  CHECK(numbers(take<0>(x, scalar(1))) == numbers(x[1]));
+  CHECK(shown(take<0>(x, scalar(1))) == shown(x[1]));
   CHECK(eval(take<0>(x, scalar(std::int64_t{-1}))).shape() == Dims(3, 4));
   CHECK(eval(take<2>(x, scalar(1))).shape() == Dims(2, 3));
-  CHECK(numbers(take<2>(x, scalar(1))) == numbers(x(all, all, 1)));
+  CHECK(shown(take<2>(x, scalar(1))) == shown(x(all, all, 1)));
   CHECK(eval(take<0>(x, zeros<int, Shape<0>>())).shape() == Dims(0, 3, 4));
   CHECK(eval(take<0>(x.flatten(), tensor({23}))).item() == 23);
-  CHECK(numbers(take<0>(zeros<float, Shape<0, 3>>(), zeros<int, Shape<0>>())).empty());
+  CHECK(shown(take<0>(zeros<float, Shape<0, 3>>(), zeros<int, Shape<0>>())).empty());
 }
 
 TEST_CASE("take_along_axis follows an index of x's rank, beside which axes broadcast", "[expr]") {
@@ -144,7 +144,7 @@ TEST_CASE("a gathered read fuses with arithmetic and with reductions along the r
   const auto weights = randn<float, Shape<dyn, 37>>(Dims(9, 37));
   const Tensor rows = take<0>(table, i);
   const auto same = [](const auto& fused, const auto& apart) {
-    CHECK(twill::test::largest_difference(numbers(fused), numbers(apart)) < 1e-5);
+    CHECK(twill::test::largest_difference(shown(fused), shown(apart)) < 1e-5);
   };
   same(lazy(take<0>(table, i) * weights + 1.F), lazy(rows * weights + 1.F));
   same(lazy(sum<1>(take<0>(table, i) * weights)), lazy(sum<1>(rows * weights)));
@@ -164,8 +164,8 @@ TEST_CASE("x[index] is read and written, the last write to a place wins", "[expr
     x[i] = values;
     const auto expected = before.clone();
     for (int k = 0; k < 11; ++k) expected[wrapped(i[k].item(), rows)] = values[k];
-    CHECK(numbers(x) == numbers(expected));
-    CHECK(numbers(x[i]) == numbers(take<0>(expected, i)));
+    CHECK(shown(x) == shown(expected));
+    CHECK(shown(x[i]) == shown(take<0>(expected, i)));
     x[i] = 3.F;
     x[i] *= 2;
     for (int k = 0; k < 11; ++k) CHECK(x(wrapped(i[k].item(), rows), 2).item() == 6.F);
@@ -175,16 +175,16 @@ TEST_CASE("x[index] is read and written, the last write to a place wins", "[expr
 TEST_CASE("writes broadcast, convert, and come from where they go", "[expr]") {
   const auto x = arange(12.F).reshape<Shape<4, 3>>();
   x[tensor({0, 2})] = tensor({7, 8, 9});
-  CHECK(numbers(x) == std::vector<double>{7, 8, 9, 3, 4, 5, 7, 8, 9, 9, 10, 11});
+  CHECK(shown(x) == std::vector<double>{7, 8, 9, 3, 4, 5, 7, 8, 9, 9, 10, 11});
   x[tensor({3, 1, 0})] = x[slice{1, 4}];
-  CHECK(numbers(x) == std::vector<double>{9, 10, 11, 7, 8, 9, 7, 8, 9, 3, 4, 5});
+  CHECK(shown(x) == std::vector<double>{9, 10, 11, 7, 8, 9, 7, 8, 9, 3, 4, 5});
   x[tensor({0, 1})] = x[tensor({1, 0})];
-  CHECK(numbers(x[slice{0, 2}]) == std::vector<double>{7, 8, 9, 9, 10, 11});
+  CHECK(shown(x[slice{0, 2}]) == std::vector<double>{7, 8, 9, 9, 10, 11});
   x(tensor({0, 0}), tensor({0, 1})) = tensor({-1.F, -2.F});
-  CHECK(numbers(x[0]) == std::vector<double>{-1, -2, 9});
+  CHECK(shown(x[0]) == std::vector<double>{-1, -2, 9});
   const auto places = arange(5);
   places[places[slice{.step = -1}]] = places.clone(); // indices that are overwritten
-  CHECK(numbers(places) == std::vector<double>{4, 3, 2, 1, 0});
+  CHECK(shown(places) == std::vector<double>{4, 3, 2, 1, 0});
   auto y = arange(40.F).reshape<Shape<20, 2>>();
   y = take<0>(y, flip<0>(arange(20))) + 1.F; // into memory that it reads
   CHECK(y(0, 1).item() == 40.F);
@@ -199,27 +199,27 @@ TEST_CASE("put, index_add, put_along_axis and scatter_add write where they say",
     const auto i = random_indices(9, rows);
     index_add<0>(x, i, 2.F);
     for (int k = 0; k < 9; ++k) sum_of[wrapped(i[k].item(), rows)] += 2.F;
-    CHECK(numbers(x) == numbers(sum_of));
+    CHECK(shown(x) == shown(sum_of));
     const auto j = random_indices(rows * 3, 4).reshape(rows, 3);
     const auto values = randn<float, Shape<dyn, 3>>(Dims(rows, 3));
     scatter_add<1>(x, j, values);
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < 3; ++c) sum_of(r, wrapped(j(r, c).item(), 4)) += values(r, c);
-    CHECK(numbers(x) == numbers(sum_of));
+    CHECK(shown(x) == shown(sum_of));
     put_along_axis<1>(x, j, values);
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < 3; ++c) sum_of(r, wrapped(j(r, c).item(), 4)) = values(r, c);
-    CHECK(numbers(x) == numbers(sum_of));
+    CHECK(shown(x) == shown(sum_of));
     put(x, tensor({0, -1}), tensor({5, 6}));
     sum_of(0, 0) = 5.F;
     sum_of(-1, -1) = 6.F;
-    CHECK(numbers(x) == numbers(sum_of));
+    CHECK(shown(x) == shown(sum_of));
   }
 }
 
 TEST_CASE("a wrong index is found before anything is written", "[expr]") {
   const auto x = arange(12.F).reshape<Shape<4, 3>>();
-  const auto before = numbers(x);
+  const auto before = shown(x);
   CHECK(message_of<IndexError>([&] {
           (void)eval(take<0>(x, tensor({0, 4})));
         }) == "take: 4 is outside axis 0 of extent 4");
@@ -237,7 +237,7 @@ TEST_CASE("a wrong index is found before anything is written", "[expr]") {
   CHECK(message_of<ShapeError>([&] {
           x[tensor({0, 1})] = arange(2.F).reshape(-1);
         }) == "assign: shape (2,) does not broadcast to (2, 3)");
-  CHECK(numbers(x) == before);
+  CHECK(shown(x) == before);
 }
 
 TEST_CASE("a stored gathered read keeps what it was given", "[expr]") {
@@ -246,16 +246,16 @@ TEST_CASE("a stored gathered read keeps what it was given", "[expr]") {
   const auto later = lazy(take<0>(x, i) * 2.F);
   i.fill(100);                  // its own indices stay
   x = zeros<float, Shape<5>>(); // and so does its source
-  CHECK(numbers(eval(later)) == std::vector<double>{0, 2, 4});
+  CHECK(shown(eval(later)) == std::vector<double>{0, 2, 4});
 }
 
 TEST_CASE("indices work on other device kinds, and shapes without memory", "[expr][DEV-6]") {
   const auto x = arange(12.F, Late{1}).reshape<Shape<4, 3>>();
   const auto i = tensor({3, -4}, Late{1});
-  CHECK(numbers(take<0>(x, i) * 2.F) == std::vector<double>{18, 20, 22, 0, 2, 4});
+  CHECK(shown(take<0>(x, i) * 2.F) == std::vector<double>{18, 20, 22, 0, 2, 4});
   x[i] = 1.F;
   x[x > 7.F] = 0.F;
-  CHECK(numbers(x) == std::vector<double>{1, 1, 1, 3, 4, 5, 6, 7, 0, 1, 1, 1});
+  CHECK(shown(x) == std::vector<double>{1, 1, 1, 3, 4, 5, 6, 7, 0, 1, 1, 1});
   CHECK_THROWS_AS((take<0>(x, tensor({1}, Late{0}))), DeviceError);
   const auto nowhere = zeros<float, Shape<4, 3>>(Meta{});
   CHECK(eval(take<0>(nowhere, zeros<int, Shape<2>>(Meta{}))).shape() == Dims(2, 3));

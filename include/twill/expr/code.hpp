@@ -121,9 +121,7 @@ struct Code {
                         .elements = elements});
   }
   /// The place of each element in row-major order, bound as the strides of a leaf without memory.
-  constexpr int position() {
-    return append_leaf({.line = {.kind = kernel::LineKind::iota, .type = DType::int64}});
-  }
+  constexpr int position() { return append_leaf({.line = {.kind = kernel::LineKind::iota, .type = DType::int64}}); }
   constexpr int constant(DType type) {
     return append_leaf({.line = {.kind = kernel::LineKind::immediate, .type = type}});
   }
