@@ -137,7 +137,8 @@ inline void follow(const AnyTeam& team, const Following& following, std::int64_t
   following.run(team, following.is_one_dimension ? Grid(rows * columns) : Grid(rows, columns), operands);
 }
 
-/// How many rows are computed before what follows them runs: as many as the second-level cache holds, and all of them when
+/// How many rows are computed before what follows them runs: as many as half of the second-level cache holds (4096 x 128 by
+/// 128 x 512 with bias and relu takes 0.84 of three statements' time so, 0.86 with all rows at once), and all of them when
 /// the product is so deep that what follows does not count.
 [[nodiscard]] constexpr std::int64_t panel_rows(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                                                 std::int64_t element_bytes) {
