@@ -150,3 +150,21 @@ TEST_CASE("planning runs nothing and takes no memory of the device", "[expr][pla
   CHECK(plan(sum(exp(x)) * x).kernels == 1);
   CHECK(max_memory_allocated(Cpu{0}) == before);
 }
+
+TEST_CASE("bias and activation follow the rows of a product in the same launch", "[expr][plan]") {
+  const Tensor x = rand<float, Shape<32, 48>>();
+  const Tensor w = rand<float, Shape<48, 100>>();
+  const Row bias = rand<float, Shape<100>>();
+  const ExpressionPlan alone = plan(matmul(x, w));
+  CHECK(alone.kernels == 1);
+  CHECK(alone.products == 1);
+  CHECK(alone.bytes_read == (32 * 48 + 48 * 100) * 4);
+  CHECK(alone.bytes_written == 32 * 100 * 4);
+  const ExpressionPlan fused = plan(relu(matmul(x, w) + bias));
+  CHECK(fused.kernels == 1);
+  CHECK(fused.bytes_read == alone.bytes_read + 100 * 4);
+  CHECK(fused.bytes_written == alone.bytes_written);
+  const ExpressionPlan two = plan(matmul(x, w) + matmul(x, w * 2));
+  CHECK(two.products == 2);
+  CHECK(two.kernels == 3); // the scaled weights have to lie somewhere
+}

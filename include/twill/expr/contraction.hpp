@@ -256,13 +256,20 @@ private:
       stack.b.batch[place] = at(right.strides, batch[axis]);
       stack.c_batch[place] = at(to.strides, batch[axis]);
     }
+    if constexpr (!D::has_memory) {
+      if (kernel::launch_records != nullptr) kernel::record_products(stack, following_of(epilogue));
+    }
     if (epilogue == nullptr)
       launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
     else
       launch(device_, [stack, following = *epilogue](const auto& team) {
-        kernel::run_products(kernel::AnyTeam{team}, stack,
-                             {following.run, following.operands.data(), following.count, following.is_one_dimension});
+        kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following));
       });
+  }
+
+  [[nodiscard]] static kernel::Following following_of(const Epilogue* epilogue) {
+    if (epilogue == nullptr) return {};
+    return {epilogue->run, epilogue->operands.data(), epilogue->count, epilogue->is_one_dimension};
   }
 
   const D& device_;

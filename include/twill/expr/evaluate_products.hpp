@@ -206,6 +206,8 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
     given(o).panel = bound.operands[o];
     given(o).panel.strides.fill(0);
     const bool is_memory = kind == kernel::LineKind::input || kind == kernel::LineKind::output;
+    given(o).dtype = bound.entries[o].type;
+    given(o).is_output = kind == kernel::LineKind::output;
     given(o).element_bytes = is_memory ? static_cast<std::int64_t>(size_of(bound.entries[o].type)) : 0;
   }
   for (int axis = 0; axis < extents.rank; ++axis) {

@@ -228,6 +228,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// The plan of an expression's type, `plan<decltype(tanh(a * b + c))>()`: for tensors that lie as their types suggest, without
 /// gaps and in row-major order. A tensor that is named twice counts twice.
 template <LazyValue E> [[nodiscard]] consteval ExpressionPlan plan() {
+  static_assert(!expr::has_products<E>, "twill: how a product is computed is known at run time; ask plan(expression)");
   ExpressionPlan result{};
   expr::add_launches<E, E::dtype>(result);
   return result;

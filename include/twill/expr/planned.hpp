@@ -9,8 +9,10 @@
 #include <twill/core/text.hpp>
 #include <twill/device/meta/meta.hpp>
 #include <twill/expr/evaluate.hpp>
+#include <twill/expr/evaluate_products.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/plan.hpp>
+#include <twill/expr/product.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/kernel/record.hpp>
 
@@ -33,6 +35,7 @@ template <class T, class D, class S> [[nodiscard]] auto on_meta(const Held<T, D,
 }
 template <class T> [[nodiscard]] auto on_meta(const Constant<T>& leaf) { return leaf; }
 template <class Op, class... A> [[nodiscard]] auto on_meta(const Node<Op, A...>& node);
+template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule, A...>& product);
 template <class Op, unsigned Mask, Rest Remains, class... A>
 [[nodiscard]] auto on_meta(const Reduced<Op, Mask, Remains, A...>& reduced);
 template <class Source, class S, bool AlongRow, bool Owned, class... Index>
@@ -56,9 +59,15 @@ template <class Source, class S, bool AlongRow, bool Owned, class... Index>
   });
 }
 
+template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule, A...>& product) {
+  return product.operands.apply(
+      [](const auto&... operand) { return Product<Rule, decltype(on_meta(operand))...>(on_meta(operand)...); });
+}
+
 /// How many different elements an operand touches.
 [[nodiscard]] inline std::int64_t elements_of(const kernel::LaunchRecord& launch,
                                               const kernel::OperandRecord& operand) {
+  if (operand.elements >= 0) return operand.elements;
   std::int64_t elements = 1;
   for (int axis = 0; axis < launch.grid.rank; ++axis)
     if (operand.strides[axis] != 0 || operand.kind == kernel::LineKind::gather) elements *= launch.grid[axis];
@@ -72,7 +81,7 @@ template <class Source, class S, bool AlongRow, bool Owned, class... Index>
   const bool is_total = last >= 0 && operand.kind == kernel::LineKind::output && operand.strides[last] == 0;
   PlannedOperand result{.dtype = operand.dtype, .is_output = operand.kind == kernel::LineKind::output};
   result.passes = operand.passes;
-  result.stride = last < 0 || (has_columns && launch.grid.rank == 1) ? 1 : operand.strides[last];
+  result.stride = launch.is_product || last < 0 || (has_columns && launch.grid.rank == 1) ? 1 : operand.strides[last];
   result.pace = operand.kind == kernel::LineKind::gather ? Pace::indexed
                 : result.stride == 1 || is_total         ? Pace::vector
                 : result.stride == 0                     ? Pace::broadcast
@@ -102,6 +111,7 @@ template <class Source, class S, bool AlongRow, bool Owned, class... Index>
       plan.add(operand);
     }
     plan.vector_width = launch.lanes;
+    plan.products += launch.is_product ? 1 : 0;
     ++plan.kernels;
   }
   return plan;

@@ -47,6 +47,8 @@ struct FollowingOperand {
   std::int64_t row_stride = 0; ///< from one row of the product to the next
   BatchStrides batch{};
   std::int64_t element_bytes = 0; ///< 0 for numbers
+  DType dtype = DType::boolean;
+  bool is_output = false;
 };
 
 /// The program that follows; none when `run` is null.

@@ -11,11 +11,13 @@
 #include <twill/core/shape.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/plan.hpp>
+#include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace twill::inline v0::kernel {
@@ -26,13 +28,15 @@ struct OperandRecord {
   LineKind kind = LineKind::input;
   int passes = 1; ///< stages of the program that touch its elements one by one; 0 when it is read once for a row
   const void* data = nullptr;
-  Dims strides{}; ///< in elements, along the grid
+  Dims strides{};             ///< in elements, along the grid
+  std::int64_t elements = -1; ///< of a product's operands: how many different ones
 };
 
 /// One launch.
 struct LaunchRecord {
   KernelShape shape = KernelShape::elementwise;
-  int lanes = 0; ///< elements that are computed together
+  bool is_product = false; ///< a matrix product, and what follows its rows
+  int lanes = 0;           ///< elements that are computed together
   int steps = 0;
   Dims grid{};
   List<OperandRecord> operands{};
@@ -78,6 +82,35 @@ template <class... Lines> TWILL_COLD void record_launch(Program<Lines...>, const
     for (int axis = 0; axis < grid.rank; ++axis)
       added.strides[axis] = grid[axis] == 1 ? 0 : operand.strides[static_cast<std::size_t>(axis)];
     record.operands.push_back(added);
+  }
+  launch_records->push_back(std::move(record));
+}
+
+/// Writes a stack of products down, and the operands of what follows them.
+template <class T> TWILL_COLD void record_products(const ProductStack<T>& stack, const Following& following) {
+  const auto of_batch = [&](const BatchStrides& strides) {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < stack.batch.rank; ++axis)
+      if (strides[static_cast<std::size_t>(axis)] != 0) count *= stack.batch[axis];
+    return count;
+  };
+  LaunchRecord record{.is_product = true, .lanes = vector_bytes / static_cast<int>(sizeof(compute_t<T>)), .steps = 1};
+  const auto add = [&](DType dtype, LineKind kind, const void* data, std::int64_t elements) {
+    OperandRecord operand{.dtype = dtype, .kind = kind, .data = data};
+    operand.elements = elements;
+    record.operands.push_back(operand);
+  };
+  add(dtype_of<T>, LineKind::input, stack.a.data, of_batch(stack.a.batch) * stack.m * stack.k);
+  add(dtype_of<T>, LineKind::input, stack.b.data, of_batch(stack.b.batch) * stack.k * stack.n);
+  add(dtype_of<T>, LineKind::output, stack.c, stack.batch.elements() * stack.m * stack.n);
+  for (int o = 0; o < following.count; ++o) {
+    const FollowingOperand& operand = following.operands[o];
+    if (operand.element_bytes == 0 || operand.panel.data == stack.c) continue; // numbers, and what the product left
+    std::int64_t elements =
+        of_batch(operand.batch) * (operand.row_stride != 0 || following.is_one_dimension ? stack.m : 1);
+    if (operand.panel.strides[following.is_one_dimension ? 0 : 1] != 0) elements *= stack.n;
+    add(operand.dtype, operand.is_output ? LineKind::output : LineKind::input, operand.panel.data, elements);
+    ++record.steps;
   }
   launch_records->push_back(std::move(record));
 }
