@@ -89,7 +89,7 @@ public:
 
 private:
   [[gnu::noinline]] void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) const {
-    const bool is_ragged = n_ % program_.lanes != 0 && n_ <= vector_detail::block_elements / 2;
+    const bool is_ragged = (n_ & (program_.lanes - 1)) != 0 && n_ <= vector_detail::block_elements / 2;
     if (is_ragged && !program_.reduces && grid_.rank == 2 && !streams_ && begin == 0 && end == n_ &&
         rows_as_one(first, last))
       return;
@@ -188,7 +188,7 @@ private:
   void short_row(const Cursor& at, std::byte* shared, ScratchRows scratch) const {
     // only whole packs fit, and a second pass over what is in the cache beats a first touch of the output
     const int output = program_.scratch_output;
-    if (output >= 0 && at.mode[output] == StoreMode::plain && n_ % program_.lanes == 0)
+    if (output >= 0 && at.mode[output] == StoreMode::plain && (n_ & (program_.lanes - 1)) == 0)
       scratch.first = reinterpret_cast<std::byte*>(at.at[output]);
     for (int stage = 0; stage < program_.stages; ++stage) {
       if (program_.shared[stage] != nullptr) program_.shared[stage](shared, at.at, bound_);

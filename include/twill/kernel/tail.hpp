@@ -179,7 +179,7 @@ namespace vector_detail {
 inline void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
                     std::int64_t end, bool packs) {
   vector_detail::count_stage(program, 0, end - begin);
-  const std::int64_t rest = (end - begin) % program.lanes;
+  const std::int64_t rest = (end - begin) & (program.lanes - 1);
   if (begin + program.lanes <= end) {
     if (packs) [[unlikely]]
       vector_detail::run_packed(program, 0, where, shared, nullptr, {}, begin, end - rest);
@@ -199,7 +199,7 @@ inline void run_stage(const ProgramTable& program, int stage, const Cursor& wher
                       bool is_short_row) {
   vector_detail::count_stage(program, stage, end - begin, is_short_row ? &where : nullptr);
   alignas(64) std::byte partial[max_accumulator_bytes + vector_bytes];
-  const std::int64_t rest = (end - begin) % program.lanes;
+  const std::int64_t rest = (end - begin) & (program.lanes - 1);
   if (packs) [[unlikely]]
     vector_detail::run_packed(program, stage, where, shared, partial, scratch, begin, end - rest);
   else
