@@ -5,7 +5,8 @@
     measure.py [--compiler g++]... [--repeat 5] [--short] [--json file] [--check]
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
-at -O2 and with -g, and the peers that are installed. --short leaves out what has no bar, except empty file, standard
+at -O2 and with -g, what each further distinct statement costs (sixteen more in one file, over sixteen), and the peers that
+are installed. --short leaves out what has no bar, except empty file, standard
 headers and peers. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
 """
 
@@ -26,7 +27,8 @@ STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "me
 
 # Seconds and MB on the machine that the bars of the project are stated for.
 BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>": (1.0, None), "fused_chain.cpp": (1.7, None),
-        "mlp.cpp": (3.0, None)}
+        "mlp.cpp": (3.0, None), "each further fused statement": (0.060, None), "each further row statement": (0.110, None)}
+BARS_WITH_G = {"each further fused statement": (0.090, None)}
 
 # Name, header, where it is looked for, and one fused chain.
 PEERS = [
@@ -39,6 +41,11 @@ PEERS = [
     ("libtorch", "torch/torch.h", ["/usr/include/torch/csrc/api/include", "/usr/local/include/torch/csrc/api/include"],
      None),
 ]
+# Statements that differ in their functions and so in their kernels.
+FUNCTIONS = ["tanh", "exp", "sin", "abs", "sqrt", "log", "cos", "square", "erf", "floor", "expm1", "log1p"]
+FURTHER = {"each further fused statement": "y = {f}(a * b + c) * {g}(c) - 0.5 * a;",
+           "each further row statement": "y = {f}(a - max<1>(a, keepdims)) / sum<1>({g}(b), keepdims);"}
+FURTHER_COUNT = 16
 LONG_SECONDS = 2  # rows that take longer are measured three times only
 
 
@@ -82,6 +89,29 @@ def rows(folder: Path, short: bool):
             yield f"fused chain with {name}", written(f"chain_{name}.cpp", include + chain), search
 
 
+def statements(form: str, count: int) -> str:
+    lines = ["#include <twill/expr.hpp>", "using namespace twill;", "using Matrix = Tensor<float, Cpu, Shape<dyn, dyn>>;"]
+    for i in range(count):
+        f, g = FUNCTIONS[i % 12], FUNCTIONS[(i // 12 + i + 1) % 12]
+        lines.append(f"void f{i}(const Matrix& a, const Matrix& b, const Matrix& c, Matrix& y) "
+                     f"{{ static_cast<void>(c); {form.format(f=f, g=g)} }}")
+    return "\n".join(lines) + "\n"
+
+
+def measure_further(compiler: str, flags, folder: Path, repeat: int):
+    """What one more statement takes beside others: the difference of two files, over the number of statements."""
+    for name, form in FURTHER.items():
+        few, many = folder / "few.cpp", folder / "many.cpp"
+        few.write_text(statements(form, 1))
+        many.write_text(statements(form, 1 + FURTHER_COUNT))
+        for options in (["-O2"], ["-O2", "-g"]):
+            command = [compiler, *flags, *options]
+            pairs = [(compile_once(command, few), compile_once(command, many)) for _ in range(min(repeat, 3))]
+            seconds = [(b[0] - a[0]) / FURTHER_COUNT for a, b in pairs]
+            yield {"what": name, "compiler": compiler, "options": " ".join(options), "seconds": statistics.median(seconds),
+                   "seconds_all": seconds, "peak_mb": max(b[1] for _, b in pairs)}
+
+
 def measure(compiler: str, repeat: int, short: bool):
     flags = ["-std=c++20", f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
     with tempfile.TemporaryDirectory() as folder:
@@ -97,6 +127,11 @@ def measure(compiler: str, repeat: int, short: bool):
                 yield {"what": name, "compiler": compiler, "options": " ".join(options),
                        "seconds": statistics.median(seconds), "seconds_all": seconds,
                        "peak_mb": max(m for _, m in samples)}
+        yield from measure_further(compiler, flags, Path(folder), repeat)
+
+
+def shown(seconds: float) -> str:
+    return f"{seconds:.2f}" if seconds >= 0.5 else f"{seconds:.3f}"
 
 
 def text_of(command) -> str:
@@ -127,11 +162,13 @@ def main() -> int:
         for row in measure(compiler, options.repeat, options.short):
             results.append(row)
             seconds, memory = BARS.get(row["what"], (None, None))
+            if "-g" in row["options"]:
+                seconds, memory = BARS_WITH_G.get(row["what"], (seconds, memory))
             is_missed = bool((seconds and row["seconds"] > seconds) or (memory and row["peak_mb"] > memory))
             missed += is_missed
             bar = "" if not seconds else f"{seconds} s{f', {memory} MB' if memory else ''}: {'missed' if is_missed else 'kept'}"
             low, high = min(row["seconds_all"]), max(row["seconds_all"])
-            print(f"| `{row['what']}` | {compiler} | {row['options']} | {row['seconds']:.2f} ({low:.2f} to {high:.2f}) "
+            print(f"| `{row['what']}` | {compiler} | {row['options']} | {shown(row['seconds'])} ({shown(low)} to {shown(high)}) "
                   f"| {row['peak_mb']:.0f} | {bar} |", flush=True)
     if options.json:
         options.json.write_text(json.dumps({"context": about, "rows": results}, indent=1) + "\n")
