@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,43 @@ TEST_CASE("functions of two floats and of doubles are as accurate as was measure
       else
         CHECK(((std::isnan(rounded) && std::isnan(found[i])) ||
                (rounded == found[i] && std::signbit(rounded) == std::signbit(found[i]))));
+    }
+  }
+}
+
+TEST_CASE("powers of doubles are as accurate as was measured, and special like C's", "[kernel]") {
+  constexpr int lanes = kernel::vector_bytes / 8;
+  std::mt19937_64 random{7};
+  std::uniform_real_distribution<double> base{-700, 700}, exponent{-3, 3};
+  double a[lanes], b[lanes], y[lanes];
+  const std::vector<float> special = corners();
+  const auto check = [&] {
+    kernel::store(y, kernel::apply<Primitive::power>(kernel::load<double, lanes>(a), kernel::load<double, lanes>(b)));
+    for (int i = 0; i < lanes; ++i) {
+      const long double exact = std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i]));
+      const auto rounded = static_cast<double>(exact);
+      INFO(a[i] << " to the power of " << b[i] << ": " << y[i] << " instead of " << rounded);
+      if (std::isfinite(rounded) && rounded != 0)
+        CHECK(std::abs(y[i] - rounded) <= 1.6 * std::max(std::ldexp(1.0, std::ilogb(rounded) - 52), 0x1p-1074));
+      else
+        CHECK(((std::isnan(rounded) && std::isnan(y[i])) ||
+               (rounded == y[i] && std::signbit(rounded) == std::signbit(y[i]))));
+    }
+  };
+  for (int n = 0; n < 2000; ++n) {
+    for (int i = 0; i < lanes; ++i) {
+      a[i] = n % 2 == 0 ? std::exp(base(random)) : 1 + exponent(random) * 0x1p-12;
+      b[i] = n % 2 == 0 ? exponent(random) : base(random) * 1000;
+    }
+    check();
+  }
+  for (int i = 0; i < 190; ++i) {
+    for (int k = 0; k < 190; k += lanes) {
+      for (int j = 0; j < lanes; ++j) {
+        a[j] = static_cast<double>(special[static_cast<std::size_t>(i)]);
+        b[j] = static_cast<double>(special[static_cast<std::size_t>((k + j) % 190)]);
+      }
+      check();
     }
   }
 }

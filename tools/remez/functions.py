@@ -21,7 +21,7 @@ class Fit:
     weight: Optional[Callable] = None
     kind: str = "float"
     polish: Optional[Callable] = None
-    saturation: Optional[tuple] = None  # where to look for the last argument that matters
+    saturation: Optional[tuple] = None  # where to look for the argument from which the result is 1
 
 
 def ratio(function, power, subtract, limit):
@@ -104,9 +104,9 @@ def fits():
         Fit("sinh_small", "(sinh(x) / x - 1) / t in t = x^2", odd_rest(mp.sinh, mp.mpf(1) / 6), (mp.mpf(0), mp.mpf(1)), 2),
         Fit("tanh_small", "(tanh(x) / x - 1) / t in t = x^2", odd_rest(mp.tanh, -mp.mpf(1) / 3), (mp.mpf(0), mp.mpf("0.4")), 4),
         Fit("tanh_fast", "tanh(x) / x in t = x^2", odd(mp.tanh, mp.mpf(1)), (mp.mpf(0), mp.mpf("8.3")**2), 4, 4, 1,
-            polish=lambda p, q: polish(math.tanh, 8.3, p, q, 1, rounds=8000, seed=2), saturation=(8.1, 8.3)),
-        Fit("erf_fast", "erf(x) / x in t = x^2", odd(mp.erf, 2 / mp.sqrt(mp.pi)), (mp.mpf(0), mp.mpf("3.75")**2), 5, 5,
-            polish=lambda p, q: polish(math.erf, 3.75, p, q, 1, rounds=4000), saturation=(3.6, 3.75)),
+            polish=lambda p, q: polish(math.tanh, 8.3, p, q, 1, 8000, 2, (40000, 160000), 2000), saturation=(8.1, 8.3)),
+        Fit("erf_fast", "erf(x) / x in t = x^2", odd(mp.erf, 2 / mp.sqrt(mp.pi)), (mp.mpf(0), mp.mpf("3.93")**2), 5, 5,
+            polish=lambda p, q: polish(math.erf, 3.93, p, q, 1, 3000), saturation=(3.85, 3.93)),
         Fit("erf_small", "erf(x) / x - 1.125 in t = x^2", lambda t: odd(mp.erf, 2 / mp.sqrt(mp.pi))(t) - mp.mpf("1.125"),
             (mp.mpf(0), mp.mpf("0.9")**2), 6, weight=odd(mp.erf, 2 / mp.sqrt(mp.pi))),
         Fit("erf_large", "-log(erfc(x)), the error that of erf", lambda x: -mp.log(mp.erfc(x)), (mp.mpf("0.88"), mp.mpf("3.95")), 8,
@@ -119,6 +119,9 @@ def fits():
         Fit("exp_reduced_double", "(e^r - 1 - r) / r^2", ratio(mp.exp, 2, lambda r: 1 + r, mp.mpf(1) / 2), (-half_ln2, half_ln2), 9,
             kind="double"),
         Fit("log_mantissa_double", twice_atanh_rest.__doc__, twice_atanh_rest, (mp.mpf(0), s_squared), 6, kind="double"),
+        Fit("log_mantissa_rest_double", "(2 atanh(s) / s - 2 - 2 z / 3) / z^2 in z = s^2",
+            lambda z: mp.mpf(2) / 5 if z < mp.mpf(10)**-14 else (twice_atanh_rest(z) - mp.mpf(2) / 3) / z,
+            (mp.mpf(0), s_squared), 6, kind="double"),
         Fit("sin_reduced_double", "(sin(r) / r - 1) / t in t = r^2", odd_rest(mp.sin, -mp.mpf(1) / 6), (mp.mpf(0), quarter), 5,
             kind="double"),
         Fit("cos_reduced_double", cosine_rest.__doc__, cosine_rest, (mp.mpf(0), quarter), 5, kind="double"),

@@ -25,11 +25,14 @@ def evaluate(x, p, q):
     return (x * horner(p)) / horner(q)
 
 
-def polish(function, limit, p, q, fixed, rounds=20000, seed=1):
-    """The lists P and Q as floats; the first `fixed` coefficients of P stay, and the first of Q."""
+def polish(function, limit, p, q, fixed, rounds, seed=1, points=(30000, 30000), hard_points=0):
+    """The lists P and Q as floats; the first `fixed` coefficients of P stay, and the first of Q.
+
+    `points` are drawn and laid evenly. With `hard_points`, moves are first tried where errors are largest, which is quicker.
+    """
     random = np.random.default_rng(seed)
     p, q = (np.array([float(v) for v in c], dtype=np.float32) for c in (p, q))
-    x = np.concatenate([random.uniform(1e-3, limit, 40000), np.linspace(limit * 0.3, limit, 160000)]).astype(np.float32)
+    x = np.concatenate([random.uniform(1e-3, limit, points[0]), np.linspace(limit * 0.3, limit, points[1])]).astype(np.float32)
     exact = np.array([function(float(v)) for v in x])
     unit = np.ldexp(1.0, np.frexp(exact.astype(np.float32))[1] - 24)
 
@@ -38,10 +41,10 @@ def polish(function, limit, p, q, fixed, rounds=20000, seed=1):
 
     def hardest(p, q):
         """Where the errors are largest now: most moves are refused by a look there."""
-        return np.argpartition(errors(p, q), -2000)[-2000:]
+        return np.argpartition(errors(p, q), -hard_points)[-hard_points:]
 
     best = float(errors(p, q).max())
-    hard = hardest(p, q)
+    hard = hardest(p, q) if hard_points else None
     for _ in range(rounds):
         moved = [p.copy(), q.copy()]
         for _ in range(random.integers(1, 4)):
@@ -49,17 +52,18 @@ def polish(function, limit, p, q, fixed, rounds=20000, seed=1):
             k = int(random.integers(fixed if side == 0 else 1, len(moved[side])))
             steps = int(random.integers(-3, 4))
             moved[side][k:k + 1].view(np.int32)[0] += steps
-        if errors(*moved, hard).max() > best:
+        if hard_points and errors(*moved, hard).max() > best:
             continue
         now = float(errors(*moved).max())
         if now <= best:
             best, (p, q) = now, moved
-        hard = np.union1d(hard[-4000:], hardest(*moved))
+        if hard_points:
+            hard = np.union1d(hard[-2 * hard_points:], hardest(*moved))
     return list(p), list(q)
 
 
 def saturation(p, q, low, high):
-    """The largest float in [low, high] where x P / Q is 1 to the bit, with fused multiply-adds and without."""
+    """The smallest float in [low, high] where x P / Q is 1 to the bit, with fused multiply-adds and without."""
     p, q = (np.array([float(v) for v in c], dtype=np.float32) for c in (p, q))
     x = np.arange(np.float32(high).view(np.int32), np.float32(low).view(np.int32), -1, dtype=np.int32).view(np.float32)
     t = x * x
@@ -70,4 +74,4 @@ def saturation(p, q, low, high):
             sum = sum * t + k
         return sum
     ones = (evaluate(x, p, q) == 1) & ((x * plain(p)) / plain(q) == 1)
-    return x[ones][0]
+    return x[ones][-1]

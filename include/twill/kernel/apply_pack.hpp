@@ -133,6 +133,8 @@ TWILL_INLINE Pack<T, N> apply_floating(const Pack<T, N>& a, const Pack<T, N>& b)
     return select(b == b, smaller(b, a), b);
   else if constexpr (P == copysign)
     return copy_sign(a, b);
+  else if constexpr (P == power)
+    return math::power(a, b);
   else if constexpr (std::same_as<T, float>)
     return apply_to_floats<P>(a, b);
   else

@@ -14,31 +14,31 @@
 
 namespace twill::inline v0::inline TWILL_ISA {
 
-/// e^x. float32: within 1 ULP
+/// e^x. float32: within 1.1 ULP, float64 within 1
 template <TensorOperand X> [[nodiscard]] constexpr auto exp(X&& x) {
   return expr::apply_node<expr::Primitive::exp>(std::forward<X>(x));
 }
-/// e^x - 1, exact near 0
+/// e^x - 1, accurate near 0. float32: within 1.6 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto expm1(X&& x) {
   return expr::apply_node<expr::Primitive::expm1>(std::forward<X>(x));
 }
-/// 2^x
+/// 2^x. float32: within 0.9 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto exp2(X&& x) {
   return expr::apply_node<expr::Primitive::exp2>(std::forward<X>(x));
 }
-/// The natural logarithm. float32: within 1 ULP
+/// The natural logarithm. float32: within 1.03 ULP, float64 within 0.8
 template <TensorOperand X> [[nodiscard]] constexpr auto log(X&& x) {
   return expr::apply_node<expr::Primitive::log>(std::forward<X>(x));
 }
-/// log(1 + x), exact near 0
+/// log(1 + x), accurate near 0. float32: within 1.5 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto log1p(X&& x) {
   return expr::apply_node<expr::Primitive::log1p>(std::forward<X>(x));
 }
-/// The logarithm to base 2.
+/// The logarithm to base 2. float32: within 1.06 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto log2(X&& x) {
   return expr::apply_node<expr::Primitive::log2>(std::forward<X>(x));
 }
-/// The logarithm to base 10.
+/// The logarithm to base 10. float32: within 0.9 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto log10(X&& x) {
   return expr::apply_node<expr::Primitive::log10>(std::forward<X>(x));
 }

@@ -14,15 +14,15 @@
 
 namespace twill::inline v0::inline TWILL_ISA {
 
-/// The sine of radians.
+/// The sine of radians. float32: within 1.6 ULP, float64 within 1.5
 template <TensorOperand X> [[nodiscard]] constexpr auto sin(X&& x) {
   return expr::apply_node<expr::Primitive::sin>(std::forward<X>(x));
 }
-/// The cosine of radians.
+/// The cosine of radians. float32: within 1.6 ULP, float64 within 1.5
 template <TensorOperand X> [[nodiscard]] constexpr auto cos(X&& x) {
   return expr::apply_node<expr::Primitive::cos>(std::forward<X>(x));
 }
-/// The tangent of radians.
+/// The tangent of radians. float32: within 3.8 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto tan(X&& x) {
   return expr::apply_node<expr::Primitive::tan>(std::forward<X>(x));
 }
@@ -38,11 +38,11 @@ template <TensorOperand X> [[nodiscard]] constexpr auto acos(X&& x) {
 template <TensorOperand X> [[nodiscard]] constexpr auto atan(X&& x) {
   return expr::apply_node<expr::Primitive::atan>(std::forward<X>(x));
 }
-/// The hyperbolic sine.
+/// The hyperbolic sine. float32: within 1.7 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto sinh(X&& x) {
   return expr::apply_node<expr::Primitive::sinh>(std::forward<X>(x));
 }
-/// The hyperbolic cosine.
+/// The hyperbolic cosine. float32: within 1.6 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto cosh(X&& x) {
   return expr::apply_node<expr::Primitive::cosh>(std::forward<X>(x));
 }
@@ -50,11 +50,11 @@ template <TensorOperand X> [[nodiscard]] constexpr auto cosh(X&& x) {
 template <TensorOperand X> [[nodiscard]] constexpr auto tanh(X&& x) {
   return expr::apply_node<expr::Primitive::tanh>(std::forward<X>(x));
 }
-/// The hyperbolic tangent. float32: within 2 ULP
+/// The hyperbolic tangent. float32: within 1.4 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto tanh_accurate(X&& x) {
   return expr::apply_node<expr::Primitive::tanh_accurate>(std::forward<X>(x));
 }
-/// The inverse of sinh.
+/// The inverse of sinh. float32: within 0.51 ULP
 template <TensorOperand X> [[nodiscard]] constexpr auto asinh(X&& x) {
   return expr::apply_node<expr::Primitive::asinh>(std::forward<X>(x));
 }

@@ -55,9 +55,7 @@ template <Primitive P, int N> TWILL_INLINE Pack<float, N> apply_to_floats(const 
 template <Primitive P, int N>
 TWILL_INLINE Pack<float, N> apply_to_floats(const Pack<float, N>& a, const Pack<float, N>& b) {
   using enum Primitive;
-  if constexpr (P == power)
-    return math::power(a, b);
-  else if constexpr (P == atan2)
+  if constexpr (P == atan2)
     return math::atan2(a, b);
   else if constexpr (P == hypot)
     return math::hypot(a, b);

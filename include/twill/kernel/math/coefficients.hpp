@@ -51,14 +51,14 @@ inline constexpr float tanh_small[] = {-0x1.555552p-2F, 0x1.110dd8p-3F, -0x1.b91
 /// tanh(x) / x in t = x^2 on [0, 68.89]; error 9.7e-09; polished
 inline constexpr float tanh_fast_p[] = {0x1p+0F, 0x1.13033ep-3F, 0x1.d19424p-9F, 0x1.69a33ap-16F, 0x1.f97ac4p-27F};
 inline constexpr float tanh_fast_q[] = {0x1p+0F, 0x1.ded6eep-2F, 0x1.ab7a1ap-6F, 0x1.62474cp-12F, 0x1.bebebep-21F};
-inline constexpr float tanh_fast_bound = 0x1.09998ap+3F; ///< where the quotient is 1 to the bit
+inline constexpr float tanh_fast_bound = 0x1.038788p+3F; ///< where the quotient is 1 to the bit
 
-/// erf(x) / x in t = x^2 on [0, 14.062]; error 9.5e-09; polished
-inline constexpr float erf_fast_p[] = {0x1.20dd74p+0F, 0x1.7a4e58p-3F, 0x1.ab4c1ep-5F, 0x1.d2d1dcp-9F, 0x1.2d827ep-12F,
-                                       0x1.268b92p-19F};
-inline constexpr float erf_fast_q[] = {0x1p+0F, 0x1.fcf73p-2F, 0x1.ca5e5ap-4F, 0x1.dd22p-7F, 0x1.27328cp-10F,
-                                       0x1.4d1f98p-15F};
-inline constexpr float erf_fast_bound = 0x1.dffff2p+1F; ///< where the quotient is 1 to the bit
+/// erf(x) / x in t = x^2 on [0, 15.445]; error 1.9e-08; polished
+inline constexpr float erf_fast_p[] = {0x1.20dd74p+0F, 0x1.86b9b8p-3F, 0x1.b07546p-5F, 0x1.ef66bap-9F, 0x1.2aa4c4p-12F,
+                                       0x1.1211a2p-19F};
+inline constexpr float erf_fast_q[] = {0x1p+0F, 0x1.013bf2p-1F, 0x1.d3ffbcp-4F, 0x1.eb6facp-7F, 0x1.317428p-10F,
+                                       0x1.3ecd2ap-15F};
+inline constexpr float erf_fast_bound = 0x1.ecccd8p+1F; ///< where the quotient is 1 to the bit
 
 /// erf(x) / x - 1.125 in t = x^2 on [0, 0.81]; error 2.9e-10
 inline constexpr float erf_small[] = {0x1.baea06p-9F, -0x1.812744p-2F, 0x1.ce2e54p-4F, -0x1.b81524p-6F, 0x1.550a44p-8F,
@@ -96,6 +96,11 @@ inline constexpr double exp_reduced_double[] = {0x1.0000000000001p-1, 0x1.555555
 inline constexpr double log_mantissa_double[] = {0x1.5555555555558p-1, 0x1.9999999994e35p-2, 0x1.2492492e744ffp-2,
                                                  0x1.c71c624027879p-3, 0x1.7462e3483e784p-3, 0x1.39f8605ff7d61p-3,
                                                  0x1.2ba1dbd6b0fffp-3};
+
+/// (2 atanh(s) / s - 2 - 2 z / 3) / z^2 in z = s^2 on [0, 0.029732]; error 7.3e-16
+inline constexpr double log_mantissa_rest_double[] = {0x1.999999999999fp-2, 0x1.249249248e11fp-2, 0x1.c71c71d8ccb25p-3,
+                                                      0x1.745d095fdde75p-3, 0x1.3b18e1be3f93cp-3, 0x1.10136bd1e255fp-3,
+                                                      0x1.08b91848d91aap-3};
 
 /// (sin(r) / r - 1) / t in t = r^2 on [0, 0.62302]; error 1.3e-16
 inline constexpr double sin_reduced_double[] = {-0x1.5555555555555p-3, 0x1.1111111110b5ep-7, -0x1.a01a019e70446p-13,
