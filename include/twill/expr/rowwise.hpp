@@ -24,6 +24,8 @@ namespace expr {
 /// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has no
 /// part in the choice of the element type.
 template <class F, bool HasSetting = false> struct RowFunction {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "twill: a row program is a function without captures; pass what it needs as operands");
   static constexpr std::string_view name() {
     if constexpr (requires { F::name; })
       return F::name;
@@ -40,29 +42,22 @@ template <class F, bool HasSetting = false> struct RowFunction {
   }
 };
 
-template <class F> constexpr void require_row_function() {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "twill: a row program is a function without captures; pass what it needs as operands");
-}
 } // namespace expr
 
 /// What a function of the rows along an axis makes of each element:
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto rowwise(F, X&&... x) {
-  expr::require_row_function<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::whole, Axis>(std::forward<X>(x)...);
 }
 
 /// What a function makes of each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, X&&... x) {
-  expr::require_row_function<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);
 }
 template <int Axis = -1, class F, class... X>
 requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, expr::KeepDims, X&&... x) {
-  expr::require_row_function<F>();
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 
