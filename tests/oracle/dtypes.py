@@ -66,9 +66,10 @@ def to_bfloat16(values: np.ndarray) -> np.ndarray:
         bits = bits.reshape(single.shape).astype(np.uint64)
         back = single.astype(np.float64)
         inexact = (back != wide) & np.isfinite(wide) & np.isfinite(back)
-        towards = np.where(np.abs(back) > np.abs(wide), bits - 1, bits)
-        bits = np.where(inexact, towards | 1, bits)
-        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+        one, half, shift, upper = (np.uint64(number) for number in (1, 0x7FFF, 16, 0xFFFF0000))
+        towards = np.where(np.abs(back) > np.abs(wide), bits - one, bits)
+        bits = np.where(inexact, towards | one, bits)
+        rounded = (bits + half + ((bits >> shift) & one)) & upper
         nan = np.isnan(wide)
         result = np.where(nan, np.uint64(0x7FC00000), rounded).astype(np.uint32)
     return np.ascontiguousarray(result).view(np.float32).reshape(wide.shape)

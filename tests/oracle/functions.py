@@ -78,6 +78,11 @@ def boolean_or(f, of_booleans):
     return lambda *x: of_booleans(*x) if x[0].dtype == np.bool_ else f(*x)
 
 
+def of_floats(f):
+    """f, but integers stay as they are (NumPy 1 makes float64 of them)."""
+    return lambda x: f(x) if x.dtype.kind == "f" else x
+
+
 def where_reference(arrays, _, __):
     code = dtypes.promote(arrays[1].code, arrays[2].code)
     values = np.where(arrays[0].values, arrays[1].to(code), arrays[2].to(code))
@@ -292,10 +297,10 @@ FUNCTIONS = {
     "absolute": elementwise(np.absolute),
     "sign": elementwise(np.sign),
     "square": elementwise(np.square),
-    "floor": elementwise(np.floor),
-    "ceil": elementwise(np.ceil),
-    "rint": elementwise(lambda x: np.rint(x) if x.dtype.kind == "f" else x),
-    "trunc": elementwise(np.trunc),
+    "floor": elementwise(of_floats(np.floor)),
+    "ceil": elementwise(of_floats(np.ceil)),
+    "rint": elementwise(of_floats(np.rint)),
+    "trunc": elementwise(of_floats(np.trunc)),
     "isnan": elementwise(np.isnan, "boolean"),
     "isinf": elementwise(np.isinf, "boolean"),
     "isfinite": elementwise(np.isfinite, "boolean"),
