@@ -171,6 +171,9 @@ TEST_CASE("products with what follows run on a late device", "[expr][DEV-4]") {
   const Tensor y = relu(matmul(x, x.transpose()) + bias);
   const Tensor there = matmul(x.cpu(), x.cpu().transpose());
   CHECK(distance(y, eval(relu(there + bias.cpu()))) <= 1e-4);
+  const auto stack = randn<float, Shape<12, 40, 30>>(Late{1}); // whole products are shared out
+  CHECK(distance(eval(bmm(stack, stack.transpose<1, 2>())), eval(bmm(stack.cpu(), stack.cpu().transpose<1, 2>()))) <=
+        1e-4);
   const Tensor e = einsum<"ij,kj,kl->il">(x, x, x * 2);
   CHECK(distance(e, eval(matmul(there, x.cpu() * 2))) <= 1e-2);
   const Tensor<float, Meta, Shape<90, 90>> nowhere = relu(matmul(x.to(Meta{}), x.to(Meta{}).transpose()));
