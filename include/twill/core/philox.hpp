@@ -43,6 +43,14 @@ namespace twill::inline v0 {
   return a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
+/// The integer part of range times a fraction whose 128 bits are the words of a block.
+[[nodiscard]] constexpr std::uint64_t integer_from_words(const std::uint32_t* words, std::uint64_t range) {
+  const std::uint64_t upper = (std::uint64_t{words[0]} << 32) | words[1];
+  const std::uint64_t lower = (std::uint64_t{words[2]} << 32) | words[3];
+  const std::uint64_t carried = upper * range + multiply_high(lower, range);
+  return multiply_high(upper, range) + (carried < upper * range ? 1 : 0);
+}
+
 /// A draw in [0, range): the integer part of range times a fraction of 128 random bits, a whole block, so that no value is
 /// favoured by more than 2^-64 of its probability (the multiplication of Lemire, "Fast random integer generation in an
 /// interval", 2019, with more bits in place of his rejection). The upper 53 bits of a double in [0, 1) are the range 2^53.
@@ -51,10 +59,7 @@ namespace twill::inline v0 {
   const auto words =
       philox4x32({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), node, step},
                  {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
-  const std::uint64_t upper = (std::uint64_t{words[0]} << 32) | words[1];
-  const std::uint64_t lower = (std::uint64_t{words[2]} << 32) | words[3];
-  const std::uint64_t carried = upper * range + multiply_high(lower, range);
-  return multiply_high(upper, range) + (carried < upper * range ? 1 : 0);
+  return integer_from_words(words.data(), range);
 }
 
 /// The upper 24 bits as a float in [0, 1): every value is exact, and 1 never occurs.

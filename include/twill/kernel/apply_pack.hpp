@@ -6,6 +6,7 @@
 // the bits of an unfused one; where the graph wants one rounding it writes the `fma` primitive. Read next: kernel/math/.
 
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/draw.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/math.hpp>
 #include <twill/kernel/native.hpp>
@@ -263,16 +264,29 @@ template <Primitive P, class T, int N>
     return vector_detail::apply_integral<Primitive::add>(vector_detail::apply_integral<Primitive::multiply>(a, b), c);
 }
 
-/// `random_integer`: a block of random bits for each lane.
+/// `random_integer`: a block of random bits for each lane, side by side where the lanes are consecutive draws of one stream.
 template <Primitive P, int N>
 requires(P == Primitive::random_integer)
     [[nodiscard, gnu::noinline]] Pack<std::int64_t, N> apply(const Pack<std::int64_t, N>& seed,
                                                              const Pack<std::int64_t, N>& stream,
                                                              const Pack<std::int64_t, N>& range,
                                                              const Pack<std::int64_t, N>& index) {
-  Pack<std::int64_t, N> result;
+  using Longs = Pack<std::int64_t, N>;
+  Longs result;
+  const auto differs = (seed != Longs{seed.v[0]}) | (stream != Longs{stream.v[0]}) |
+                       (index != Longs{index.v[0]} + lane_numbers<std::int64_t, N>());
+  if (any(differs)) [[unlikely]] {
+    for (int i = 0; i < N; ++i)
+      result.v[i] = kernel::apply<Primitive::random_integer>(seed.v[i], stream.v[i], range.v[i], index.v[i]);
+    return result;
+  }
+  const auto bits = static_cast<std::uint64_t>(stream.v[0]);
+  std::uint32_t words[4 * N];
+  vector_detail::consecutive_blocks<N>(static_cast<std::uint64_t>(seed.v[0]), static_cast<std::uint32_t>(bits),
+                                       static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint64_t>(index.v[0]),
+                                       words);
   for (int i = 0; i < N; ++i)
-    result.v[i] = kernel::apply<Primitive::random_integer>(seed.v[i], stream.v[i], range.v[i], index.v[i]);
+    result.v[i] = static_cast<std::int64_t>(integer_from_words(words + 4 * i, static_cast<std::uint64_t>(range.v[i])));
   return result;
 }
 
