@@ -29,9 +29,22 @@ float everything(const twill::Tensor<float, twill::Cpu, twill::Shape<twill::dyn,
   const Tensor copy = y.clone().to<double>().to<float>().transpose().contiguous();
   const Tensor filled = full<float, Shape<3, 3>>(2) + rand<float, Shape<3, 3>>() + randn<float, Shape<3, 3>>();
   const Tensor counted = arange<float>(3) + linspace<float>(0, 1, 3);
+  const Tensor chosen = take<0>(x, labels) * 2;
+  const Tensor joined = concat<0>(x, x);
+  const Tensor padded = pad(x, {{1, 1}, {0, 2}});
+  const Tensor running = cumsum<0>(x);
+  const Tensor middle = median<0>(x);
+  const Tensor normal = layer_norm(x) + softmax(x);
+  const Tensor traced = einsum<"ij,kj->ik">(x, x);
+  const auto [means, spreads] = eval(mean<1>(x), var<1>(x));
+  const Tensor drawn = uniform<float, Shape<3>>(0, 1);
+  out(y) = exp(x);
+  const float more = sum(chosen).item() + sum(joined).item() + sum(padded).item() + sum(running).item() +
+                     sum(middle).item() + sum(normal).item() + sum(traced).item() + sum(means + spreads).item() +
+                     sum(drawn).item() + allclose(x, y).item() + static_cast<float>(plan(exp(x) + 1).kernels);
   nn::Network<Model, Cpu> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}});
   const float loss = step(x, labels).item();
-  return loss + sum(y).item() + eval(kept)(0, 0).item() + sum(rows).item() + sum(sums).item() + sum(best).item() +
+  return loss + more + sum(y).item() + eval(kept)(0, 0).item() + sum(rows).item() + sum(sums).item() + sum(best).item() +
          sum(product).item() + sum(copy).item() + sum(filled).item() + sum(counted).item();
 }

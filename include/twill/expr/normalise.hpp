@@ -5,6 +5,7 @@
 // as often as the formula says and writes it once. Nothing below knows their names. Along the last axis rows are contiguous;
 // along another one the same kernel strides through memory. Definitions and defaults are PyTorch's.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/leaf.hpp>
@@ -17,8 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 struct Softmax {
   static constexpr std::string_view name = "softmax";
@@ -91,7 +91,10 @@ template <int Rank, int Axis, class L> [[nodiscard]] auto labels_beside(const L&
   static_assert(!is_floating(L::dtype) && L::dtype != DType::boolean, "twill: cross_entropy: labels are integers");
   return labels.template unsqueeze<axis_of<Axis, Rank>>();
 }
-} // namespace expr
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto softmax(X&& x) {
@@ -141,4 +144,4 @@ template <int Axis = -1, TensorOperand X, AnyTensor L> [[nodiscard]] auto cross_
       expr::operand<type>(std::forward<X>(logits)), expr::operand<type>(expr::labels_beside<rank, Axis>(labels)));
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA

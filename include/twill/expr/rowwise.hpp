@@ -6,6 +6,7 @@
 // any chain of reductions is one kernel. `rowwise` gives a value for each element, `per_row` one for each row.
 // Read next: expr/normalise.hpp, which is made of it, and expr/row_symbols.hpp for what a function may use.
 
+#include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/evaluate_reductions.hpp>
@@ -18,8 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0 {
-namespace expr {
+namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// A function of symbols that computes 16-bit floats as float and gives them back. A last operand that is a setting has no
 /// part in the choice of the element type.
@@ -42,7 +42,9 @@ template <class F, bool HasSetting = false> struct RowFunction {
   }
 };
 
-} // namespace expr
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
 
 /// What a function of the rows along an axis makes of each element:
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
@@ -61,4 +63,4 @@ requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_r
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 
-} // namespace twill::inline v0
+} // namespace twill::inline v0::inline TWILL_ISA
