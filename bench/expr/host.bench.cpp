@@ -39,8 +39,8 @@ auto vector_of(float* values, std::int64_t n) {
   return from_values(std::span{static_cast<const float*>(values), static_cast<std::size_t>(n)}, Dims(n));
 }
 auto matrix_of(float* values, std::int64_t rows, std::int64_t columns) {
-  return from_values<Shape<dyn, dyn>>(std::span{static_cast<const float*>(values), static_cast<std::size_t>(rows * columns)},
-                                      Dims(rows, columns));
+  return from_values<Shape<dyn, dyn>>(
+      std::span{static_cast<const float*>(values), static_cast<std::size_t>(rows * columns)}, Dims(rows, columns));
 }
 
 struct Chain {
@@ -95,7 +95,7 @@ constexpr std::int64_t rows = 1024;
 constexpr std::int64_t columns = 1024;
 
 struct Rows {
-  bench::Array x{rows* columns}, scale{columns, 1}, shift{columns, 2}, y{rows * columns};
+  bench::Array x{rows * columns}, scale{columns, 1}, shift{columns, 2}, y{rows * columns};
 };
 
 template <class F, class Reference>
@@ -148,8 +148,9 @@ void reference_axpy(benchmark::State& state) {
   const std::int64_t n = state.range(0);
   bench::Array from{n, 0}, to{n, 1};
   for (auto _ : state) {
-    halves().run(n, 16,
-                 [&](std::int64_t begin, std::int64_t end) { ceiling::axpy(1e-9F, from + begin, to + begin, end - begin); });
+    halves().run(n, 16, [&](std::int64_t begin, std::int64_t end) {
+      ceiling::axpy(1e-9F, from + begin, to + begin, end - begin);
+    });
     benchmark::ClobberMemory();
   }
 }
@@ -229,14 +230,17 @@ int main(int argc, char** argv) {
   add("axpy/twill", axpy, {100'000, 10'000'000});
   add("sum/twill", total, {131'072, 10'485'760});
   add("row_softmax/twill", [](benchmark::State& state) {
-    by_rows(state, "softmax", [](auto& y, auto& x, auto&, auto&) { y = softmax(x); }, softmax_row);
+    by_rows(
+        state, "softmax", [](auto& y, auto& x, auto&, auto&) { y = softmax(x); }, softmax_row);
   });
   add("row_layer_norm/twill", [](benchmark::State& state) {
-    by_rows(state, "layer norm",
-            [](auto& y, auto& x, auto& scale, auto& shift) { y = layer_norm(x) * scale + shift; }, layer_norm_row);
+    by_rows(
+        state, "layer norm", [](auto& y, auto& x, auto& scale, auto& shift) { y = layer_norm(x) * scale + shift; },
+        layer_norm_row);
   });
   add("bias_gelu/twill", [](benchmark::State& state) {
-    by_rows(state, "bias and gelu", [](auto& y, auto& x, auto&, auto& shift) { y = gelu(x + shift); }, bias_gelu_row);
+    by_rows(
+        state, "bias and gelu", [](auto& y, auto& x, auto&, auto& shift) { y = gelu(x + shift); }, bias_gelu_row);
   });
 #if HAS_CEILING
   if (threads > 1) add("expression/reference", reference_chain, {1'000, 100'000, 10'000'000});

@@ -73,7 +73,8 @@ inline double sum(const float* x, std::int64_t n) {
     for (std::int64_t j = begin; j < end; j += 128)
       for (int k = 0; k < 8; ++k) s[k] = _mm512_add_ps(s[k], _mm512_loadu_ps(x + j + 16 * k));
     for (int k = 0; k < 4; ++k) s[k] = _mm512_add_ps(s[k], s[k + 4]);
-    total += static_cast<double>(_mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s[0], s[1]), _mm512_add_ps(s[2], s[3]))));
+    total +=
+        static_cast<double>(_mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s[0], s[1]), _mm512_add_ps(s[2], s[3]))));
   }
   return total;
 }

@@ -45,6 +45,6 @@ float everything(const twill::Tensor<float, twill::Cpu, twill::Shape<twill::dyn,
   nn::Network<Model, Cpu> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}});
   const float loss = step(x, labels).item();
-  return loss + more + sum(y).item() + eval(kept)(0, 0).item() + sum(rows).item() + sum(sums).item() + sum(best).item() +
-         sum(product).item() + sum(copy).item() + sum(filled).item() + sum(counted).item();
+  return loss + more + sum(y).item() + eval(kept)(0, 0).item() + sum(rows).item() + sum(sums).item() +
+         sum(best).item() + sum(product).item() + sum(copy).item() + sum(filled).item() + sum(counted).item();
 }
