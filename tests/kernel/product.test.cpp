@@ -35,7 +35,7 @@ double product_difference(bool ta, bool tb, std::int64_t m, std::int64_t n, std:
       expected.push_back(2 * sum + (beta != 0 ? beta * at(c, i * ldc + j) : 0));
     }
   const auto data = [](const Memory& memory) { return reinterpret_cast<T*>(memory.data()); };
-  using C = compute_t<T>;
+  using C = kernel::compute_t<T>;
   product<T>(Threads{2}, ta, tb, m, n, k, C{2}, data(a), lda, data(b), ldb, static_cast<C>(beta), data(c), ldc);
   double worst = 0;
   for (std::int64_t i = 0; i < m; ++i)

@@ -22,7 +22,7 @@ using namespace twill::kernel;
 template <class P> struct Scalars;
 template <class... Lines> struct Scalars<Program<Lines...>> {
   template <std::size_t... I> static auto tuple(std::index_sequence<I...>) {
-    return std::tuple<compute_t<scalar_t<summary_of<Program<Lines...>>.lines[I].type>>...>{};
+    return std::tuple<kernel::compute_t<scalar_t<summary_of<Program<Lines...>>.lines[I].type>>...>{};
   }
   using type = decltype(tuple(std::index_sequence_for<Lines...>{}));
 };
@@ -52,7 +52,7 @@ template <class P> struct Evaluator {
   template <std::size_t I> void line() {
     constexpr Line entry = summary.lines[I];
     using T = scalar_t<entry.type>;
-    using C = compute_t<T>;
+    using C = kernel::compute_t<T>;
     auto& value = std::get<I>(values);
     if constexpr (entry.kind == LineKind::input) {
       const Operand& operand = operands[entry.operand];
@@ -97,7 +97,7 @@ template <class P> struct Evaluator {
   template <std::size_t I> void reduce(int axis) {
     constexpr Line entry = summary.lines[I];
     constexpr auto argument = static_cast<std::size_t>(entry.arguments[0]);
-    using C = compute_t<scalar_t<entry.type>>;
+    using C = kernel::compute_t<scalar_t<entry.type>>;
     C sum = identity<entry.reduction, C>();
     const std::int64_t extent = grid.rank == 0 ? 1 : grid[axis];
     for (std::int64_t j = 0; j < extent; ++j) {
