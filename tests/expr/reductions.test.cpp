@@ -3,6 +3,7 @@
 // Reductions against naive loops: all axes, some, middle ones, of contiguous, transposed, sliced and broadcast operands, of
 // every element type, of nothing; and what they are fused with.
 
+#include "tests/support/axis_groups.hpp"
 #include "tests/support/numbers.hpp"
 
 #include <twill/expr.hpp>
@@ -21,30 +22,10 @@
 using namespace twill;
 using expr::Form;
 using expr::form_of;
+using twill::test::axis_groups;
 using twill::test::numbers;
 
 namespace {
-/// Groups of elements that a reduction over the axes of a mask combines, in row-major order of the result.
-template <class X> std::vector<std::vector<double>> groups(const X& x, unsigned mask) {
-  const Dims shape = x.shape();
-  const auto values = numbers(x);
-  const Dims kept = expr::reduced_dims(shape, mask, expr::Rest::dropped);
-  std::vector<std::vector<double>> result(static_cast<std::size_t>(kept.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::int64_t rest = static_cast<std::int64_t>(i);
-    std::int64_t group = 0;
-    std::int64_t weight = 1;
-    for (int axis = shape.rank - 1; axis >= 0; --axis) {
-      if ((mask >> axis & 1U) == 0) {
-        group += rest % shape[axis] * weight;
-        weight *= shape[axis];
-      }
-      rest /= shape[axis];
-    }
-    result[static_cast<std::size_t>(group)].push_back(values[i]);
-  }
-  return result;
-}
 
 double sum_of(const std::vector<double>& v) {
   double total = 0;
@@ -76,7 +57,7 @@ template <class R, class F> void check(const R& result, const std::vector<std::v
 /// The sum over one set of axes.
 template <int... Axes, class X> void check_sum(const X& x) {
   constexpr unsigned mask = expr::axes_mask<X::rank, Axes...>();
-  check(sum<Axes...>(lazy(+x)), groups(x, mask), sum_of);
+  check(sum<Axes...>(lazy(+x)), axis_groups(x, mask), sum_of);
   CHECK(sum<Axes...>(x, keepdims).shape() == expr::reduced_dims(x.shape(), mask, expr::Rest::kept));
 }
 } // namespace
@@ -90,19 +71,19 @@ TEST_CASE("reductions over any axes agree with loops", "[expr]") {
   check_sum<0, 1>(x);
   check_sum<1, 2>(x);
   check_sum<0, 2>(x);
-  check(mean(lazy(+x)), groups(x, 7), mean_of);
-  check(mean<1>(lazy(+x)), groups(x, 2), mean_of);
-  check(max<0, 2>(lazy(+x)), groups(x, 5), max_of);
-  check(max<0>(lazy(+x)), groups(x, 1), max_of);
-  check(var<2>(lazy(+x)), groups(x, 4), var_of);
-  check(var<0, 1>(lazy(+x)), groups(x, 3), var_of);
+  check(mean(lazy(+x)), axis_groups(x, 7), mean_of);
+  check(mean<1>(lazy(+x)), axis_groups(x, 2), mean_of);
+  check(max<0, 2>(lazy(+x)), axis_groups(x, 5), max_of);
+  check(max<0>(lazy(+x)), axis_groups(x, 1), max_of);
+  check(var<2>(lazy(+x)), axis_groups(x, 4), var_of);
+  check(var<0, 1>(lazy(+x)), axis_groups(x, 3), var_of);
   const auto open = randn<double, Shape<dyn, dyn, dyn>>(Dims(3, 17, 5));
   const auto check_views = [](const auto& view) {
-    check(sum(lazy(+view)), groups(view, 7), sum_of);
-    check(sum<0>(lazy(+view)), groups(view, 1), sum_of);
-    check(sum<2>(lazy(+view)), groups(view, 4), sum_of);
-    check(sum<0, 2>(lazy(+view)), groups(view, 5), sum_of);
-    check(var<1, 2>(lazy(+view)), groups(view, 6), var_of);
+    check(sum(lazy(+view)), axis_groups(view, 7), sum_of);
+    check(sum<0>(lazy(+view)), axis_groups(view, 1), sum_of);
+    check(sum<2>(lazy(+view)), axis_groups(view, 4), sum_of);
+    check(sum<0, 2>(lazy(+view)), axis_groups(view, 5), sum_of);
+    check(var<1, 2>(lazy(+view)), axis_groups(view, 6), var_of);
   };
   check_views(open.transpose());
   check_views(open(all, slice{.step = -2}, slice{1, 5}));
@@ -113,20 +94,20 @@ TEST_CASE("reductions of broadcast operands agree with loops", "[expr]") {
   const auto b = randn<double, Shape<3, 1>>();
   const Tensor c = a * b + 1;
   CHECK(numbers(eval(sum<0, 1>(a * b + 1))).at(3) == Approx(numbers(eval(sum<0, 1>(c))).at(3)));
-  check(sum(lazy(a * b + 1)), groups(c, 7), sum_of);
-  check(sum<2>(lazy(a * b + 1)), groups(c, 4), sum_of);
-  check(mean<1, 2>(lazy(a * b + 1)), groups(c, 6), mean_of);
-  check(max<0, 2>(lazy(a * b + 1)), groups(c, 5), max_of);
-  check(prod<1>(lazy(a * b + 1)), groups(c, 2), prod_of);
+  check(sum(lazy(a * b + 1)), axis_groups(c, 7), sum_of);
+  check(sum<2>(lazy(a * b + 1)), axis_groups(c, 4), sum_of);
+  check(mean<1, 2>(lazy(a * b + 1)), axis_groups(c, 6), mean_of);
+  check(max<0, 2>(lazy(a * b + 1)), axis_groups(c, 5), max_of);
+  check(prod<1>(lazy(a * b + 1)), axis_groups(c, 2), prod_of);
 }
 
 TEST_CASE("argmax and argmin find the first, NaN before all", "[expr]") {
   const auto x = randn<float, Shape<4, 5, 6>>();
-  check(argmax<2>(lazy(+x)), groups(x, 4), argmax_of);
-  check(argmax<1>(lazy(+x)), groups(x, 2), argmax_of);
-  check(argmax<0>(lazy(+x)), groups(x, 1), argmax_of);
-  check(argmax(lazy(+x)), groups(x, 7), argmax_of);
-  check(argmax(lazy(+x.transpose())), groups(x.transpose(), 7), argmax_of);
+  check(argmax<2>(lazy(+x)), axis_groups(x, 4), argmax_of);
+  check(argmax<1>(lazy(+x)), axis_groups(x, 2), argmax_of);
+  check(argmax<0>(lazy(+x)), axis_groups(x, 1), argmax_of);
+  check(argmax(lazy(+x)), axis_groups(x, 7), argmax_of);
+  check(argmax(lazy(+x.transpose())), axis_groups(x.transpose(), 7), argmax_of);
   CHECK(eval(argmin(tensor({3, 1, 2, 1}))).item() == 1);
   CHECK(eval(argmax(tensor({false, true, true}))).item() == 1);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
