@@ -12,6 +12,7 @@
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/reduced.hpp>
+#include <twill/expr/reductions.hpp>
 #include <twill/expr/row_symbols.hpp>
 
 #include <cstddef>
