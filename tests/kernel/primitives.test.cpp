@@ -67,11 +67,12 @@ template <Primitive P, class T> bool equals_scalar() {
               100};
   }
   // what has a vector form of its own may differ in the last places, never in kind
-  constexpr bool rounded = std::is_same_v<T, float> && (info(P).family == Family::floating || P == Primitive::power);
+  constexpr bool rounded = P == Primitive::power || (std::is_same_v<T, float> && info(P).family == Family::floating);
+  constexpr T slack = std::is_same_v<T, float> ? static_cast<T>(5e-7) : static_cast<T>(5e-16);
   const auto same = [](auto a, auto b) {
     if constexpr (std::is_floating_point_v<decltype(a)>)
       return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)) ||
-             (rounded && std::isfinite(a) && std::abs(a - b) <= 5e-7F * std::abs(b));
+             (rounded && std::isfinite(a) && std::abs(a - b) <= slack * std::abs(b));
     else
       return a == b;
   };

@@ -5,7 +5,7 @@
 // expect: count<2>
 // expect: extent<5>
 
-#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
 using namespace twill;
 

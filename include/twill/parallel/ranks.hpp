@@ -16,19 +16,27 @@
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
-/// throws: the exception of the rank that threw first
+/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
   std::mutex mutex;
   std::exception_ptr first;
+  bool is_consequence = true;
+  const auto failed = [&](C& communicator, bool tells_of_another) {
+    {
+      // A sub-group that unwinding ended may have told others before this rank comes here.
+      const std::lock_guard lock(mutex);
+      if (!first || (is_consequence && !tells_of_another)) first = std::current_exception();
+      is_consequence = is_consequence && tells_of_another;
+    }
+    communicator.fail(std::current_exception());
+  };
   const auto play = [&](C& communicator) {
     try {
       f(communicator);
+    } catch (const CommunicatorError&) {
+      failed(communicator, true);
     } catch (...) {
-      {
-        const std::lock_guard lock(mutex);
-        if (!first) first = std::current_exception(); // before the others can hear of it
-      }
-      communicator.fail(std::current_exception());
+      failed(communicator, false);
     }
   };
   std::vector<std::thread> threads;
