@@ -22,9 +22,18 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
 /// Integer arithmetic wraps: it is done on the unsigned vector.
-template <class T, int N, class F> TWILL_INLINE Pack<T, N> on_unsigned(const Pack<T, N>& a, const Pack<T, N>& b, F f) {
+template <Primitive P, class T, int N>
+TWILL_INLINE Pack<T, N> on_unsigned(const Pack<T, N>& a, const Pack<T, N>& b) {
   using Unsigned = Pack<std::make_unsigned_t<T>, N>;
-  return bits_as<Pack<T, N>>(Unsigned{f(bits_as<Unsigned>(a).v, bits_as<Unsigned>(b).v)});
+  const Unsigned x = bits_as<Unsigned>(a);
+  const Unsigned y = bits_as<Unsigned>(b);
+  // no function in between: a vector wider than a register has no settled way to be returned
+  if constexpr (P == Primitive::add)
+    return bits_as<Pack<T, N>>(Unsigned{x.v + y.v});
+  else if constexpr (P == Primitive::subtract)
+    return bits_as<Pack<T, N>>(Unsigned{x.v - y.v});
+  else
+    return bits_as<Pack<T, N>>(Unsigned{x.v * y.v});
 }
 
 template <Primitive P, std::floating_point T, int N> TWILL_INLINE Pack<T, N> apply_floating(const Pack<T, N>& a) {
@@ -80,11 +89,11 @@ template <Primitive P, std::integral T, int N> TWILL_INLINE Pack<T, N> apply_int
   using enum Primitive;
   const Pack<T, N> zero{T{0}};
   if constexpr (P == negate)
-    return on_unsigned(zero, a, [](auto x, auto y) { return x - y; });
+    return on_unsigned<Primitive::subtract>(zero, a);
   else if constexpr (P == abs)
     return std::is_signed_v<T> ? select(a < zero, apply_integral<negate>(a), a) : a;
   else if constexpr (P == square)
-    return on_unsigned(a, a, [](auto x, auto y) { return x * y; });
+    return on_unsigned<Primitive::multiply>(a, a);
   else if constexpr (P == floor || P == ceil || P == round || P == trunc)
     return a;
   else if constexpr (P == invert)
@@ -98,11 +107,11 @@ template <Primitive P, std::integral T, int N>
 TWILL_INLINE Pack<T, N> apply_integral(const Pack<T, N>& a, const Pack<T, N>& b) {
   using enum Primitive;
   if constexpr (P == add)
-    return on_unsigned(a, b, [](auto x, auto y) { return x + y; });
+    return on_unsigned<Primitive::add>(a, b);
   else if constexpr (P == subtract)
-    return on_unsigned(a, b, [](auto x, auto y) { return x - y; });
+    return on_unsigned<Primitive::subtract>(a, b);
   else if constexpr (P == multiply)
-    return on_unsigned(a, b, [](auto x, auto y) { return x * y; });
+    return on_unsigned<Primitive::multiply>(a, b);
   else if constexpr (P == maximum)
     return select(a > b, a, b);
   else if constexpr (P == minimum)
