@@ -30,11 +30,6 @@ namespace {
 
 constexpr int threads = BENCH_THREADS;
 
-bench::Halves& halves() {
-  static bench::Halves both{threads};
-  return both;
-}
-
 auto vector_of(float* values, std::int64_t n) {
   return from_values(std::span{static_cast<const float*>(values), static_cast<std::size_t>(n)}, Dims(n));
 }
@@ -127,39 +122,43 @@ constexpr auto bias_gelu_row = [](Rows& o, std::int64_t i) {
 };
 
 template <class Row> void reference_rows(benchmark::State& state, Row row) {
+  bench::Halves halves{threads};
   Rows o;
   for (auto _ : state) {
-    halves().run(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+    halves.run(rows, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) row(o, i);
     });
     benchmark::ClobberMemory();
   }
 }
 void reference_chain(benchmark::State& state) {
+  bench::Halves halves{threads};
   Chain o{state.range(0)};
   for (auto _ : state) {
-    halves().run(o.n, 16, [&](std::int64_t begin, std::int64_t end) {
+    halves.run(o.n, 16, [&](std::int64_t begin, std::int64_t end) {
       ceiling::chain(o.a + begin, o.b + begin, o.c + begin, o.d + begin, o.y + begin, end - begin, o.n);
     });
     benchmark::ClobberMemory();
   }
 }
 void reference_axpy(benchmark::State& state) {
+  bench::Halves halves{threads};
   const std::int64_t n = state.range(0);
   bench::Array from{n, 0}, to{n, 1};
   for (auto _ : state) {
-    halves().run(n, 16, [&](std::int64_t begin, std::int64_t end) {
+    halves.run(n, 16, [&](std::int64_t begin, std::int64_t end) {
       ceiling::axpy(1e-9F, from + begin, to + begin, end - begin);
     });
     benchmark::ClobberMemory();
   }
 }
 void reference_total(benchmark::State& state) {
+  bench::Halves halves{threads};
   const std::int64_t n = state.range(0);
   bench::Array from{n, 0};
   for (auto _ : state) {
     double parts[2] = {0, 0};
-    halves().run(n, 16384, [&](std::int64_t begin, std::int64_t end) {
+    halves.run(n, 16384, [&](std::int64_t begin, std::int64_t end) {
       parts[begin == 0 ? 0 : 1] = ceiling::sum(from + begin, end - begin);
     });
     benchmark::DoNotOptimize(parts[0] + parts[1]);

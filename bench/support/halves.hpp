@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two threads for the hand-written references: the calling one, and another that stays awake, so that waking it costs less
-// than in any library. A range is cut in two at a multiple of its granule.
+// Two threads for the hand-written references: the calling one, and another that stays awake while the object lives, so that
+// waking it costs less than in any library. A range is cut in two at a multiple of its granule.
 
 #include <atomic>
 #include <cstdint>
@@ -17,10 +17,11 @@ namespace bench {
 class Halves {
 public:
   explicit Halves(int threads) : threads_{threads} {
-    if (threads_ > 1) {
-      pin(0);
-      other_ = std::thread([this] { serve(); });
-    }
+    if (threads_ == 1) return;
+    CPU_ZERO(&granted_);
+    sched_getaffinity(0, sizeof(granted_), &granted_); // before the calling thread gives up the other core
+    pin(0);
+    other_ = std::thread([this] { serve(); });
   }
   Halves(const Halves&) = delete;
   Halves& operator=(const Halves&) = delete;
@@ -29,6 +30,7 @@ public:
     ends_ = true;
     asked_.fetch_add(1, std::memory_order_release);
     other_.join();
+    pthread_setaffinity_np(pthread_self(), sizeof(granted_), &granted_);
   }
 
   template <class F> void run(std::int64_t n, std::int64_t granule, const F& f) {
@@ -49,12 +51,9 @@ public:
   }
 
 private:
-  static void pin(int which) {
-    cpu_set_t granted;
-    CPU_ZERO(&granted);
-    sched_getaffinity(0, sizeof(granted), &granted);
+  void pin(int which) const {
     for (int core = 0, seen = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(core, &granted) && seen++ == which) {
+      if (CPU_ISSET(core, &granted_) && seen++ == which) {
         cpu_set_t own;
         CPU_ZERO(&own);
         CPU_SET(core, &own);
@@ -73,6 +72,7 @@ private:
   }
 
   int threads_;
+  cpu_set_t granted_{};
   std::thread other_{};
   std::atomic<int> asked_{0};
   std::atomic<int> done_{0};
