@@ -27,6 +27,12 @@
 
 using namespace twill;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_OWNS_MEMORY 0
+#else
+#define TEST_OWNS_MEMORY 1
+#endif
+
 namespace {
 
 constexpr std::int64_t large_elements = std::int64_t{16} << 20; // 64 MiB of floats
@@ -78,6 +84,7 @@ TEST_CASE("large blocks of host memory ask for huge pages, small ones do not", "
 }
 
 TEST_CASE("a new tensor's pages are untouched until a kernel writes them", "[memory]") {
+  if (!TEST_OWNS_MEMORY) return test::skip("the sanitizer's allocator touches what it hands out");
   empty_cache(Cpu{0});
   const Tensor x = empty<float, Shape<dyn>>(Dims(large_elements));
   const std::int64_t before = present_pages(x.data(), large_elements * sizeof(float));
@@ -91,6 +98,7 @@ TEST_CASE("a new tensor's pages are untouched until a kernel writes them", "[mem
 }
 
 TEST_CASE("the threads that share out a kernel touch their own parts first", "[memory]") {
+  if (!TEST_OWNS_MEMORY) return test::skip("the sanitizer's shadow memory has page faults of its own");
   const auto cores = detail::cores_of_process();
   if (cores.size() < 2) return test::skip("the process has a single core");
   static auto* const threads = new detail::ForkJoin{{cores[0], cores[1]}, "team"}; // never destroyed, like a device's

@@ -38,7 +38,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> scaled(const Pack<flo
 #endif
   using I = Pack<std::int32_t, N>;
   const I half{n.integer.v >> 1};
-  return y * power_of_two(half) * power_of_two(I{n.integer.v - half.v});
+  return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
 }
 } // namespace parts
 
@@ -64,7 +64,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> expm1(const Pack<floa
   const F x = smaller(F{89.0F}, larger(F{-20.0F}, a));
   const auto n = nearest(x, parts::log2_e);
   // half the scale, so that n = 128 is still a number
-  const F scale = power_of_two(I{n.integer.v - 1});
+  const F scale = power_of_two(wrapped_difference(n.integer, I{1}));
   const F y = kernel::fma(scale, parts::expm1_reduced(parts::reduced(x, n)), scale - F{0.5F});
   return select(magnitude(a) < F{0x1p-26F}, a, y + y); // keeps -0 and subnormals
 }
@@ -84,7 +84,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> exp(const Pack<doubl
   // half of n, by a logical shift: not every instruction set has the other one for 64 bits
   using U = Pack<std::uint64_t, N>;
   const I half{bits_as<I>(U{(bits_as<U>(n.integer).v + 4096) >> 1}).v - 2048};
-  return y * power_of_two(half) * power_of_two(I{n.integer.v - half.v});
+  return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
 }
 namespace parts {
 /// e^(a + low) for a small low, which is left out where a is out of bounds.
@@ -105,7 +105,7 @@ template <int N>
   // half of n, by a logical shift: not every instruction set has the other one for 64 bits
   using U = Pack<std::uint64_t, N>;
   const I half{bits_as<I>(U{(bits_as<U>(n.integer).v + 4096) >> 1}).v - 2048};
-  return y * power_of_two(half) * power_of_two(I{n.integer.v - half.v});
+  return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
 }
 } // namespace parts
 

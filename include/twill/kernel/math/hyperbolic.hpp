@@ -31,7 +31,7 @@ template <int N> [[nodiscard]] TWILL_INLINE Halves<N> halves(const Pack<float, N
   const F bounded = smaller(F{89.5F}, x);
   const auto n = nearest(bounded, log2_e);
   const F y = F{1.0F} + expm1_reduced(reduced(bounded, n));
-  const F quarter = y * power_of_two(I{n.integer.v - 2});
+  const F quarter = y * power_of_two(wrapped_difference(n.integer, I{2}));
   return {quarter, F{0.125F} / quarter};
 }
 } // namespace parts

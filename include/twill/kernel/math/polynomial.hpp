@@ -36,6 +36,17 @@ template <class T, int N, class C, std::size_t Count>
   (std::make_index_sequence<Count>{});
 }
 
+/// Sums and differences of integers that wrap: what is made of a number that is none, or out of bounds, is replaced later.
+template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> wrapped_sum(const Pack<T, N>& a, const Pack<T, N>& b) {
+  using U = Pack<std::make_unsigned_t<T>, N>;
+  return bits_as<Pack<T, N>>(U{bits_as<U>(a).v + bits_as<U>(b).v});
+}
+template <class T, int N>
+[[nodiscard]] TWILL_INLINE Pack<T, N> wrapped_difference(const Pack<T, N>& a, const Pack<T, N>& b) {
+  using U = Pack<std::make_unsigned_t<T>, N>;
+  return bits_as<Pack<T, N>>(U{bits_as<U>(a).v - bits_as<U>(b).v});
+}
+
 /// The nearest integer to `x * factor` in two forms, for magnitudes below 2^22: adding 1.5 * 2^23 leaves it in the low bits.
 template <int N> struct Nearest {
   Pack<float, N> value;
@@ -46,12 +57,13 @@ template <int N> [[nodiscard]] TWILL_INLINE Nearest<N> nearest(const Pack<float,
   using I = Pack<std::int32_t, N>;
   const F magic{0x1.8p23F};
   const F sum = kernel::fma(x, F{factor}, magic);
-  return {sum - magic, I{bits_as<I>(sum).v - bits_as<I>(magic).v}};
+  return {sum - magic, wrapped_difference(bits_as<I>(sum), bits_as<I>(magic))};
 }
 
 /// 2^n for n in [-126, 127].
 template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> power_of_two(const Pack<std::int32_t, N>& n) {
-  return bits_as<Pack<float, N>>(Pack<std::int32_t, N>{(n.v + 127) << 23});
+  using U = Pack<std::uint32_t, N>;
+  return bits_as<Pack<float, N>>(U{(bits_as<U>(n).v + 127) << 23});
 }
 
 /// The nearest integer to `x * factor` in two forms, for magnitudes below 2^51.
@@ -64,12 +76,13 @@ template <int N> [[nodiscard]] TWILL_INLINE NearestDouble<N> nearest(const Pack<
   using I = Pack<std::int64_t, N>;
   const F magic{0x1.8p52};
   const F sum = kernel::fma(x, F{factor}, magic);
-  return {sum - magic, I{bits_as<I>(sum).v - bits_as<I>(magic).v}};
+  return {sum - magic, wrapped_difference(bits_as<I>(sum), bits_as<I>(magic))};
 }
 
 /// 2^n for n in [-1022, 1023].
 template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> power_of_two(const Pack<std::int64_t, N>& n) {
-  return bits_as<Pack<double, N>>(Pack<std::int64_t, N>{(n.v + 1023) << 52});
+  using U = Pack<std::uint64_t, N>;
+  return bits_as<Pack<double, N>>(U{(bits_as<U>(n).v + 1023) << 52});
 }
 
 /// A function of float64 applied to float32, rounded once at the end: as many lanes at a time as a register holds.

@@ -62,7 +62,7 @@ template <int Shift, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> sine(const
   using F = Pack<float, N>;
   using I = Pack<std::int32_t, N>;
   const auto [s, c, n] = angle(a);
-  const I quadrant{n.v + Shift};
+  const I quadrant = wrapped_sum(n, I{Shift});
   const F y = select(I{quadrant.v & 1} == I{0}, s, c);
   const F signed_y = bits_as<F>(I{bits_as<I>(y).v ^ ((quadrant.v & 2) << 30)});
   return with_large([](float x) { return Shift == 0 ? std::sin(x) : std::cos(x); }, ~(magnitude(a) < F{8192.0F}), a,
@@ -85,7 +85,7 @@ template <int Shift, int N> [[nodiscard]] TWILL_INLINE Pack<double, N> sine(cons
   const F half = t * F{0.5};
   const F one = F{1.0} - half;
   const F c = one + kernel::fma(t * t, polynomial(t, table::cos_reduced_double), (F{1.0} - one) - half);
-  const I quadrant{n.integer.v + Shift};
+  const I quadrant = wrapped_sum(n.integer, I{Shift});
   const F y = select(I{quadrant.v & 1} == I{0}, s, c);
   const F signed_y = bits_as<F>(I{bits_as<I>(y).v ^ ((quadrant.v & 2) << 62)});
   return with_large(in_libm, ~(magnitude(a) < F{0x1p30}), a, Shift == 0 ? select(a == F{0.0}, a, signed_y) : signed_y);
