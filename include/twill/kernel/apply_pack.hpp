@@ -22,8 +22,7 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
 /// Integer arithmetic wraps: it is done on the unsigned vector.
-template <Primitive P, class T, int N>
-TWILL_INLINE Pack<T, N> on_unsigned(const Pack<T, N>& a, const Pack<T, N>& b) {
+template <Primitive P, class T, int N> TWILL_INLINE Pack<T, N> on_unsigned(const Pack<T, N>& a, const Pack<T, N>& b) {
   using Unsigned = Pack<std::make_unsigned_t<T>, N>;
   const Unsigned x = bits_as<Unsigned>(a);
   const Unsigned y = bits_as<Unsigned>(b);
