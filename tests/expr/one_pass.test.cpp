@@ -5,6 +5,8 @@
 // meet other code.
 
 #define TWILL_COUNT_ACCESS
+#include "tests/support/traffic.hpp"
+
 #include <twill/expr.hpp>
 #include <twill/tensor.hpp>
 
@@ -14,24 +16,10 @@
 #include <vector>
 
 using namespace twill;
+using twill::test::Traffic;
+using twill::test::traffic;
 
 namespace {
-
-/// All loads and stores of a statement, in elements.
-struct Traffic {
-  std::int64_t loads = 0;
-  std::int64_t stores = 0;
-  friend bool operator==(const Traffic&, const Traffic&) = default;
-};
-
-template <class F> Traffic traffic(F statement) {
-  kernel::access_counts().clear();
-  statement();
-  Traffic total;
-  for (const auto& count : kernel::access_counts().loads) total.loads += count;
-  for (const auto& count : kernel::access_counts().stores) total.stores += count;
-  return total;
-}
 
 template <class S> auto values(const Dims& shape) { return full<bfloat16, S>(shape, bfloat16(0.5F)); }
 

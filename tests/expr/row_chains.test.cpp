@@ -10,6 +10,7 @@
 #include <twill/tensor.hpp>
 
 #include "tests/support/numbers.hpp"
+#include "tests/support/traffic.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -21,28 +22,12 @@
 
 using namespace twill;
 using twill::test::largest_difference;
+using twill::test::memory_traffic;
 using twill::test::numbers;
+using twill::test::Traffic;
 
 namespace {
 using Row = std::vector<double>;
-
-/// Elements that come from memory and go there; what a row's later stages look at again is in the cache.
-struct Traffic {
-  std::int64_t reads = 0;
-  std::int64_t writes = 0;
-  friend bool operator==(const Traffic&, const Traffic&) = default;
-};
-template <class F> Traffic traffic(F statement) {
-  kernel::AccessCounts& counts = kernel::access_counts();
-  counts.clear();
-  statement();
-  Traffic total;
-  for (std::size_t i = 0; i < kernel::AccessCounts::max_operands; ++i) {
-    total.reads += counts.loads[i] - counts.reloads[i];
-    total.writes += counts.stores[i];
-  }
-  return total;
-}
 
 constexpr std::int64_t rows = 6;
 constexpr std::int64_t columns = 37;
@@ -80,7 +65,7 @@ Row exponentials(const Row& row) {
 template <class E, class F> void check(const E& expression, Traffic expected, F naive) {
   CHECK(plan(E(expression)).kernels == 1);
   Row found;
-  CHECK(traffic([&] { found = numbers(eval(E(expression))); }) == expected);
+  CHECK(memory_traffic([&] { found = numbers(eval(E(expression))); }) == expected);
   Row reference;
   for (std::int64_t row = 0; row < rows; ++row)
     for (const double x : naive(row)) reference.push_back(x);
@@ -197,9 +182,9 @@ TEST_CASE("a tensor named twice is one operand, and other tensors of its type ar
     return std::count_if(loads.begin(), loads.end(), [](const auto& count) { return count > 0; });
   };
   Row same, other;
-  CHECK(traffic([&] { same = mixed(x, x); }).reads == rows * columns);
+  CHECK(memory_traffic([&] { same = mixed(x, x); }).loads == rows * columns);
   CHECK(operands_read() == 1);
-  CHECK(traffic([&] { other = mixed(x, y); }).reads == 2 * rows * columns);
+  CHECK(memory_traffic([&] { other = mixed(x, y); }).loads == 2 * rows * columns);
   CHECK(operands_read() == 2);
   const Matrix copy = x.clone();
   CHECK(largest_difference(mixed(x, copy), same) < 1e-6);

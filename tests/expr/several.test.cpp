@@ -9,6 +9,7 @@
 #include <twill/tensor.hpp>
 
 #include "tests/support/numbers.hpp"
+#include "tests/support/traffic.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,22 +23,10 @@ using namespace twill;
 using expr::Together;
 using twill::test::largest_difference;
 using twill::test::numbers;
+using twill::test::Traffic;
+using twill::test::traffic;
 
 namespace {
-struct Traffic {
-  std::int64_t loads = 0;
-  std::int64_t stores = 0;
-  friend bool operator==(const Traffic&, const Traffic&) = default;
-};
-template <class F> Traffic traffic(F statement) {
-  kernel::access_counts().clear();
-  statement();
-  Traffic total;
-  for (const auto& count : kernel::access_counts().loads) total.loads += count;
-  for (const auto& count : kernel::access_counts().stores) total.stores += count;
-  return total;
-}
-
 template <class... E> constexpr Together together(const E&...) {
   return expr::together(std::array{expr::part_of<std::remove_const_t<E>>()...});
 }

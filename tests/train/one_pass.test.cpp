@@ -5,6 +5,7 @@
 // The counted models are of bfloat16, as no other test of this executable, because counting code must not meet other code.
 
 #define TWILL_COUNT_ACCESS
+#include "tests/support/traffic.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/compile/report.hpp>
@@ -19,6 +20,7 @@
 #include <vector>
 
 using namespace twill;
+using twill::test::Traffic;
 using namespace twill::test;
 using compile::KernelKind;
 using compile::OperandInfo;
@@ -101,13 +103,6 @@ constexpr bool updates_in_one_pass(const TableView& table) {
 }
 static_assert(updates_in_one_pass(compile::Compiled<MlpStep<optim::MomentumSgd>>::view()));
 static_assert(updates_in_one_pass(compile::Compiled<MlpStep<optim::Adam>>::view()));
-
-/// Elements loaded and stored by fused programs.
-struct Traffic {
-  std::int64_t loads = 0;
-  std::int64_t stores = 0;
-  friend bool operator==(const Traffic&, const Traffic&) = default;
-};
 
 /// What one pass of each fused launch over each of its operands makes. Numbers of the run do not count.
 Traffic one_pass(const TableView& table, std::int64_t rows) {

@@ -118,6 +118,13 @@ template <class D> struct OperandDevice {
   }
 };
 
+/// throws: DeviceError that names the operation and both devices
+template <class D, class... A> [[nodiscard]] D common_device(std::string_view operation, const Fields<A...>& operands) {
+  OperandDevice<D> found{operation};
+  operands.apply([&found](const auto&... operand) { (found.join(operand.device()), ...); });
+  return found.device;
+}
+
 /// What every expression can do: become a tensor, or a number if it has one element; that is when it is evaluated.
 template <class Derived> struct Evaluates {
   static constexpr bool is_expression = true;
@@ -201,13 +208,7 @@ template <class Op, class... A> struct Node : Evaluates<Node<Op, A...>> {
   }
 
   /// The device of the operands. throws: DeviceError that names the operation and both devices
-  [[nodiscard]] device_type device() const {
-    return operands.apply([](const auto&... operand) {
-      OperandDevice<device_type> found{Op::name()};
-      (found.join(operand.device()), ...);
-      return found.device;
-    });
-  }
+  [[nodiscard]] device_type device() const { return common_device<device_type>(Op::name(), operands); }
 
 private:
   static constexpr int lower_ordered(Code& code, const int (&lines)[sizeof...(A)]) {

@@ -137,13 +137,7 @@ template <class Rule, class... A> struct Product : Evaluates<Product<Rule, A...>
     });
   }
   /// throws: DeviceError that names both devices
-  [[nodiscard]] device_type device() const {
-    return operands.apply([](const auto&... operand) {
-      OperandDevice<device_type> found{Rule::name()};
-      (found.join(operand.device()), ...);
-      return found.device;
-    });
-  }
+  [[nodiscard]] device_type device() const { return common_device<device_type>(Rule::name(), operands); }
 };
 
 template <class Rule, class... A> inline constexpr bool has_products<Product<Rule, A...>> = true;

@@ -81,13 +81,7 @@ struct Reduced : Evaluates<Reduced<Op, Mask, Remains, A...>> {
   }
   [[nodiscard]] Dims shape() const { return reduced_dims(domain(), Mask, Remains); }
   /// throws: DeviceError that names the operation and both devices
-  [[nodiscard]] device_type device() const {
-    return operands.apply([](const auto&... operand) {
-      OperandDevice<device_type> found{Op::name()};
-      (found.join(operand.device()), ...);
-      return found.device;
-    });
-  }
+  [[nodiscard]] device_type device() const { return common_device<device_type>(Op::name(), operands); }
 
 private:
   static constexpr int lower_ordered(Code& code, const int (&lines)[sizeof...(A)]) {

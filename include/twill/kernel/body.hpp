@@ -91,6 +91,16 @@ template <class T> struct Raw { using type = T; };
 template <> struct Raw<bool> { using type = std::uint8_t; };
 template <NarrowFloat T> struct Raw<T> { using type = std::uint16_t; };
 
+/// What a pack from memory holds, in the form that is computed with.
+template <class T, class R, int N> TWILL_INLINE auto decoded(const Pack<R, N>& raw) {
+  if constexpr (std::is_same_v<T, bool>)
+    return raw != Pack<R, N>{R{0}};
+  else if constexpr (NarrowFloat<T>)
+    return widen<T>(raw);
+  else
+    return raw;
+}
+
 /// One pack of a leaf, `j` elements into the row.
 template <class T, bool Contiguous, int N>
 TWILL_INLINE auto load_leaf(std::int64_t at, std::int64_t stride, std::int64_t j) {
@@ -104,12 +114,7 @@ TWILL_INLINE auto load_leaf(std::int64_t at, std::int64_t stride, std::int64_t j
     gather<R, N>(elements, from + j * stride, stride);
     raw = load<R, N>(elements);
   }
-  if constexpr (std::is_same_v<T, bool>)
-    return raw != Pack<R, N>{R{0}};
-  else if constexpr (NarrowFloat<T>)
-    return widen<T>(raw);
-  else
-    return raw;
+  return decoded<T>(raw);
 }
 
 /// Elements of a row from memory, each at an offset of its own.
@@ -142,12 +147,7 @@ TWILL_INLINE auto load_gathered(std::int64_t at, std::int64_t stride, StoreMode 
     gather_at<R, N>(elements, from + j * stride, stride, offsets, count);
     raw = load<R, N>(elements);
   }
-  if constexpr (std::is_same_v<T, bool>)
-    return raw != Pack<R, N>{R{0}};
-  else if constexpr (NarrowFloat<T>)
-    return widen<T>(raw);
-  else
-    return raw;
+  return decoded<T>(raw);
 }
 
 template <int N> TWILL_INLINE Pack<std::int64_t, N> load_iota(std::int64_t at, std::int64_t stride, std::int64_t j) {

@@ -55,7 +55,6 @@ public:
     const std::int64_t fitting = room / (bytes > 0 ? bytes : 1);
     elements_ = fitting < granule ? program.lanes : fitting / granule * granule;
     if (elements_ > most_elements) elements_ = most_elements / granule * granule;
-    if (elements_ == 0) elements_ = program.lanes;
   }
 
   /// How many elements are packed at once: whole packs.

@@ -69,43 +69,47 @@ template <int N> [[nodiscard]] TWILL_INLINE Pack<float, N> expm1(const Pack<floa
   return select(magnitude(a) < F{0x1p-26F}, a, y + y); // keeps -0 and subnormals
 }
 
-template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> exp(const Pack<double, N>& a) {
+namespace parts {
+template <int N>
+[[nodiscard]] TWILL_INLINE Pack<double, N> reduced(const Pack<double, N>& x, const NearestDouble<N>& n) {
   using F = Pack<double, N>;
-  using I = Pack<std::int64_t, N>;
-  const F x = smaller(F{710.0}, larger(F{-746.0}, a));
-  const auto n = nearest(x, 0x1.71547652b82fep+0);
   // ln 2 in two parts, the first of which has exact multiples
-  F r = kernel::fma(n.value, F{-0x1.62e42fefa38p-1}, x);
-  r = kernel::fma(n.value, F{-0x1.ef35793c7673p-45}, r);
-  const F y = F{1.0} + kernel::fma(r * r, polynomial(r, table::exp_reduced_double), r);
+  return kernel::fma(n.value, F{-0x1.ef35793c7673p-45}, kernel::fma(n.value, F{-0x1.62e42fefa38p-1}, x));
+}
+
+/// y 2^n, rounded once.
+template <int N>
+[[nodiscard]] TWILL_INLINE Pack<double, N> scaled(const Pack<double, N>& y, const NearestDouble<N>& n) {
 #if defined(__AVX512F__)
   if constexpr (N == 8) return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, vector_detail::all_8_unsigned, 4);
 #endif
-  // half of n, by a logical shift: not every instruction set has the other one for 64 bits
+  using I = Pack<std::int64_t, N>;
   using U = Pack<std::uint64_t, N>;
+  // half of n, by a logical shift: not every instruction set has the other one for 64 bits
   const I half{bits_as<I>(U{(bits_as<U>(n.integer).v + 4096) >> 1}).v - 2048};
   return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
+}
+} // namespace parts
+
+template <int N> [[nodiscard]] TWILL_INLINE Pack<double, N> exp(const Pack<double, N>& a) {
+  using F = Pack<double, N>;
+  const F x = smaller(F{710.0}, larger(F{-746.0}, a));
+  const auto n = nearest(x, 0x1.71547652b82fep+0);
+  const F r = parts::reduced(x, n);
+  const F y = F{1.0} + kernel::fma(r * r, polynomial(r, table::exp_reduced_double), r);
+  return parts::scaled(y, n);
 }
 namespace parts {
 /// e^(a + low) for a small low, which is left out where a is out of bounds.
 template <int N>
 [[nodiscard]] TWILL_INLINE Pack<double, N> exp_with(const Pack<double, N>& a, const Pack<double, N>& low) {
   using F = Pack<double, N>;
-  using I = Pack<std::int64_t, N>;
   const F x = smaller(F{710.0}, larger(F{-746.0}, a));
   const auto n = nearest(x, 0x1.71547652b82fep+0);
-  // ln 2 in two parts, the first of which has exact multiples
-  F r = kernel::fma(n.value, F{-0x1.62e42fefa38p-1}, x);
-  r = kernel::fma(n.value, F{-0x1.ef35793c7673p-45}, r);
+  F r = reduced(x, n);
   r = r + select(magnitude(low) < F{0x1p-20}, low, F{0.0});
   const F y = F{1.0} + kernel::fma(r * r, polynomial(r, table::exp_reduced_double), r);
-#if defined(__AVX512F__)
-  if constexpr (N == 8) return __builtin_ia32_scalefpd512_mask(y.v, n.value.v, y.v, vector_detail::all_8_unsigned, 4);
-#endif
-  // half of n, by a logical shift: not every instruction set has the other one for 64 bits
-  using U = Pack<std::uint64_t, N>;
-  const I half{bits_as<I>(U{(bits_as<U>(n.integer).v + 4096) >> 1}).v - 2048};
-  return y * power_of_two(half) * power_of_two(wrapped_difference(n.integer, half));
+  return scaled(y, n);
 }
 } // namespace parts
 
