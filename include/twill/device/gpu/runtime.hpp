@@ -1,0 +1,127 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What twill asks of a GPU's driver: memory, streams, events, copies, captured graphs, and nothing else. Everything above
+// (pools, copies, queues, capture) is written against this concept, in headers that need no CUDA, so that tests run all of
+// it on a machine without a GPU over a runtime that keeps its promises on the host. Calls return a status and never throw;
+// `gpu::check` turns a status into an exception. Read next: device/gpu/queue.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace twill::inline v0 {
+
+/// A call to a GPU's driver that failed. The message names the call, the device and the driver's own words.
+class TWILL_EXPORT GpuError : public DeviceError {
+public:
+  GpuError(const std::string& message, int status, bool is_sticky)
+      : DeviceError{message}, status_{status}, is_sticky_{is_sticky} {}
+
+  /// The driver's own number of the error.
+  [[nodiscard]] int status() const { return status_; }
+  /// Whether no later call on this device can succeed in this process, as after an illegal address.
+  [[nodiscard]] bool is_sticky() const { return is_sticky_; }
+
+private:
+  int status_;
+  bool is_sticky_;
+};
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::gpu {
+
+/// What a driver's call returns: 0 when it was done.
+using Status = int;
+
+/// What launches and memory plans need to know of a device. Read once.
+struct Properties {
+  std::string name{};
+  int processors = 1;                  ///< streaming multiprocessors
+  int threads_per_processor = 2048;    ///< that can be resident
+  std::size_t shared_bytes = 48 << 10; ///< that a block may ask for at most, opted in
+  int major = 0;                       ///< compute capability
+  int minor = 0;
+  std::size_t total_bytes = 0;
+  std::string bus{}; ///< "0000:1b:00.0": how NVML knows the device
+};
+
+/// Whether work on a stream is being recorded instead of run.
+enum class Capturing : unsigned char { no, yes, invalidated };
+
+/// A driver. Its type is empty; `Stream`, `Event` and `Graph` are handles that are cheap to copy, value-initialised to none.
+/// A value-initialised `Stream` is the driver's default stream. What a compiler cannot check: work on a stream runs in
+/// order; between `begin_capture` and `end_capture` nothing given to the stream runs, and `launch_graph` runs all of it with
+/// the arguments it was given then.
+template <class R>
+concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
+    std::equality_comparable<typename R::Stream> && std::copyable<typename R::Event> &&
+    std::copyable<typename R::Graph> &&
+    requires(int device, void* memory, void** to, const void* from, std::size_t bytes, std::size_t* number,
+             typename R::Stream stream, typename R::Stream* new_stream, typename R::Event event,
+             typename R::Event* new_event, typename R::Graph graph, typename R::Graph* new_graph,
+             Properties* properties, Capturing* capturing, Status status) {
+  { R::name } -> std::convertible_to<std::string_view>;
+  { R::text(status) } -> std::same_as<std::string>;
+  { R::is_sticky(status) } -> std::same_as<bool>;
+  { R::is_out_of_memory(status) } -> std::same_as<bool>;
+  { R::is_not_ready(status) } -> std::same_as<bool>;
+  { R::device_count() } -> std::same_as<int>; // 0 without a driver; never throws, creates no context
+  { R::use_device(device) } -> std::same_as<Status>;
+  { R::read_properties(device, properties) } -> std::same_as<Status>;
+  { R::memory_info(number, number) } -> std::same_as<Status>; // free, total, of the device in use
+  { R::allocate(to, bytes) } -> std::same_as<Status>;
+  { R::release(memory) } -> std::same_as<Status>;
+  { R::allocate_async(to, bytes, stream) } -> std::same_as<Status>;
+  { R::release_async(memory, stream) } -> std::same_as<Status>;
+  { R::allocate_pinned(to, bytes) } -> std::same_as<Status>;
+  { R::release_pinned(memory) } -> std::same_as<Status>;
+  { R::create_stream(new_stream) } -> std::same_as<Status>; // does not wait for the default stream
+  { R::destroy_stream(stream) } -> std::same_as<Status>;
+  { R::synchronize_stream(stream) } -> std::same_as<Status>;
+  { R::create_event(new_event) } -> std::same_as<Status>;
+  { R::destroy_event(event) } -> std::same_as<Status>;
+  { R::record_event(event, stream) } -> std::same_as<Status>;
+  { R::query_event(event) } -> std::same_as<Status>;
+  { R::synchronize_event(event) } -> std::same_as<Status>;
+  { R::wait_event(stream, event) } -> std::same_as<Status>; // later work of the stream waits
+  {
+    R::copy(memory, from, bytes, stream)
+    } -> std::same_as<Status>; // between host and device, either way, or within one
+  { R::copy_peer(memory, device, from, device, bytes, stream) } -> std::same_as<Status>;
+  { R::can_access_peer(device, device) } -> std::same_as<bool>;
+  { R::enable_peer(device) } -> std::same_as<Status>;                 // the device in use may read that one's memory
+  { R::fill(memory, device, bytes, stream) } -> std::same_as<Status>; // with a byte
+  { R::begin_capture(stream) } -> std::same_as<Status>;
+  {
+    R::end_capture(stream, new_graph)
+    } -> std::same_as<Status>; // ready to launch; none when the capture was invalidated
+  { R::capturing(stream, capturing) } -> std::same_as<Status>;
+  { R::launch_graph(graph, stream) } -> std::same_as<Status>;
+  { R::destroy_graph(graph) } -> std::same_as<Status>;
+  { R::last_error() } -> std::same_as<Status>; // of a launch, and forgets it
+};
+
+/// Turns a failure into an exception. `call` is the driver's function as its manual names it.
+/// throws: GpuError; std::bad_alloc is the caller's business
+template <Runtime R> TWILL_COLD [[noreturn]] void fail(Status status, std::string_view call, int device) {
+  const bool is_sticky = R::is_sticky(status);
+  throw GpuError(join_text({call, " on ", R::name, ":", device, ": ", R::text(status),
+                            is_sticky ? "; an earlier kernel or copy failed and no call on this device can succeed any "
+                                        "more: restart the process"
+                                      : ""}),
+                 status, is_sticky);
+}
+template <Runtime R> void check(Status status, std::string_view call, int device) {
+  if (status != 0) [[unlikely]]
+    fail<R>(status, call, device);
+}
+
+} // namespace twill::inline v0::gpu

@@ -1,0 +1,96 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A block of threads of a CUDA grid, as kernel bodies see it, and the one `__global__` function of twill: it runs a body, whose
+// type says which. Bodies are constexpr functions, which --expt-relaxed-constexpr compiles for the device. Read next:
+// kernel/gpu/launch.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cuda/runtime.cuh>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// The members are explained at `HostBlock`, kernel/gpu/block.hpp.
+class CudaBlock {
+public:
+  [[nodiscard]] __device__ int block() const { return static_cast<int>(blockIdx.x); }
+  [[nodiscard]] __device__ int blocks() const { return static_cast<int>(gridDim.x); }
+  [[nodiscard]] __device__ int threads() const { return static_cast<int>(blockDim.x); }
+
+  template <class T> struct Local {
+    T value;
+    [[nodiscard]] constexpr T& operator[](int) { return value; }
+    [[nodiscard]] constexpr const T& operator[](int) const { return value; }
+  };
+
+  template <class F> __device__ void each(F&& f) const { f(static_cast<int>(threadIdx.x)); }
+
+  __device__ void barrier() const { __syncthreads(); }
+
+  template <class T> [[nodiscard]] __device__ T* shared(std::size_t offset_bytes = 0) const {
+    extern __shared__ __align__(16) unsigned char twill_shared_memory[];
+    return reinterpret_cast<T*>(twill_shared_memory + offset_bytes);
+  }
+
+  template <Reduction Op, class T> __device__ void all_reduce(Local<T>& values, int width) const {
+    for (int step = width / 2; step > 0; step /= 2) {
+      const T other = exchanged(values.value, step);
+      // the lower thread's value comes first, so that both compute the same bits
+      values.value = (static_cast<int>(threadIdx.x) & step) == 0 ? combine<Op>(values.value, other)
+                                                                 : combine<Op>(other, values.value);
+    }
+  }
+
+  [[nodiscard]] __device__ bool is_last(unsigned* counter, unsigned count) const {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      last = atomicAdd(counter, 1U) == count - 1;
+      if (last) *counter = 0;
+    }
+    __syncthreads();
+    if (last) __threadfence();
+    return last;
+  }
+
+private:
+  template <class T> [[nodiscard]] static __device__ T exchanged(T value, int step) {
+    if constexpr (sizeof(T) == 1)
+      return static_cast<T>(__shfl_xor_sync(0xffffffffU, static_cast<int>(value), step));
+    else
+      return __shfl_xor_sync(0xffffffffU, value, step);
+  }
+};
+
+/// Runs a body. `Body` is an empty type with `operator()(block, parameters)`; `Body::most_threads` bounds the block.
+template <class Body, class Parameters>
+__global__ void __launch_bounds__(Body::most_threads)
+    run_body(Body body, const __grid_constant__ Parameters parameters) {
+  static_assert(sizeof(Parameters) <= 32764, "twill: a kernel's parameters have at most 32,764 bytes");
+  body(CudaBlock{}, parameters);
+}
+
+/// Starts a body on the queue's stream. The type of the body is deduced, so that types of closures stay out of its name.
+/// throws: GpuError
+template <class Body, class Parameters>
+void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, Body body, const twill::gpu::LaunchShape& shape,
+             const Parameters& parameters) {
+  if (shape.shared_bytes > (48U << 10))
+    twill::gpu::check<CudaRuntime>(cudaFuncSetAttribute(&run_body<Body, Parameters>,
+                                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                        static_cast<int>(shape.shared_bytes)),
+                                   "cudaFuncSetAttribute", queue.device());
+  run_body<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(body, parameters);
+  twill::gpu::check<CudaRuntime>(CudaRuntime::last_error(), "kernel launch", queue.device());
+}
+
+} // namespace twill::inline v0::kernel::gpu

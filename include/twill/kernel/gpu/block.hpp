@@ -1,0 +1,84 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel body on a GPU is written against: a block of threads that works in phases. `each(f)` is a phase: every
+// thread runs `f(thread)` once. Values that a thread keeps from phase to phase live in a `Local`, what threads tell each other
+// goes through shared memory and a `barrier`, and sums over neighbouring threads through `all_reduce`. On a GPU this is
+// kernel/cuda/block.cuh, where `each` is a call and a `Local` is a register. `HostBlock` runs the same body on the host, one
+// thread after the other, so that bodies are proved there, under sanitizers too. Read next: kernel/gpu/leaves.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace twill::inline v0::kernel::gpu {
+
+inline constexpr int warp_threads = 32;
+inline constexpr int most_threads = 1024; ///< of a block
+
+/// A block of a grid, simulated. Phases run the threads in order; `barrier` has nothing left to do.
+class HostBlock {
+public:
+  HostBlock(int block, int blocks, int threads, std::byte* shared)
+      : block_{block}, blocks_{blocks}, threads_{threads}, shared_{shared} {}
+
+  [[nodiscard]] constexpr int block() const { return block_; }   ///< which block of the grid this is
+  [[nodiscard]] constexpr int blocks() const { return blocks_; } ///< of the grid
+  [[nodiscard]] constexpr int threads() const { return threads_; }
+
+  /// One value for each thread. `local[thread]` is that thread's own; no thread may touch another's.
+  template <class T> class Local {
+  public:
+    Local() : values_{std::make_unique<T[]>(most_threads)} {}
+    [[nodiscard]] T& operator[](int thread) { return values_[static_cast<std::size_t>(thread)]; }
+    [[nodiscard]] const T& operator[](int thread) const { return values_[static_cast<std::size_t>(thread)]; }
+
+  private:
+    std::unique_ptr<T[]> values_;
+  };
+
+  /// A phase.
+  template <class F> void each(F&& f) const {
+    for (int thread = 0; thread < threads_; ++thread) f(thread);
+  }
+
+  /// What was written to shared or global memory before is seen by the block's other threads afterwards.
+  void barrier() const {}
+
+  /// The block's shared memory, as many bytes as the launch asked for. requires: a multiple of alignof(T)
+  template <class T> [[nodiscard]] T* shared(std::size_t offset_bytes = 0) const {
+    return reinterpret_cast<T*>(shared_ + offset_bytes);
+  }
+
+  /// Combines the values of each group of `width` neighbouring threads (a power of two up to a warp); every thread of the
+  /// group gets the result. The order is that of a butterfly: the same on every device.
+  template <Reduction Op, class T> void all_reduce(Local<T>& values, int width) const {
+    for (int step = width / 2; step > 0; step /= 2)
+      for (int thread = 0; thread < threads_; ++thread) {
+        const int partner = thread ^ step;
+        if (partner < thread || partner >= threads_) continue;
+        values[thread] = values[partner] = combine<Op>(values[thread], values[partner]);
+      }
+  }
+
+  /// Adds one to a counter in global memory, after everything the block wrote is visible to the device; the same result for
+  /// all threads. Returns whether this block was the last of `count`; the counter is zero again then.
+  [[nodiscard]] bool is_last(unsigned* counter, unsigned count) const {
+    if (++*counter < count) return false;
+    *counter = 0;
+    return true;
+  }
+
+private:
+  int block_;
+  int blocks_;
+  int threads_;
+  std::byte* shared_;
+};
+
+} // namespace twill::inline v0::kernel::gpu

@@ -1,0 +1,10 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the suites of tests/gpu run on when a host compiler compiles them.
+
+#include <tests/support/emulated_device.hpp>
+
+namespace twill::test {
+using TestedDevice = Emulated;
+} // namespace twill::test
