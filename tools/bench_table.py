@@ -7,7 +7,8 @@ spread (largest minus smallest, over the median) beside them. Where a workload h
 are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context.
 
 Bars come from a file `{"workload/size": {"times": 1.05, "cause": "..."}}`: what twill may take as a multiple of the
-reference, or {"nanoseconds": 20} for itself; the cause is shown while the bar is missed. --out also leaves results.json,
+reference, {"against": {"peer": 1.0}} as a multiple of another contender, or {"nanoseconds": 20} for itself, or several of
+these; the cause is shown while the bar is missed. --out also leaves results.json,
 every time that was measured, from which the same tables can be made again.
 """
 
@@ -75,13 +76,19 @@ def verdict(contenders, size: str, bar: dict) -> str:
     times = contenders.get("twill", {}).get(size)
     if not times:
         return ""
+    conditions = []  # what is asked, and whether it holds; None: not compared
     if "nanoseconds" in bar:
-        text, kept = f"{bar['nanoseconds']} ns", statistics.median(times) <= bar["nanoseconds"]
-    else:
-        reached = ratio(contenders, "twill", size)
-        if reached is None:
-            return f"{bar['times']:.2f}x: not compared"
-        text, kept = f"{bar['times']:.2f}x", reached <= bar["times"]
+        conditions.append((f"{bar['nanoseconds']} ns", statistics.median(times) <= bar["nanoseconds"]))
+    others = {"reference": bar["times"]} if "times" in bar else {}
+    for name, limit in (others | bar.get("against", {})).items():
+        other = contenders.get(name, {}).get(size)
+        text = f"{limit:.2f}x" + ("" if name == "reference" else f" {name}")
+        conditions.append((text, statistics.median(times) <= limit * statistics.median(other) if other else None))
+    text = ", ".join(text + (": not compared" if holds is None else "") for text, holds in conditions)
+    compared = [holds for _, holds in conditions if holds is not None]
+    if not compared:
+        return text
+    kept = all(compared)
     cause = f" ({bar['cause']})" if "cause" in bar and not kept else ""
     return f"{text}: {'kept' if kept else 'missed'}{cause}"
 

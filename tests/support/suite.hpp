@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <source_location>
 #include <stdexcept>
@@ -22,14 +23,16 @@ enum class Needs : bool { nothing, device };
 /// A registered case. They live as long as the program, in a list.
 class Case {
 public:
-  Case(std::string_view sentence, void (*run)(), Needs needs = Needs::device)
-      : name_{sentence}, run_{run}, needs_{needs}, next_{first()} {
+  Case(std::string_view sentence, void (*body)(), Needs needs = Needs::device,
+       const std::source_location& where = std::source_location::current())
+      : name_{sentence}, file_{where.file_name()}, run_{body}, needs_{needs}, next_{first()} {
     first() = this;
   }
   Case(const Case&) = delete;
   Case& operator=(const Case&) = delete;
 
   [[nodiscard]] std::string_view name() const { return name_; }
+  [[nodiscard]] std::string_view file() const { return file_; }
   [[nodiscard]] Needs needs() const { return needs_; }
   [[nodiscard]] const Case* next() const { return next_; }
   void run() const { run_(); }
@@ -42,6 +45,7 @@ public:
 
 private:
   std::string_view name_;
+  std::string_view file_;
   void (*run_)();
   Needs needs_;
   const Case* next_;
@@ -49,6 +53,12 @@ private:
 
 [[noreturn]] inline void refute(const std::string& what, const std::source_location& where) {
   throw std::logic_error(std::string{where.file_name()} + ":" + std::to_string(where.line()) + ": " + what);
+}
+
+/// Whether the program was asked for small sizes, as under a tool that makes every access a hundred times as slow.
+[[nodiscard]] inline bool wants_small_sizes() {
+  const char* const size = std::getenv("TWILL_SUITE_SIZE");
+  return size != nullptr && std::string_view{size} == "small";
 }
 
 /// Fails unless the condition holds.

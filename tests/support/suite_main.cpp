@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lists and runs the cases of tests/support/suite.hpp, with the command line that cmake/discover_tests.py knows: the names
-// with --list-test-names-only, else the one case that is named, else all. Ends with 4 when everything was skipped.
+// with --list-test-names-only, else the one case that is named, else all; with --from those of the suites whose names stand
+// behind it, separated by commas. Ends with 4 when everything was skipped.
 
 #include <tests/support/skip.hpp>
 #include <tests/support/suite.hpp>
@@ -37,10 +38,22 @@ std::string plain(std::string_view pattern) {
   return name;
 }
 
+/// Whether a case stands in one of the suites of a list such as "rows,columns".
+bool is_from(const Case& one, std::string_view suites) {
+  while (!suites.empty()) {
+    const std::size_t comma = suites.find(',');
+    const std::string file = "/" + std::string{suites.substr(0, comma)} + ".suite.hpp";
+    if (one.file().find(file) != std::string_view::npos) return true;
+    suites = comma == std::string_view::npos ? std::string_view{} : suites.substr(comma + 1);
+  }
+  return false;
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
   std::string wanted{};
+  std::string_view suites{};
   for (int i = 1; i < count; ++i) {
     const std::string_view argument{arguments[i]};
     if (argument == "--list-test-names-only") {
@@ -50,6 +63,8 @@ int main(int count, char** arguments) {
     }
     if (argument == "--warn") {
       ++i;
+    } else if (argument == "--from" && i + 1 < count) {
+      suites = arguments[++i];
     } else {
       wanted = plain(argument);
     }
@@ -58,6 +73,7 @@ int main(int count, char** arguments) {
   int failed = 0;
   for (const Case* each : all_cases()) {
     if (!wanted.empty() && each->name() != wanted) continue;
+    if (!suites.empty() && !is_from(*each, suites)) continue;
     if (each->needs() == Needs::device && tested_device_count() == 0) {
       twill::test::skip("this machine has no GPU");
       continue;
