@@ -15,10 +15,13 @@ void bench_allocation(bench::Report& report) {
     const cudaStream_t stream = report.stream();
     report.compare("gpu_allocation", std::to_string(bytes),
                    {{"twill", [bytes] { memory::Buffer<Cuda> buffer(Cuda{0}, bytes); }, {}, true},
-                    {"cudaMallocAsync", [bytes, stream] {
+                    {"cudaMallocAsync",
+                     [bytes, stream] {
                        void* memory = nullptr;
                        bench::require(cudaMallocAsync(&memory, bytes, stream), "cudaMallocAsync");
                        bench::require(cudaFreeAsync(memory, stream), "cudaFreeAsync");
-                     }, {}, true}});
+                     },
+                     {},
+                     true}});
   }
 }

@@ -33,6 +33,7 @@ int main(int count, char** arguments) {
   bench::require(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   report.write(arguments[1], {{"machine", device_name(Cuda{0}) + ", CUDA " + std::to_string(driver / 1000) + "." +
                                               std::to_string(driver % 1000 / 10) + " driver"},
-                              {"compiler", "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." + std::to_string(__CUDACC_VER_MINOR__)},
+                              {"compiler", "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                                               std::to_string(__CUDACC_VER_MINOR__)},
                               {"commit", text("TWILL_COMMIT")}});
 }

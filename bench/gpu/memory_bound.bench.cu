@@ -39,10 +39,10 @@ void chains(bench::Report& report, bench::Copies& copies, std::int64_t n) {
   Vector y(Cuda{0}, Dims(n));
   const HostVector ha = front(a), hb = front(b), hc = front(c), hd = front(d);
   const HostVector expected = tanh(ha * hb + hc) * hd - 0.5 * ha;
-  report.compare("gpu_chain", std::to_string(n),
-                 {copies.of(5 * 4 * n),
-                  {"twill", [&] { y = tanh(a * b + c) * d - 0.5 * a; },
-                   [&] { return agrees(front(y), expected, 1e-5); }}});
+  report.compare(
+      "gpu_chain", std::to_string(n),
+      {copies.of(5 * 4 * n),
+       {"twill", [&] { y = tanh(a * b + c) * d - 0.5 * a; }, [&] { return agrees(front(y), expected, 1e-5); }}});
 }
 
 void sums(bench::Report& report, bench::Copies& copies, std::int64_t n) {
@@ -51,10 +51,10 @@ void sums(bench::Report& report, bench::Copies& copies, std::int64_t n) {
   const HostVector host = x.to(Cpu{0});
   double expected = 0;
   for (std::int64_t i = 0; i < n; ++i) expected += static_cast<double>(host.data()[i]);
-  report.compare("gpu_sum", std::to_string(n),
-                 {copies.of(4 * n), {"twill", [&] { total = sum(x); }, [&] {
-                                       return std::abs(total.item() - expected) <= 1e-5 * expected;
-                                     }}});
+  report.compare(
+      "gpu_sum", std::to_string(n),
+      {copies.of(4 * n),
+       {"twill", [&] { total = sum(x); }, [&] { return std::abs(total.item() - expected) <= 1e-5 * expected; }}});
 }
 
 /// Row programs over a matrix of `columns`, with `rows` chosen so that there are about n elements.
@@ -71,19 +71,18 @@ void rows(bench::Report& report, bench::Copies& copies, std::int64_t n, std::int
   const HostVector hscale = scale.to(Cpu{0}), hshift = shift.to(Cpu{0});
 
   const HostMatrix expected_softmax = softmax(hx);
-  report.compare("gpu_softmax", size, {copies.of(2 * 4 * count * columns), {"twill", [&] { y = softmax(x); }, [&] {
-                                                                              return agrees(top(y), expected_softmax, 1e-5);
-                                                                            }}});
+  report.compare("gpu_softmax", size,
+                 {copies.of(2 * 4 * count * columns),
+                  {"twill", [&] { y = softmax(x); }, [&] { return agrees(top(y), expected_softmax, 1e-5); }}});
   const HostMatrix expected_norm = layer_norm(hx) * hscale + hshift;
-  report.compare("gpu_layer_norm", size,
-                 {copies.of(2 * 4 * count * columns), {"twill", [&] { y = layer_norm(x) * scale + shift; }, [&] {
-                                                         return agrees(top(y), expected_norm, 1e-4);
-                                                       }}});
+  report.compare(
+      "gpu_layer_norm", size,
+      {copies.of(2 * 4 * count * columns),
+       {"twill", [&] { y = layer_norm(x) * scale + shift; }, [&] { return agrees(top(y), expected_norm, 1e-4); }}});
   const HostMatrix expected_gelu = gelu(hx + hshift);
   report.compare("gpu_bias_gelu", size,
-                 {copies.of(2 * 4 * count * columns), {"twill", [&] { y = gelu(x + shift); }, [&] {
-                                                         return agrees(top(y), expected_gelu, 1e-5);
-                                                       }}});
+                 {copies.of(2 * 4 * count * columns),
+                  {"twill", [&] { y = gelu(x + shift); }, [&] { return agrees(top(y), expected_gelu, 1e-5); }}});
 }
 
 /// The loss and its gradient by the logits, as a training step computes them.
@@ -107,12 +106,14 @@ void losses(bench::Report& report, bench::Copies& copies, std::int64_t n, std::i
   const auto hl = labels[slice{0, kept}].to(Cpu{0});
   const auto expected = both(hx, hl);
   report.compare("gpu_cross_entropy", std::to_string(n),
-                 {copies.of(2 * 4 * count * columns), {"twill", [&] { result = both(x, labels); }, [&] {
-                    // the mean is over more rows here than on the host
-                    const auto found = std::get<1>(result)[slice{0, kept}].to(Cpu{0});
-                    const auto scaled = Tensor(found * (static_cast<float>(count) / static_cast<float>(kept)));
-                    return agrees(scaled, std::get<1>(expected), 1e-5);
-                  }}});
+                 {copies.of(2 * 4 * count * columns),
+                  {"twill", [&] { result = both(x, labels); },
+                   [&] {
+                     // the mean is over more rows here than on the host
+                     const auto found = std::get<1>(result)[slice{0, kept}].to(Cpu{0});
+                     const auto scaled = Tensor(found * (static_cast<float>(count) / static_cast<float>(kept)));
+                     return agrees(scaled, std::get<1>(expected), 1e-5);
+                   }}});
 }
 
 } // namespace

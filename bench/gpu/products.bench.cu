@@ -27,7 +27,8 @@ template <class F> bool is_product(const Half& a, const Half& b, const Half& fou
     for (std::int64_t p = 0; p < k; ++p)
       total += static_cast<double>(float{ha.data()[i * k + p]}) * static_cast<double>(float{hb.data()[p * n + j]});
     const double expected = f(total, j);
-    if (!(std::abs(static_cast<double>(float{hc.data()[i * n + j]}) - expected) <= 0.02 * (1 + std::abs(expected)))) return false;
+    if (!(std::abs(static_cast<double>(float{hc.data()[i * n + j]}) - expected) <= 0.02 * (1 + std::abs(expected))))
+      return false;
   }
   return true;
 }
@@ -42,11 +43,12 @@ void bench_products(bench::Report& report) {
     const Tensor<bfloat16, Cuda, Shape<dyn>> bias = randn<bfloat16, Shape<dyn>>(Dims(n), Cuda{0});
     const auto host_bias = bias.to(Cpu{0});
     Half c(Cuda{0}, Dims(n, n));
-    report.compare("gpu_matmul_bf16", std::to_string(n), {{"twill", [&] { c = matmul(a, b); }, [&] {
-                                                             return is_product(a, b, c, [](double x, std::int64_t) { return x; });
-                                                           }}});
+    report.compare("gpu_matmul_bf16", std::to_string(n),
+                   {{"twill", [&] { c = matmul(a, b); },
+                     [&] { return is_product(a, b, c, [](double x, std::int64_t) { return x; }); }}});
     report.compare("gpu_matmul_bias_gelu_bf16", std::to_string(n),
-                   {{"twill", [&] { c = gelu(matmul(a, b) + bias); }, [&] {
+                   {{"twill", [&] { c = gelu(matmul(a, b) + bias); },
+                     [&] {
                        return is_product(a, b, c, [&](double x, std::int64_t j) {
                          const double v = x + static_cast<double>(float{host_bias.data()[j]});
                          return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));

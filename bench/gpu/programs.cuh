@@ -41,9 +41,11 @@ public:
       require(cudaMemset(from_, 1, bytes), "cudaMemset");
       room_ = bytes;
     }
-    return {"reference", [this, bytes] {
+    return {"reference",
+            [this, bytes] {
               require(cudaMemcpyAsync(to_, from_, bytes, cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
-            }, {}};
+            },
+            {}};
   }
 
 private:

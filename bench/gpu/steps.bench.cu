@@ -41,7 +41,8 @@ void bench_steps(bench::Report& report) {
   const auto x = from_values<Shape<dyn, 784>>(bench::numbers(32 * 784, 1.0F, 1), Dims(32, 784), Cpu{0});
   std::vector<std::int64_t> labels(32);
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i * 7 % 10);
-  step_of<bench::Mlp>(report, "gpu_mlp_step", "32", nn::cross_entropy, x, from_values<Shape<dyn>>(labels, Dims(32), Cpu{0}));
+  step_of<bench::Mlp>(report, "gpu_mlp_step", "32", nn::cross_entropy, x,
+                      from_values<Shape<dyn>>(labels, Dims(32), Cpu{0}));
   const auto few = from_values<Shape<dyn, 2>>(bench::numbers(4 * 2, 1.0F, 1), Dims(4, 2), Cpu{0});
   const auto target = from_values<Shape<dyn, 1>>(bench::numbers(4, 1.0F, 2), Dims(4, 1), Cpu{0});
   step_of<bench::TinyNet>(report, "gpu_tiny_step", "4", nn::mse, few, target);

@@ -31,10 +31,10 @@ inline void require(cudaError_t status, const char* what) {
 
 /// Something to time on a stream.
 struct Contender {
-  std::string name;                ///< "twill", "reference", ...
-  std::function<void()> run;       ///< queues one run, or does it
-  std::function<bool()> is_right;  ///< looks at what the last run left; null where there is nothing to look at
-  bool on_host = false;            ///< timed by the host's clock: nothing runs on the device
+  std::string name;               ///< "twill", "reference", ...
+  std::function<void()> run;      ///< queues one run, or does it
+  std::function<bool()> is_right; ///< looks at what the last run left; null where there is nothing to look at
+  bool on_host = false;           ///< timed by the host's clock: nothing runs on the device
 };
 
 /// All times of a program, in nanoseconds of one run.
@@ -55,7 +55,8 @@ public:
       if (contender.is_right && !contender.is_right())
         wrong(std::string{workload} + "/" + contender.name + "/" + std::string{size});
       long count = 1;
-      for (double once = measure(contender, 3); count < 1'000'000 && once * 1e-6 * static_cast<double>(count) < milliseconds_;)
+      for (double once = measure(contender, 3);
+           count < 1'000'000 && once * 1e-6 * static_cast<double>(count) < milliseconds_;)
         count *= 2;
       runs.push_back(count);
       (void)measure(contender, count); // warm
@@ -79,7 +80,8 @@ public:
       std::fprintf(file, "%s\"%s\": \"%s\"", i > 0 ? ", " : "", context[i].first.c_str(), context[i].second.c_str());
     std::fprintf(file, "},\n \"benchmarks\": [");
     for (std::size_t i = 0; i < samples_.size(); ++i)
-      std::fprintf(file, "%s\n  {\"name\": \"%s\", \"run_type\": \"iteration\", \"real_time\": %.3f, \"time_unit\": \"ns\"}",
+      std::fprintf(file,
+                   "%s\n  {\"name\": \"%s\", \"run_type\": \"iteration\", \"real_time\": %.3f, \"time_unit\": \"ns\"}",
                    i > 0 ? "," : "", samples_[i].first.c_str(), samples_[i].second);
     std::fprintf(file, "\n]}\n");
     std::fclose(file);
@@ -106,7 +108,8 @@ private:
     require(cudaEventSynchronize(end_), contender.name.c_str());
     float milliseconds = 0;
     require(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
-    const double host = 1e9 * static_cast<double>(to.tv_sec - from.tv_sec) + static_cast<double>(to.tv_nsec - from.tv_nsec);
+    const double host =
+        1e9 * static_cast<double>(to.tv_sec - from.tv_sec) + static_cast<double>(to.tv_nsec - from.tv_nsec);
     return (contender.on_host ? host : 1e6 * static_cast<double>(milliseconds)) / static_cast<double>(runs);
   }
 
