@@ -77,8 +77,7 @@ TEST_CASE("a dump gives the offsets that a run uses", "[compile][dump]") {
   const compile::Lowered lowered = compile::lower(Step::trace());
   graph::SymbolValues symbols{};
   symbols[0] = 32;
-  const std::vector<compile::KernelFunction> no_kernels(lowered.kernels.size(), nullptr);
-  const compile::Binding binding = compile::bind(compile::view_of(lowered), no_kernels, symbols);
+  const compile::Binding binding = compile::bind(compile::view_of(lowered), symbols);
   const std::string text = compile::dump<Step>({{"batch", 32}});
   CHECK(contains(text, "arena of " + std::to_string(binding.arena_bytes) + " bytes"));
   for (const auto& operand : binding.inside) {

@@ -47,7 +47,7 @@ static_assert(compile::Compiled<Updates>::sizes.instructions == 5);
 /// Weights and states after one update, run by this team.
 std::vector<std::vector<float>> run_on(const Team& team) {
   const compile::TableView table = compile::Compiled<Updates>::view();
-  compile::Binding binding = compile::bind(table, compile::kernels<Updates>, {});
+  compile::Binding binding = compile::bind(table, {});
   std::vector<std::vector<float>> parameters{};
   std::vector<std::vector<float>> gradients{};
   for (const auto& info : table.parameters) {
@@ -67,7 +67,7 @@ std::vector<std::vector<float>> run_on(const Team& team) {
     binding.operands[operand.operand].data =
         (operand.storage == compile::Storage::input ? gradients : parameters)[operand.index].data();
   REQUIRE(binding.instructions[0].members == 5);
-  compile::run_instructions(team, binding);
+  compile::run_instructions(team, binding, compile::kernels<Updates>);
   return parameters;
 }
 

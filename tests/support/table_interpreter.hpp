@@ -271,8 +271,7 @@ inline Array array_of(const std::vector<std::byte>& bytes, DType dtype, const Di
 inline Results interpret(const compile::Lowered& lowered, const Environment& environment) {
   using compile::Storage;
   const compile::TableView table = compile::view_of(lowered);
-  const std::vector<compile::KernelFunction> no_kernels(lowered.kernels.size(), nullptr);
-  compile::Binding binding = compile::bind(table, no_kernels, environment.symbols);
+  compile::Binding binding = compile::bind(table, environment.symbols);
   std::vector<std::vector<std::byte>> inputs{};
   std::vector<std::vector<std::byte>> parameters{};
   std::vector<std::vector<std::byte>> outputs(static_cast<std::size_t>(lowered.outputs));

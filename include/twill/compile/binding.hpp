@@ -5,7 +5,7 @@
 // kept; between runs only the addresses of what lies outside the arena change. This file knows no device. Read next:
 // compile/executor.hpp.
 
-#include <twill/compile/program_type.hpp>
+#include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/kernel/coalesce.hpp>
@@ -87,7 +87,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// One launch with everything but outside addresses filled in.
 struct BoundInstruction {
-  KernelFunction run = nullptr;
+  std::size_t kernel = 0; ///< in the table's list
   kernel::Grid grid{};
   std::size_t first_operand = 0;
   std::size_t operand_count = 0;
@@ -153,8 +153,7 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Fills in every number that depends on the sizes.
-[[nodiscard]] inline Binding bind(const TableView& table, std::span<const KernelFunction> kernels,
-                                  const graph::SymbolValues& symbols) {
+[[nodiscard]] inline Binding bind(const TableView& table, const graph::SymbolValues& symbols) {
   Binding binding{};
   binding.symbols = symbols;
   binding.value_bytes.resize(table.values.size());
@@ -166,7 +165,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   std::size_t launch = 0;
   for (const Instruction& instruction : table.instructions) {
     BoundInstruction bound{};
-    bound.run = kernels[static_cast<std::size_t>(instruction.kernel)];
+    bound.kernel = static_cast<std::size_t>(instruction.kernel);
     bound.grid = instruction.grid.evaluate(symbols);
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
     bound.operand_count = static_cast<std::size_t>(instruction.operand_count);

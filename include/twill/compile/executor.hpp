@@ -33,9 +33,11 @@ struct RunArguments {
   std::int64_t first_row = 0; ///< where this run's rows stand in the whole batch: random draws count from there
 };
 
-template <HostDevice D> class Executor {
+template <ComputeDevice D> class Executor {
 public:
-  Executor(D device, TableView table, std::span<const KernelFunction> kernels, Arena arena)
+  using Kernel = KernelFunctionOn<team_t<D>>;
+
+  Executor(D device, TableView table, std::span<const Kernel> kernels, Arena arena)
       : device_{device}, table_{table}, kernels_{kernels}, arena_mode_{arena}, knobs_(table.knobs.size()) {}
 
   Executor(const Executor&) = delete;
@@ -86,7 +88,7 @@ private:
     for (const auto& bound : bindings_)
       if (bound->numbers.symbols == symbols) return *(last_ = bound.get());
     auto fresh = std::make_unique<Bound>();
-    fresh->numbers = compile::bind(table_, kernels_, symbols);
+    fresh->numbers = compile::bind(table_, symbols);
     for (const OutsideOperand& operand : fresh->numbers.numbers)
       fresh->numbers.operands[operand.operand].data = &knobs_[operand.index];
     if (bindings_.size() == most_bindings) {
@@ -108,8 +110,8 @@ private:
       wait_for_last_run();
       fill_in(bound, arguments);
       running_.store(true, std::memory_order_relaxed);
-      launch(device_, [this, &binding](const Team& team) {
-        run_instructions(team, binding);
+      launch(device_, [this, &binding](const team_t<D>& team) {
+        run_instructions(team, binding, kernels_);
         running_.store(false, std::memory_order_release);
       });
     }
@@ -140,7 +142,7 @@ private:
 
   D device_;
   TableView table_;
-  std::span<const KernelFunction> kernels_;
+  std::span<const Kernel> kernels_;
   Arena arena_mode_;
   std::atomic<bool> running_{false};
   std::vector<std::uint64_t> knobs_; ///< read by tasks

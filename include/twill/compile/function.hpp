@@ -50,15 +50,15 @@ template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const Fi
 }
 
 /// The executor of a source on a device, one for each thread.
-template <Source S, HostDevice D> Executor<D>& thread_executor(const D& device) {
+template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& device) {
   thread_local std::map<int, Executor<D>> executors{};
   const auto found = executors.find(device.index);
   if (found != executors.end()) return found->second;
-  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S>, Arena::for_each_run)
+  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S, team_t<D>>, Arena::for_each_run)
       .first->second;
 }
 
-template <Source S, HostDevice D, std::size_t... K>
+template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
   return std::tuple<output_t<S, K, D>...>{output_t<S, K, D>(device, output_info<S, K>().shape.evaluate(symbols))...};
 }

@@ -18,7 +18,8 @@
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
-/// `run<T>(const Team&, const kernel::Grid&, const kernel::Operand*)`.
+/// `run<T>(const Team&, const kernel::Grid&, const kernel::Operand*)`, overloaded on, or generic in, the teams of the
+/// devices that it knows.
 template <const graph::Operation* O> struct KernelOf;
 
 } // namespace twill::inline v0::inline TWILL_ISA
@@ -37,8 +38,10 @@ template <Problem P, class LeftValue, class RightValue, class AtLine> struct ref
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// A function that runs one kernel over bound operands.
-using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::Operand*);
+/// A function that runs one kernel over bound operands, on a team of this type.
+template <class TeamType>
+using KernelFunctionOn = void (*)(const TeamType&, const kernel::Grid&, const kernel::Operand*);
+using KernelFunction = KernelFunctionOn<Team>;
 
 /// A source is a tag type whose `trace()` gives a finished `graph::Graph`.
 template <class S>
@@ -85,28 +88,28 @@ template <class S, std::size_t L> constexpr auto line_type() {
 }
 
 /// The one function of a program, whichever model it came from.
-template <class... Lines>
-void run_program(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
-  kernel::run(kernel::Program<Lines...>{}, team, grid, operands);
+template <class TeamType, class... Lines>
+void run_program(const TeamType& team, const kernel::Grid& grid, const kernel::Operand* operands) {
+  run(kernel::Program<Lines...>{}, team, grid, operands);
 }
 
-template <class S, std::size_t First, std::size_t... I>
-constexpr KernelFunction program_function(std::index_sequence<I...>) {
-  return &run_program<typename decltype(line_type<S, First + I>())::type...>;
+template <class S, class TeamType, std::size_t First, std::size_t... I>
+constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>) {
+  return &run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>;
 }
 
-template <class S, std::size_t K> constexpr KernelFunction kernel_function() {
+template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<TeamType> kernel_function() {
   constexpr KernelInfo info = S::table.kernels[K];
   if constexpr (info.kind == KernelKind::operation)
     return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
   else
-    return program_function<S, static_cast<std::size_t>(info.first_line)>(
+    return program_function<S, TeamType, static_cast<std::size_t>(info.first_line)>(
         std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
 }
 
-template <class S, std::size_t... K>
-constexpr std::array<KernelFunction, sizeof...(K)> kernel_functions(std::index_sequence<K...>) {
-  return {kernel_function<S, K>()...};
+template <class S, class TeamType, std::size_t... K>
+constexpr std::array<KernelFunctionOn<TeamType>, sizeof...(K)> kernel_functions(std::index_sequence<K...>) {
+  return {kernel_function<S, TeamType, K>()...};
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
@@ -136,9 +139,9 @@ public:
   static constexpr TableView view() { return view_of(table); }
 };
 
-/// The kernels of a source on host devices, in the order of its table.
-template <Source S>
+/// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.
+template <Source S, class TeamType = Team>
 inline constexpr auto
-    kernels = detail::kernel_functions<Compiled<S>>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
+    kernels = detail::kernel_functions<Compiled<S>, TeamType>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

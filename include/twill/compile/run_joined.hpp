@@ -6,6 +6,7 @@
 // range is cut. Read next: compile/executor.hpp.
 
 #include <twill/compile/binding.hpp>
+#include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 
@@ -18,8 +19,8 @@
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Elements [begin, end) of one instruction over a row, in the calling thread.
-inline void run_range(const Binding& binding, const BoundInstruction& instruction, std::int64_t begin,
-                      std::int64_t end) {
+inline void run_range(const Binding& binding, KernelFunction run, const BoundInstruction& instruction,
+                      std::int64_t begin, std::int64_t end) {
   std::array<kernel::Operand, most_joined_operands> operands;
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
     const std::size_t position = instruction.first_operand + k;
@@ -27,11 +28,12 @@ inline void run_range(const Binding& binding, const BoundInstruction& instructio
     const std::int64_t bytes = begin * operands[k].strides[0] * binding.element_bytes[position];
     operands[k].data = static_cast<std::byte*>(operands[k].data) + bytes;
   }
-  instruction.run(Team::serial(), Dims(end - begin), operands.data());
+  run(Team::serial(), Dims(end - begin), operands.data());
 }
 
 /// Instructions of one launch, their elements counted through.
-inline void run_joined(const Team& team, const Binding& binding, std::span<const BoundInstruction> members) {
+inline void run_joined(const Team& team, const Binding& binding, KernelFunction run,
+                       std::span<const BoundInstruction> members) {
   std::int64_t total = 0;
   bool are_rows = true;
   for (const BoundInstruction& member : members) {
@@ -42,7 +44,7 @@ inline void run_joined(const Team& team, const Binding& binding, std::span<const
   constexpr std::int64_t worth_a_team = 32768;
   if (team.size() == 1 || !are_rows || total < worth_a_team) {
     for (const BoundInstruction& member : members)
-      member.run(team, member.grid, binding.operands.data() + member.first_operand);
+      run(team, member.grid, binding.operands.data() + member.first_operand);
     return;
   }
   team.parallel([&](int rank, int size) {
@@ -55,7 +57,7 @@ inline void run_joined(const Team& team, const Binding& binding, std::span<const
       const std::int64_t elements = member.grid.elements();
       const std::int64_t begin = std::clamp(from - position, std::int64_t{0}, elements);
       const std::int64_t end = std::clamp(to - position, std::int64_t{0}, elements);
-      if (begin < end) run_range(binding, member, begin, end);
+      if (begin < end) run_range(binding, run, member, begin, end);
       position += elements;
     }
   });
@@ -66,13 +68,13 @@ inline void run_joined(const Team& team, const Binding& binding, std::span<const
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Runs everything once.
-inline void run_instructions(const Team& team, const Binding& binding) {
+inline void run_instructions(const Team& team, const Binding& binding, std::span<const KernelFunction> kernels) {
   const BoundInstruction* const end = binding.instructions.end();
   for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members)
     if (launch->members == 1)
-      launch->run(team, launch->grid, binding.operands.data() + launch->first_operand);
+      kernels[launch->kernel](team, launch->grid, binding.operands.data() + launch->first_operand);
     else
-      detail::run_joined(team, binding, {launch, launch->members});
+      detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

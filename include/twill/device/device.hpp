@@ -14,6 +14,7 @@
 #include <twill/device/current.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/device/meta/meta.hpp>
+#include <twill/device/team_of.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -57,10 +58,14 @@ concept Device = DeviceName<D> && MemorySource<typename D::Upstream> &&
   { generator(device).next() } -> std::same_as<Draw>;
 };
 
-/// A kind whose kernels are host code over a `Team`.
+/// A kind that kernels run on, if only in name.
 template <class D>
-concept HostDevice = Device<D> && requires(const D& device, void (*kernel)(const Team&)) {
+concept ComputeDevice = Device<D> && requires(const D& device, void (*kernel)(const team_t<D>&)) {
   launch(device, kernel);
 };
+
+/// A kind whose kernels are host code.
+template <class D>
+concept HostDevice = ComputeDevice<D> && std::same_as<team_t<D>, Team>;
 
 } // namespace twill::inline v0

@@ -158,7 +158,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Refuses arguments whose types contradict the inputs of model M with elements of type T on devices of kind D. Arguments
 /// after the inputs are the targets of a loss, if there may be any; of them only the kind of device is known.
-template <Model M, FloatingScalar T, HostDevice D, bool MayHaveTargets, AnyTensor... X> consteval void check_inputs() {
+template <Model M, FloatingScalar T, ComputeDevice D, bool MayHaveTargets, AnyTensor... X>
+consteval void check_inputs() {
   using Inputs = inputs_t<M>;
   using Given = std::tuple<X...>;
   constexpr std::size_t count = std::tuple_size_v<Inputs>;

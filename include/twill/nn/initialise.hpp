@@ -63,7 +63,7 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Fills a weight on any device.
-template <HostDevice D>
+template <ComputeDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw,
                           void* data) {
   if constexpr (D::has_memory) {

@@ -40,7 +40,7 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
 };
 
 /// A weight as the run time sees it.
-template <HostDevice D> struct ParameterView {
+template <ComputeDevice D> struct ParameterView {
   std::string_view name;
   DType dtype;
   Dims shape;
@@ -53,7 +53,7 @@ template <HostDevice D> struct ParameterView {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// total += addend, element by element.
-template <FloatingScalar T, HostDevice D>
+template <FloatingScalar T, ComputeDevice D>
 void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
   using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
   Operand operands[3]{};
@@ -72,7 +72,7 @@ void add_elements(const D& device, std::int64_t count, void* total, void* addend
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// What tracked results share with the network that made them.
-template <HostDevice D> class NetworkState : public Weights<D> {
+template <ComputeDevice D> class NetworkState : public Weights<D> {
 public:
   /// Adds so many elements to others.
   using Add = void (*)(const D& device, std::int64_t count, void* total, void* addend);
@@ -129,7 +129,7 @@ private:
 };
 
 /// A model M with weights of type T on a device of kind D.
-template <Model M, HostDevice D = Cpu, FloatingScalar T = float> class Network {
+template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Network {
   using Output = compile::output_t<PlainForward<ModelStage<M, T, true>>, 0, D>;
   using Hooks = hooks_t<M, T, D, Output>;
 
@@ -275,7 +275,7 @@ public:
   }
 
   /// A network of the same weights on a device of another kind.
-  template <HostDevice D2>
+  template <ComputeDevice D2>
   requires(!std::same_as<D, D2>) [[nodiscard]] Network<M, D2, T> to(D2 device) const {
     Network<M, D2, T> result{device};
     for (std::size_t i = 0; i < state_->buffers.size(); ++i)

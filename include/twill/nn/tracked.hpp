@@ -24,7 +24,7 @@
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Where a stage finds its weights and leaves their gradients; a stage without weights has none.
-template <HostDevice D> class Weights {
+template <ComputeDevice D> class Weights {
 public:
   virtual ~Weights() = default;
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
@@ -38,7 +38,7 @@ private:
   std::int64_t updates_ = 0;
 };
 
-template <StageFunction F, HostDevice D, class... Arguments> class Tracked;
+template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked;
 
 /// A tensor with a history: `value()` is the tensor, `backward_from` takes the gradient of it.
 template <class X>
@@ -76,7 +76,7 @@ template <compile::Source S> constexpr bool reads_weights() {
 }
 
 /// Runs a source whose outputs are untyped blocks of memory.
-template <compile::Source S, HostDevice D>
+template <compile::Source S, ComputeDevice D>
 std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols,
                                               std::span<void* const> inputs, std::span<void* const> parameters,
                                               const RunContext& context, void* first_output = nullptr) {
@@ -109,7 +109,7 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The result of stage F on a device kind, for arguments that are tensors or tracked themselves.
-template <StageFunction F, HostDevice D, class... Arguments> class Tracked {
+template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked {
   static constexpr unsigned input_set = detail::tracked_set<Arguments...>();
   using Forward = KeepingForward<F, input_set>;
 

@@ -8,8 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/product.hpp>
+#include <twill/kernel/product_stack.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -116,6 +118,34 @@ template <> struct KernelOf<&graph::matmul_operation> {
               Matrix<T>{static_cast<const T*>(operands[1].data) + offsets[1], stride(1, 2), stride(1, 1)},
               static_cast<T*>(operands[2].data) + offsets[2]);
     }
+  }
+
+  /// On other teams than that of a host device the whole stack is one call, found by the team.
+  template <class T, class TeamType>
+  requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Grid& grid,
+                                                          const kernel::Operand* operands) {
+    const auto batch_axes = static_cast<std::size_t>(grid.rank - 3);
+    kernel::ProductStack<T> stack{};
+    for (std::size_t axis = 0; axis < batch_axes; ++axis) {
+      stack.batch[stack.batch.rank++] = grid[static_cast<int>(axis)];
+      stack.a.batch[axis] = operands[0].strides[axis];
+      stack.b.batch[axis] = operands[1].strides[axis];
+      stack.c_batch[axis] = operands[2].strides[axis];
+    }
+    stack.m = grid[grid.rank - 3];
+    stack.n = grid[grid.rank - 2];
+    stack.k = grid[grid.rank - 1];
+    const auto place = [&](kernel::MatrixStack<T>& matrix, const kernel::Operand& operand, std::size_t rows,
+                           std::size_t columns) {
+      matrix.data = static_cast<const T*>(operand.data);
+      matrix.row_stride = operand.strides[batch_axes + rows];
+      matrix.column_stride = operand.strides[batch_axes + columns];
+    };
+    place(stack.a, operands[0], 0, 2);
+    place(stack.b, operands[1], 2, 1);
+    stack.c = static_cast<T*>(operands[2].data);
+    stack.c_row_stride = stack.n;
+    run_products(team, stack);
   }
 
 private:

@@ -23,13 +23,13 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-template <HostDevice D> struct DataParallelOptions {
+template <ComputeDevice D> struct DataParallelOptions {
   std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
   std::optional<D> output_device{};          ///< where outputs are gathered: the first device unless told otherwise
 };
 
 /// The replicas of a network: the weights on each device.
-template <HostDevice D> class Replicas {
+template <ComputeDevice D> class Replicas {
 public:
   Replicas(std::shared_ptr<nn::NetworkState<D>> module, std::vector<D> devices) : devices_{std::move(devices)} {
     if (devices_.empty()) devices_.push_back(module->device);
@@ -88,7 +88,7 @@ private:
 };
 
 /// The gathered output of all replicas, with their histories: further stages and `backward` work as on one device.
-template <class Replica, HostDevice D> class GatheredOutput {
+template <class Replica, ComputeDevice D> class GatheredOutput {
 public:
   using Value = decltype(gather(std::declval<const std::vector<typename Replica::Value>&>(), std::declval<const D&>()));
   using device_type = D;

@@ -99,7 +99,7 @@ private:
         : device{on},
           state{std::move(network)},
           communicator{std::move(member)},
-          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource>,
+          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource, team_t<D>>,
                           compile::Arena::kept},
           update_knobs{compile::Compiled<UpdateSource>::view().knobs},
           numbers{update_knobs} {
@@ -151,17 +151,18 @@ private:
     }
 
     struct Program {
-      Program(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels)
+      Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels)
           : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs} {}
       compile::Executor<D> executor;
       compile::Knobs knobs;
     };
 
     template <compile::Source S> Program& program_for() {
-      const void* key = compile::kernels<S>.data();
+      const void* key = compile::kernels<S, team_t<D>>.data();
       for (const auto& [known, program] : programs)
         if (known == key) return *program;
-      programs.emplace_back(key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S>));
+      programs.emplace_back(
+          key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>));
       return *programs.back().second;
     }
 

@@ -56,7 +56,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
 /// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
-template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
+template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
   const bool without_gradients = nn::is_no_grad();
   const auto task = [&](std::size_t rank) {
     return [&f, rank, without_gradients] {
@@ -90,7 +90,7 @@ template <HostDevice D, class F> void run_on_replicas(const std::vector<D>& devi
 }
 
 /// Every device of a kind.
-template <HostDevice D> [[nodiscard]] std::vector<D> all_devices() {
+template <ComputeDevice D> [[nodiscard]] std::vector<D> all_devices() {
   std::vector<D> devices{};
   for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
   return devices;

@@ -33,7 +33,7 @@ struct ThreadOptions {
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// A call whose elements any thread can address, made from one whose elements lie on a device.
-template <HostDevice D> class StagedCall {
+template <ComputeDevice D> class StagedCall {
 public:
   StagedCall(const D& device, const Call& call, int rank) : device_{device}, call_{call}, device_target_{call.target} {
     if constexpr (!D::has_memory) {
@@ -88,7 +88,7 @@ private:
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A started call of a `ThreadCommunicator`.
-template <HostDevice D> class ThreadHandle {
+template <ComputeDevice D> class ThreadHandle {
 public:
   ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadQueue::Job> job)
       : staged_{std::move(staged)}, job_{std::move(job)} {}
@@ -138,7 +138,7 @@ private:
 
 /// One rank of a group of threads. Its functions are called by one thread at a time.
 /// Letting it go while others wait for this rank ends their calls with an error that names it.
-template <HostDevice D> class ThreadCommunicator {
+template <ComputeDevice D> class ThreadCommunicator {
 public:
   using Device = D;
   using Handle = ThreadHandle<D>;
@@ -223,7 +223,7 @@ private:
 };
 
 /// A group with one rank for each device, in order. Devices may repeat: such ranks share its cores.
-template <HostDevice D>
+template <ComputeDevice D>
 [[nodiscard]] std::vector<ThreadCommunicator<D>> thread_communicators(const std::vector<D>& devices,
                                                                       ThreadOptions options = {}) {
   if (devices.empty()) throw ValueError("thread_communicators: a group has at least one device, got none");

@@ -183,7 +183,7 @@ private:
     if (update_ && update_->device() == device) return;
     programs_.clear();
     update_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<Update>::view(),
-                                                     compile::kernels<Update>, compile::Arena::kept);
+                                                     compile::kernels<Update, team_t<D>>, compile::Arena::kept);
     if (!(loss_.device() == device)) loss_ = memory::Buffer<D>(device, sizeof(T));
   }
 

@@ -21,7 +21,7 @@
 namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The states of a rule for the weights of a network: the parameters of a table behind the network's own.
-template <HostDevice D> class OptimiserState {
+template <ComputeDevice D> class OptimiserState {
 public:
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
   [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network,
@@ -112,8 +112,8 @@ public:
 
 private:
   static std::unique_ptr<compile::Executor<D>> make_executor(D device) {
-    return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(), compile::kernels<Source>,
-                                                  compile::Arena::for_each_run);
+    return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(),
+                                                  compile::kernels<Source, team_t<D>>, compile::Arena::for_each_run);
   }
 
   std::shared_ptr<nn::NetworkState<D>> network_;

@@ -42,8 +42,8 @@ struct SharedNumber {
 };
 
 /// A compiled program, its arena and its numbers.
-template <HostDevice D> struct StepProgram {
-  StepProgram(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels,
+template <ComputeDevice D> struct StepProgram {
+  StepProgram(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels,
               const compile::Knobs& model)
       : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs}, draws{knobs.draws()} {
     for (std::size_t i = 0; i < table.knobs.size(); ++i)
@@ -65,12 +65,12 @@ template <HostDevice D> struct StepProgram {
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.
 template <class Program> class StepPrograms {
 public:
-  template <compile::Source S, HostDevice D> Program& at(const D& device, const compile::Knobs& model) {
-    const void* key = compile::kernels<S>.data();
+  template <compile::Source S, ComputeDevice D> Program& at(const D& device, const compile::Knobs& model) {
+    const void* key = compile::kernels<S, team_t<D>>.data();
     for (const auto& [known, program] : programs_)
       if (known == key) return *program;
-    programs_.emplace_back(key,
-                           std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S>, model));
+    programs_.emplace_back(
+        key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>, model));
     return *programs_.back().second;
   }
   void clear() { programs_.clear(); }
@@ -80,7 +80,7 @@ private:
 };
 
 /// throws: DeviceError naming both devices
-template <HostDevice D, AnyTensor... Tensors>
+template <ComputeDevice D, AnyTensor... Tensors>
 void require_on(std::string_view where, const D& device, const Tensors&... tensors) {
   const auto check = [&](const auto& tensor) {
     if (!(tensor.device() == device))

@@ -21,7 +21,7 @@
 namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
-template <class T, HostDevice D> class StepLoss {
+template <class T, ComputeDevice D> class StepLoss {
 public:
   StepLoss(const memory::Buffer<D>& slot, const std::int64_t& newest, std::int64_t step)
       : slot_{&slot}, newest_{&newest}, step_{step} {}
@@ -98,7 +98,7 @@ public:
 
 private:
   struct Program : detail::StepProgram<D> {
-    Program(D device, compile::TableView table, std::span<const compile::KernelFunction> kernels,
+    Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels,
             const compile::Knobs& model)
         : detail::StepProgram<D>{device, table, kernels, model}, numbers{this->knobs} {}
     RuleNumbers<R> numbers;

@@ -7,6 +7,7 @@
 // Read next: device/gpu/stream.hpp, kernel/gpu/launch.hpp.
 
 #include <twill/device/gpu/runtime.hpp>
+#include <twill/device/team_of.hpp>
 
 #include <cstddef>
 
@@ -52,3 +53,13 @@ struct LaunchShape {
 };
 
 } // namespace twill::inline v0::gpu
+
+namespace twill::inline v0 {
+
+template <class D>
+requires gpu::Runtime<typename D::Runtime>
+struct TeamOf<D> {
+  using type = gpu::Queue<typename D::Runtime>;
+};
+
+} // namespace twill::inline v0
