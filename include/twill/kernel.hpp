@@ -13,7 +13,6 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/formulas.hpp>
-#include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/coefficients.hpp>
