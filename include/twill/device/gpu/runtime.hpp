@@ -111,7 +111,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
 
 /// Turns a failure into an exception. `call` is the driver's function as its manual names it.
 /// throws: GpuError; std::bad_alloc is the caller's business
-template <Runtime R> TWILL_COLD [[noreturn]] void fail(Status status, std::string_view call, int device) {
+template <Runtime R> [[noreturn]] TWILL_COLD void fail(Status status, std::string_view call, int device) {
   const bool is_sticky = R::is_sticky(status);
   throw GpuError(join_text({call, " on ", R::name, ":", device, ": ", R::text(status),
                             is_sticky ? "; an earlier kernel or copy failed and no call on this device can succeed any "
