@@ -27,6 +27,20 @@
 #define TWILL_NVCC 0
 #endif
 
+/// The architecture that device code is being compiled for, 900 for sm_90; 0 in host code.
+#if defined(__CUDA_ARCH__)
+#define TWILL_DEVICE_CODE __CUDA_ARCH__
+#else
+#define TWILL_DEVICE_CODE 0
+#endif
+
+/// Before a loop: device code keeps it a loop, because its body is long or its count small.
+#if TWILL_DEVICE_CODE
+#define TWILL_ROLLED _Pragma("unroll 1")
+#else
+#define TWILL_ROLLED
+#endif
+
 /// Conversions between half and float by an instruction. nvcc's front end does not know the type they need.
 #if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !TWILL_NVCC
 #define TWILL_HARDWARE_HALF 1

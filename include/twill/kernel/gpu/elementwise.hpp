@@ -1,0 +1,85 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise programs on a GPU: each thread takes a few chunks, issues all their loads, then computes and stores one chunk
+// after the other. One kernel serves every layout: operands say for themselves how they are reached, and a chunk that sticks
+// out of its row goes element by element. An output may lie exactly over an input: what is stored was loaded by the same
+// thread before. Read next: kernel/gpu/plan.hpp.
+
+#include <twill/kernel/gpu/leaves.hpp>
+#include <twill/kernel/gpu/lines.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// Chunks of a thread: so many that about 64 bytes a thread are on their way.
+[[nodiscard]] constexpr int chunks_of_thread(const Line* lines, int count, int lanes) {
+  int bytes = 0;
+  for (int i = 0; i < count; ++i)
+    if (lines[i].kind == LineKind::input && lines[i].access != Access::uniform)
+      bytes += lanes * static_cast<int>(size_of(lines[i].type));
+  return bytes == 0 ? 2 : bytes <= 16 ? 4 : bytes <= 32 ? 2 : 1;
+}
+
+/// The kernel of an elementwise program.
+template <class P> struct Elementwise {
+  using L = Lines<P>;
+  using Own = Parameters<L::operands>;
+  static constexpr int most_threads = 256;
+  static constexpr int chunks = chunks_of_thread(summary_of<P>.lines.data(), L::count, L::lanes);
+
+  template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
+    block.each([&](int thread) {
+      const auto first =
+          static_cast<std::uint32_t>(block.block()) * static_cast<std::uint32_t>(block.threads() * chunks);
+      run(parameters, first + static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(block.threads()),
+          All<chunks>{});
+    });
+  }
+
+private:
+  struct Chunk {
+    Cursor<L::operands> cursor{};
+    Place place{};
+    typename L::Leaves leaves{};
+  };
+  struct Chunks {
+    Chunk at[chunks]{};
+  };
+
+  template <int... C>
+  static constexpr void run(const Own& parameters, std::uint32_t first, std::uint32_t apart, Numbers<C...>) {
+    Chunks own{};
+    (start(own.at[C], parameters, first + C * apart, typename L::Inputs{}), ...);
+    (finish(own.at[C], parameters, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{}), ...);
+  }
+
+  template <int... I>
+  static constexpr void start(Chunk& chunk, const Own& parameters, std::uint32_t number, Numbers<I...>) {
+    L::locate(chunk.cursor, chunk.place, parameters, number, typename L::Moving{});
+    (L::template load<I>(chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
+  }
+
+  template <int... I, int... O, int... K>
+  static constexpr void finish(Chunk& chunk, const Own& parameters, Numbers<I...>, Numbers<O...>, Numbers<K...>) {
+    if (chunk.place.remaining <= 0) return;
+    (L::template settle<I>(chunk.leaves, parameters), ...);
+    typename L::Results results{};
+    typename L::Lane lane{};
+    (one_lane<K>(lane, results, chunk, parameters, typename L::Values{}, Numbers<O...>{}), ...);
+    (L::template store<O>(results, chunk.cursor, parameters, chunk.place), ...);
+  }
+
+  template <int K, int... V, int... O>
+  static constexpr void one_lane(typename L::Lane& lane, typename L::Results& results, const Chunk& chunk,
+                                 const Own& parameters, Numbers<V...>, Numbers<O...>) {
+    (L::template compute<V, K>(lane, chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
+    (L::template keep<O, K>(results, lane), ...);
+  }
+};
+
+} // namespace twill::inline v0::kernel::gpu

@@ -1,0 +1,209 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory as a thread sees it: the lanes of a chunk come and go as words in registers, by vector accesses of up to 16 bytes
+// where the operand allows it, else element by element; one operand that is misaligned, broadcast or strided slows down no
+// other. Everything is unrolled by template parameters, so that words stay in registers. Read next: kernel/gpu/lines.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// One memory access of so many bytes.
+template <int Bytes> struct alignas(Bytes) [[gnu::may_alias]] Unit { std::uint32_t words[Bytes / 4]; };
+template <> struct alignas(2) [[gnu::may_alias]] Unit<2> { std::uint16_t words[1]; };
+template <> struct alignas(1) [[gnu::may_alias]] Unit<1> { std::uint8_t words[1]; };
+
+/// The elements of a chunk in registers, packed as they lie in memory.
+template <class T, int Lanes> struct Words {
+  static constexpr int bytes = Lanes * static_cast<int>(sizeof(T));
+  /// Of one access: at most 16, and of one-byte types 4, because wider ones have been miscompiled.
+  static constexpr int unit_bytes = sizeof(T) == 1 ? (bytes < 4 ? bytes : 4) : bytes < 16 ? bytes : 16;
+  static constexpr int units = bytes / unit_bytes;
+  std::uint32_t words[(bytes + 3) / 4]{};
+};
+
+/// An element from its bits, low bytes first.
+template <class T> [[nodiscard]] constexpr T element_of_bits(std::uint64_t bits) {
+  if constexpr (sizeof(T) == 8)
+    return __builtin_bit_cast(T, bits);
+  else if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(T, static_cast<std::uint32_t>(bits));
+  else if constexpr (sizeof(T) == 2)
+    return T::from_bits(static_cast<std::uint16_t>(bits));
+  else
+    return static_cast<T>(bits & 0xffU);
+}
+
+/// Lane K.
+template <int K, class T, int Lanes> [[nodiscard]] constexpr T element(const Words<T, Lanes>& from) {
+  if constexpr (sizeof(T) == 8)
+    return element_of_bits<T>(from.words[2 * K] | (std::uint64_t{from.words[2 * K + 1]} << 32));
+  else
+    return element_of_bits<T>(from.words[K * static_cast<int>(sizeof(T)) / 4] >>
+                              (8 * (K * static_cast<int>(sizeof(T)) % 4)));
+}
+
+/// Sets lane K, which has to be zero.
+template <int K, class T, int Lanes> constexpr void set_element(Words<T, Lanes>& to, T value) {
+  if constexpr (sizeof(T) == 8) {
+    std::uint64_t bits = 0; // not const: nvcc's front end fails when it tries to fold the cast
+    bits = __builtin_bit_cast(std::uint64_t, value);
+    to.words[2 * K] = static_cast<std::uint32_t>(bits);
+    to.words[2 * K + 1] = static_cast<std::uint32_t>(bits >> 32);
+  } else if constexpr (sizeof(T) == 4) {
+    to.words[K] = __builtin_bit_cast(std::uint32_t, value);
+  } else if constexpr (sizeof(T) == 2) {
+    to.words[K / 2] |= static_cast<std::uint32_t>(value.bits) << (16 * (K % 2));
+  } else {
+    to.words[K / 4] |= static_cast<std::uint32_t>(value) << (8 * (K % 4));
+  }
+}
+
+/// Where a thread's chunk lies in its row.
+struct Place {
+  std::int32_t first = 0;     ///< element of lane 0; in a flattened grid its number
+  std::int32_t remaining = 0; ///< elements of the row from there on; none: the chunk is past the end
+  bool is_full = false;       ///< all lanes have elements
+};
+
+/// Whether lane K has an element.
+template <int K> [[nodiscard]] constexpr bool is_alive(const Walk& walk, const Place& place) {
+  return place.is_full || K * walk.spacing < place.remaining;
+}
+
+/// The address of each operand's element for lane 0; the number of an iota there.
+template <int Count> struct Cursor {
+  std::byte* at[Count == 0 ? 1 : Count]{};
+  std::int64_t number[Count == 0 ? 1 : Count]{};
+};
+
+/// How far an indexed operand's element lies from its first: the grid was flattened, and `number` counts through it.
+[[nodiscard]] constexpr std::int32_t indexed_offset(const OperandParameters& operand, const Walk& walk,
+                                                    std::int32_t number) {
+  auto rest = static_cast<std::uint32_t>(number);
+  std::int32_t offset = 0;
+  TWILL_ROLLED
+  for (int d = 0; d + 1 < walk.index_rank; ++d) {
+    const std::uint32_t next = walk.index_extents[d].quotient(rest);
+    offset += static_cast<std::int32_t>(rest - next * walk.index_extents[d].value) * operand.strides[d];
+    rest = next;
+  }
+  return offset + static_cast<std::int32_t>(rest) * operand.strides[walk.index_rank - 1];
+}
+
+/// How far lane K's element lies from what the cursor points at.
+template <int K>
+[[nodiscard]] constexpr std::int32_t lane_offset(const OperandParameters& operand, const Walk& walk,
+                                                 const Place& place) {
+  if (operand.mode == Mode::indexed) return indexed_offset(operand, walk, place.first + K * walk.spacing);
+  return K * operand.step;
+}
+
+/// Whether the chunk moves in one access.
+[[nodiscard]] constexpr bool moves_by_vector(const OperandParameters& operand, const Place& place) {
+  return operand.mode == Mode::vector && place.is_full;
+}
+
+/// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read, for `spread` to copy once all loads are under way.
+template <Access A, class T, int Lanes> struct Leaf {
+  template <int... K>
+  static constexpr void load(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand,
+                             const Walk& walk, const Place& place, std::integer_sequence<int, K...>) {
+    if (A != Access::uniform && moves_by_vector(operand, place)) {
+      load_units(to, at, std::make_integer_sequence<int, Words<T, Lanes>::units>{});
+    } else if (A != Access::contiguous && operand.mode == Mode::broadcast) {
+      if (place.remaining > 0) set_element<0>(to, read(at, 0));
+    } else {
+      (load_one<K>(to, at, operand, walk, place), ...);
+    }
+  }
+
+  /// An element behind an address. Truth values are read as bytes: whatever is not zero is true.
+  [[nodiscard]] static constexpr T read(const std::byte* at, std::int64_t offset) {
+    if constexpr (std::is_same_v<T, bool>)
+      return reinterpret_cast<const std::uint8_t*>(at)[offset] != 0;
+    else
+      return reinterpret_cast<const T*>(at)[offset];
+  }
+
+private:
+  template <int K>
+  static constexpr void load_one(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand,
+                                 const Walk& walk, const Place& place) {
+    if (is_alive<K>(walk, place)) set_element<K>(to, read(at, lane_offset<K>(operand, walk, place)));
+  }
+  template <int... U>
+  static constexpr void load_units(Words<T, Lanes>& to, const std::byte* at, std::integer_sequence<int, U...>) {
+    (load_unit<U>(to, at), ...);
+  }
+  template <int U> static constexpr void load_unit(Words<T, Lanes>& to, const std::byte* at) {
+    constexpr int bytes = Words<T, Lanes>::unit_bytes;
+    const Unit<bytes> unit = reinterpret_cast<const Unit<bytes>*>(at)[U];
+    if constexpr (bytes < 4) {
+      to.words[0] |= static_cast<std::uint32_t>(unit.words[0]) << (8 * bytes * U);
+    } else {
+      constexpr int count = bytes / 4;
+      to.words[U * count] = unit.words[0];
+      if constexpr (count > 1) to.words[U * count + 1] = unit.words[1];
+      if constexpr (count > 2) to.words[U * count + 2] = unit.words[2];
+      if constexpr (count > 2) to.words[U * count + 3] = unit.words[3];
+    }
+  }
+};
+
+/// Copies lane 0 of a broadcast operand to all.
+template <Access A, class T, int Lanes, int... K>
+constexpr void spread(Words<T, Lanes>& to, const OperandParameters& operand, std::integer_sequence<int, K...>) {
+  if (A == Access::contiguous || operand.mode != Mode::broadcast) return;
+  const T value = element<0>(to);
+  to = Words<T, Lanes>{};
+  (set_element<K>(to, value), ...);
+}
+
+/// Stores a chunk.
+template <class T, int Lanes> struct Stored {
+  template <int... K>
+  static constexpr void store(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
+                              const Walk& walk, const Place& place, std::integer_sequence<int, K...>) {
+    if (moves_by_vector(operand, place))
+      store_units(from, at, std::make_integer_sequence<int, Words<T, Lanes>::units>{});
+    else
+      (store_one<K>(from, at, operand, walk, place), ...);
+  }
+
+private:
+  template <int K>
+  static constexpr void store_one(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
+                                  const Walk& walk, const Place& place) {
+    if (is_alive<K>(walk, place)) reinterpret_cast<T*>(at)[lane_offset<K>(operand, walk, place)] = element<K>(from);
+  }
+  template <int... U>
+  static constexpr void store_units(const Words<T, Lanes>& from, std::byte* at, std::integer_sequence<int, U...>) {
+    (store_unit<U>(from, at), ...);
+  }
+  template <int U> static constexpr void store_unit(const Words<T, Lanes>& from, std::byte* at) {
+    constexpr int bytes = Words<T, Lanes>::unit_bytes;
+    Unit<bytes> unit;
+    if constexpr (bytes < 4) {
+      unit.words[0] = static_cast<std::remove_reference_t<decltype(unit.words[0])>>(from.words[0] >> (8 * bytes * U));
+    } else {
+      constexpr int count = bytes / 4;
+      unit.words[0] = from.words[U * count];
+      if constexpr (count > 1) unit.words[1] = from.words[U * count + 1];
+      if constexpr (count > 2) unit.words[2] = from.words[U * count + 2];
+      if constexpr (count > 2) unit.words[3] = from.words[U * count + 3];
+    }
+    reinterpret_cast<Unit<bytes>*>(at)[U] = unit;
+  }
+};
+
+} // namespace twill::inline v0::kernel::gpu
