@@ -22,8 +22,6 @@
 #include <twill/device/current.hpp>
 #include <twill/device/device.hpp>
 #include <twill/device/generator.hpp>
-#include <twill/device/gpu/queue.hpp>
-#include <twill/device/gpu/runtime.hpp>
 #include <twill/device/meta/meta.hpp>
 #include <twill/device/names.hpp>
 #include <twill/device/team_of.hpp>

@@ -13,11 +13,6 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/formulas.hpp>
-#include <twill/kernel/gpu/block.hpp>
-#include <twill/kernel/gpu/elementwise.hpp>
-#include <twill/kernel/gpu/leaves.hpp>
-#include <twill/kernel/gpu/lines.hpp>
-#include <twill/kernel/gpu/parameters.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/coefficients.hpp>
