@@ -241,9 +241,9 @@ void wait(Late device, const Event& event) {
 }
 
 /// Queues a copy of `f`, which sees nothing of what the caller does to its own afterwards.
-template <class F>
+template <std::same_as<Late> D, class F>
 requires std::invocable < std::decay_t<F>
-&, const Team& > void launch(Late device, F&& f) {
+&, const Team& > void launch(D device, F&& f) {
   auto& state = detail::late_state(device);
   if (state.stream.is_current()) {
     f(state.team());

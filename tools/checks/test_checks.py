@@ -78,6 +78,21 @@ class Umbrellas(Tree):
         self.assertNotIn("algorithms", (self.root / "include/twill/twill.hpp").read_text())
 
 
+    def test_what_is_for_gpus_is_in_an_umbrella_of_its_own(self):
+        self.header("core/a.hpp")
+        self.header("device/b.hpp")
+        self.header("device/gpu/c.hpp")
+        self.header("device/cuda/d.cuh")
+        umbrellas.write(self.root)
+        self.assertEqual(list(umbrellas.check(self.root)), [])
+        for_hosts = (self.root / "include/twill/device.hpp").read_text()
+        for_gpus = (self.root / "include/twill/cuda.cuh").read_text()
+        self.assertIn("device/b.hpp", for_hosts)
+        self.assertNotIn("gpu/c.hpp", for_hosts)
+        for header in ("twill/twill.hpp", "twill/device/gpu/c.hpp", "twill/device/cuda/d.cuh"):
+            self.assertIn(f"#include <{header}>", for_gpus)
+
+
 class Files(Tree):
     def test_length_licence_guard_and_macros(self):
         self.header("core/a.hpp")

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Umbrellas are complete: X.hpp beside X/ includes every public header of X, sorted, and holds nothing else.
 
-A header under detail/ is not public. Those under gpu/ belong to `twill/cuda.cuh`. One that needs a third-party library says `Not in the umbrella` in its opening
-paragraph and is left out. `umbrellas.py --write` brings the include lists up to date.
+A header under detail/ is not public. Those under gpu/ and all .cuh belong to `twill/cuda.cuh`, so that programs without a GPU
+do not pay for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left
+out. `umbrellas.py --write` brings the include lists up to date.
 """
 
 import re
@@ -23,12 +24,21 @@ OPENING = """#pragma once
 def is_public(root: Path, header: str) -> bool:
     text = (root / "include" / header).read_text()
     paragraph = text.split("\n#include", 1)[0]
-    return "/detail/" not in header and "/gpu/" not in header and "Not in the umbrella" not in paragraph
+    return "/detail/" not in header and "Not in the umbrella" not in paragraph
+
+
+def is_of_gpus(header: str) -> bool:
+    return "/gpu/" in header or header.endswith(".cuh")
 
 
 def wanted(root: Path, layer: str) -> list[str]:
     return [h for h in tree.headers(root)
-            if h.startswith(f"twill/{layer}/") and h.endswith(".hpp") and is_public(root, h)]
+            if h.startswith(f"twill/{layer}/") and not is_of_gpus(h) and is_public(root, h)]
+
+
+def wanted_of_gpus(root: Path) -> list[str]:
+    return [h for h in tree.headers(root) if h.count("/") > 1 and is_of_gpus(h) and is_public(root, h)
+            and not any(h.startswith(f"twill/{layer}/") for layer in tree.APART)]
 
 
 def umbrellas(root: Path) -> dict[str, list[str]]:
@@ -36,6 +46,8 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
     result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART})
+    if of_gpus := wanted_of_gpus(root):
+        result["twill/cuda.cuh"] = sorted(["twill/twill.hpp", *of_gpus])
     return result
 
 
@@ -64,6 +76,8 @@ def write(root: Path) -> None:
             opening = path.read_text().split("#include", 1)[0]
         elif name == "twill/twill.hpp":
             opening = OPENING.format(text="Everything for hosts. Each layer has an umbrella of its own, and every header can be included alone.")
+        elif name == "twill/cuda.cuh":
+            opening = OPENING.format(text="Everything for hosts and CUDA, for files that nvcc compiles.")
         else:
             opening = OPENING.format(text=f"All of {path.stem}/.")
         path.write_text(opening + "".join(f"#include <{header}>\n" for header in content))

@@ -78,7 +78,8 @@ template <class D> TWILL_EXPORT inline constinit thread_local int current_index 
 /// the task's device.
 template <DeviceName D> [[nodiscard]] D current_device() { return D{detail::current_index<D>}; }
 
-/// Makes a device the current one of its kind for this thread. A kind that has a driver to tell overloads `activate`.
+/// Makes a device the current one of its kind for this thread. A kind that has a driver to tell overloads `activate`,
+/// and `activate_again` for the way back, which does not throw.
 /// throws: DeviceError when the device does not exist
 template <DeviceName D> void set_device(const D& device) {
   require_exists(device, "set_device");
@@ -91,7 +92,7 @@ template <DeviceName D> class DeviceGuard {
 public:
   explicit DeviceGuard(const D& device) : previous_{current_device<D>()} { set_device(device); }
   ~DeviceGuard() {
-    if constexpr (requires { activate(previous_); }) activate(previous_);
+    if constexpr (requires { activate_again(previous_); }) activate_again(previous_); // does not throw
     detail::current_index<D> = previous_.index;
   }
   DeviceGuard(const DeviceGuard&) = delete;

@@ -57,9 +57,9 @@ inline void synchronize(Cpu device) { record(device).wait(); }
 
 /// Runs `f(const Team&)` in stream order: after everything submitted before, and before `launch` returns.
 /// throws: what `f` throws    cost: about a nanosecond on an idle device
-template <class F>
+template <std::same_as<Cpu> D, class F> // the kind first: a kernel for another kind need not compile for teams
 requires std::invocable<F&, const Team&>
-void launch(Cpu device, F&& f) {
+void launch(D device, F&& f) {
   auto& state = detail::cpu_state(device);
   if (!state.worker.is_idle()) [[unlikely]] {
     // A task never waits for a queue: neither its own, which it heads, nor another's, which may wait for this one.

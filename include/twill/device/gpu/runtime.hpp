@@ -64,8 +64,8 @@ template <class R>
 concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
     std::equality_comparable<typename R::Stream> && std::copyable<typename R::Event> &&
     std::copyable<typename R::Graph> &&
-    requires(int device, void* memory, void** to, const void* from, std::size_t bytes, std::size_t* number,
-             typename R::Stream stream, typename R::Stream* new_stream, typename R::Event event,
+    requires(int device, int* device_number, void* memory, void** to, const void* from, std::size_t bytes,
+             std::size_t* number, typename R::Stream stream, typename R::Stream* new_stream, typename R::Event event,
              typename R::Event* new_event, typename R::Graph graph, typename R::Graph* new_graph,
              Properties* properties, Capturing* capturing, Status status) {
   { R::name } -> std::convertible_to<std::string_view>;
@@ -73,12 +73,14 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::is_sticky(status) } -> std::same_as<bool>;
   { R::is_out_of_memory(status) } -> std::same_as<bool>;
   { R::is_not_ready(status) } -> std::same_as<bool>;
-  { R::device_count() } -> std::same_as<int>; // 0 without a driver; never throws, creates no context
-  { R::use_device(device) } -> std::same_as<Status>;
+  { R::device_count() } -> std::same_as<int>;                  // 0 without a driver; never throws, creates no context
+  { R::use_device(device) } -> std::same_as<Status>;           // of the calling thread
+  { R::device_in_use(device_number) } -> std::same_as<Status>; // creates no context
   { R::read_properties(device, properties) } -> std::same_as<Status>;
   { R::memory_info(number, number) } -> std::same_as<Status>; // free, total, of the device in use
   { R::allocate(to, bytes) } -> std::same_as<Status>;
   { R::release(memory) } -> std::same_as<Status>;
+  { R::allocate_while_capturing(to, bytes) } -> std::same_as<Status>; // the capture of this thread goes on
   { R::allocate_async(to, bytes, stream) } -> std::same_as<Status>;
   { R::release_async(memory, stream) } -> std::same_as<Status>;
   { R::allocate_pinned(to, bytes) } -> std::same_as<Status>;
@@ -109,10 +111,12 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::last_error() } -> std::same_as<Status>; // of a launch, and forgets it
 };
 
-/// Turns a failure into an exception. `call` is the driver's function as its manual names it.
+/// Turns a failure into an exception. `call` is the function of the runtime; the message has its name in
+/// the driver's manual.
 /// throws: GpuError; std::bad_alloc is the caller's business
 template <Runtime R> [[noreturn]] TWILL_COLD void fail(Status status, std::string_view call, int device) {
   const bool is_sticky = R::is_sticky(status);
+  if constexpr (requires { R::manual_name(call); }) call = R::manual_name(call);
   throw GpuError(join_text({call, " on ", R::name, ":", device, ": ", R::text(status),
                             is_sticky ? "; an earlier kernel or copy failed and no call on this device can succeed any "
                                         "more: restart the process"

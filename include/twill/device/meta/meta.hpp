@@ -73,9 +73,9 @@ void wait(Meta, const Event&) {}
 inline void synchronize(Meta) {}
 
 /// Runs nothing; the kernel has to fit, and is not compiled.
-template <class F>
+template <std::same_as<Meta> D, class F>
 requires std::invocable<F&, const Team&>
-void launch(Meta device, F&&) { require_exists(device, "launch"); }
+void launch(D device, F&&) { require_exists(device, "launch"); }
 
 /// Runs `f()` at once in the calling thread, because it is host code; only the kernels it launches run nowhere.
 template <class F>

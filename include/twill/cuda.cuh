@@ -1,0 +1,17 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything for hosts and CUDA, for files that nvcc compiles.
+
+#include <twill/device/cuda/cuda.cuh>
+#include <twill/device/cuda/runtime.cuh>
+#include <twill/device/gpu/copy.hpp>
+#include <twill/device/gpu/event.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/memory.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/stream.hpp>
+#include <twill/kernel/cuda/block.cuh>
+#include <twill/kernel/gpu/block.hpp>
+#include <twill/twill.hpp>

@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies to, from and between GPUs. They are work of the streams of both devices, ordered by events as device/copy.hpp
+// says. Copies between GPUs never make the caller wait; copies with a host device do unless they are `non_blocking`, and then
+// the host device waits before its next work. Only pinned host memory is copied while the caller goes on: the driver stages
+// other memory itself. Read next: memory/gpu/pinned.hpp.
+
+#include <twill/device/copy.hpp>
+#include <twill/device/cpu/stream.hpp>
+#include <twill/device/gpu/stream.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0 {
+
+namespace gpu::detail {
+
+/// Between a host device and a GPU, either way: a copy on the GPU's stream.
+template <GpuDevice D>
+void copy_with_host(const D& device, Cpu host, void* to, const void* from, std::size_t bytes, CopyOptions options) {
+  using R = typename D::Runtime;
+  if (bytes == 0) return;
+  // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind.
+  const bool inside_task = twill::detail::current_worker != nullptr;
+  if (!inside_task) record(host).wait();
+  auto& state = state_of(device);
+  const auto stream = current_stream(state).queue.stream();
+  const Using<R> scope{device.index};
+  check<R>(R::copy(to, from, bytes, stream), "copy", device.index);
+  if (!options.non_blocking || inside_task) {
+    check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
+  } else {
+    static_cast<void>(submit(host, [copied = Event<R>{state, stream}] { copied.wait(); }));
+  }
+}
+
+/// Lets two devices read each other's memory directly, once, where the hardware can.
+template <Runtime R> void connect_peers(int to, int from) {
+  static constinit std::array<std::array<std::atomic<bool>, 64>, 64> connected{};
+  if (to >= 64 || from >= 64 || connected[static_cast<std::size_t>(to)][static_cast<std::size_t>(from)].exchange(true))
+    return;
+  if (!R::can_access_peer(to, from)) return; // the driver goes by way of the host then
+  const Using<R> scope{to};
+  static_cast<void>(R::enable_peer(from)); // somebody else may have enabled it
+  static_cast<void>(R::last_error());
+}
+
+} // namespace gpu::detail
+
+/// Within a GPU or between two of one kind; the caller does not wait. The ranges must not overlap. throws: GpuError
+template <gpu::GpuDevice D>
+void copy_bytes(const D& to_device, void* to, const D& from_device, const void* from, std::size_t bytes,
+                CopyOptions = {}) {
+  using R = typename D::Runtime;
+  if (bytes == 0) return;
+  auto& target = gpu::state_of(to_device);
+  const auto stream = gpu::current_stream(target).queue.stream();
+  if (to_device == from_device) {
+    const gpu::Using<R> scope{to_device.index};
+    gpu::check<R>(R::copy(to, from, bytes, stream), "copy", to_device.index);
+    return;
+  }
+  gpu::detail::connect_peers<R>(to_device.index, from_device.index);
+  wait(to_device, record(from_device));
+  {
+    const gpu::Using<R> scope{to_device.index};
+    gpu::check<R>(R::copy_peer(to, to_device.index, from, from_device.index, bytes, stream), "copy_peer",
+                  to_device.index);
+  }
+  wait(from_device, record(to_device));
+}
+
+/// From a host device to a GPU. throws: GpuError
+template <gpu::GpuDevice D>
+void copy_bytes(const D& to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
+                CopyOptions options = {}) {
+  gpu::detail::copy_with_host(to_device, from_device, to, from, bytes, options);
+}
+
+/// From a GPU to a host device. throws: GpuError
+template <gpu::GpuDevice D>
+void copy_bytes(Cpu to_device, void* to, const D& from_device, const void* from, std::size_t bytes,
+                CopyOptions options = {}) {
+  gpu::detail::copy_with_host(from_device, to_device, to, from, bytes, options);
+}
+
+} // namespace twill::inline v0

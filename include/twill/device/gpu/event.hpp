@@ -1,0 +1,70 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A point in the order of a stream's work. Handles are cheap to copy; the driver's event behind them goes back to its device
+// with the last one and serves again. An event of no device has passed. Read next: device/gpu/stream.hpp.
+
+#include <twill/device/gpu/gpu.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace twill::inline v0::gpu {
+
+template <Runtime R> class Event {
+public:
+  /// Has passed.
+  Event() = default;
+
+  /// Marks the work given to a stream so far. throws: GpuError
+  Event(DeviceState<R>& state, typename R::Stream stream) : state_{&state}, record_{state.take_event()} {
+    const Using<R> scope{state.index()};
+    if (const Status status = R::record_event(record_->event, stream); status != 0) {
+      drop();
+      fail<R>(status, "record_event", state.index());
+    }
+  }
+
+  Event(const Event& other) noexcept : state_{other.state_}, record_{other.record_} {
+    if (record_ != nullptr) record_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Event(Event&& other) noexcept : state_{other.state_}, record_{std::exchange(other.record_, nullptr)} {}
+  Event& operator=(Event other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(record_, other.record_);
+    return *this;
+  }
+  ~Event() { drop(); }
+
+  /// Whether all work before it is done. throws: GpuError when the device failed meanwhile
+  [[nodiscard]] bool is_complete() const {
+    if (record_ == nullptr) return true;
+    const Status status = R::query_event(record_->event);
+    if (status != 0 && !R::is_not_ready(status)) fail<R>(status, "query_event", state_->index());
+    return status == 0;
+  }
+
+  /// Blocks the calling thread until it has passed. throws: GpuError when the device failed meanwhile
+  void wait() const {
+    if (record_ != nullptr) check<R>(R::synchronize_event(record_->event), "synchronize_event", state_->index());
+  }
+
+  /// Later work of a stream, of any device of the driver, comes after the event. throws: GpuError
+  void hold(typename R::Stream stream, int device) const {
+    if (record_ != nullptr) check<R>(R::wait_event(stream, record_->event), "wait_event", device);
+  }
+
+private:
+  void drop() noexcept {
+    if (EventRecord<R>* record = std::exchange(record_, nullptr))
+      if (record->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) state_->give_back_event(record);
+  }
+
+  DeviceState<R>* state_ = nullptr;
+  EventRecord<R>* record_ = nullptr;
+};
+
+/// Blocks the calling thread until the event has passed.
+template <Runtime R> void wait(const Event<R>& event) { event.wait(); }
+
+} // namespace twill::inline v0::gpu

@@ -1,0 +1,267 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies behind a device of a GPU kind. A kind is a small struct with an ordinal and a `Runtime`; everything else is here
+// and made at first use: properties, streams with their working memory, events to use again, a host thread. The state is
+// exported, so that a process has it once, and never destroyed, so that nothing calls the driver while the process ends.
+// Until a device is used no context exists on it. Read next: device/gpu/stream.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cpu/partition.hpp>
+#include <twill/device/cpu/worker.hpp>
+#include <twill/device/current.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/runtime.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace twill::inline v0::gpu {
+
+/// A kind of device whose kernels a driver runs.
+template <class D>
+concept GpuDevice = DeviceName<D> && Runtime<typename D::Runtime>;
+
+/// Makes a device the driver's current one in this thread, for a scope, and leaves the driver as it was found.
+template <Runtime R> class Using {
+public:
+  /// throws: GpuError
+  explicit Using(int device) : device_{device} {
+    check<R>(R::device_in_use(&previous_), "device_in_use", device);
+    if (previous_ != device) check<R>(R::use_device(device), "use_device", device);
+  }
+  ~Using() {
+    if (previous_ != device_) static_cast<void>(R::use_device(previous_));
+  }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+
+private:
+  int device_;
+  int previous_ = 0;
+};
+
+/// A stream and what kernels on it may use. Never destroyed: a captured graph and a released block may still name it.
+template <Runtime R> struct StreamState {
+  StreamState(int device, typename R::Stream stream, const Properties& properties)
+      : queue{device, stream, properties, allowance} {}
+  StreamState(const StreamState&) = delete;
+  StreamState& operator=(const StreamState&) = delete;
+
+  Allowance allowance{};
+  Queue<R> queue;
+  StreamState* next = nullptr; ///< of the same device
+};
+
+/// An event of the driver, shared by handles; those that nobody holds are used again.
+template <Runtime R> struct EventRecord {
+  typename R::Event event{};
+  std::atomic<unsigned> owners{0};
+  EventRecord* next = nullptr; ///< in the list of spare ones
+};
+
+namespace detail {
+
+/// Whether the process is ending: static objects that are destroyed later leave the driver alone.
+TWILL_EXPORT inline constinit std::atomic<bool> process_is_ending{false};
+
+} // namespace detail
+
+/// One device of a driver.
+template <Runtime R> class DeviceState {
+public:
+  /// throws: GpuError when the device cannot be used; nothing is left behind then
+  TWILL_COLD DeviceState(int index, std::string name, void (*on_start)(int))
+      : host_{{}, std::move(name), on_start, index}, index_{index} {
+    static const int registered = std::atexit([] { detail::process_is_ending = true; });
+    static_cast<void>(registered);
+    const Using<R> scope{index};
+    check<R>(R::read_properties(index, &properties_), "read_properties", index);
+    typename R::Stream stream{};
+    check<R>(R::create_stream(&stream), "create_stream", index);
+    try {
+      default_stream_ = &add_stream(stream);
+    } catch (...) {
+      static_cast<void>(R::destroy_stream(stream));
+      throw;
+    }
+  }
+  DeviceState(const DeviceState&) = delete;
+  DeviceState& operator=(const DeviceState&) = delete;
+
+  [[nodiscard]] int index() const { return index_; }
+  [[nodiscard]] const Properties& properties() const { return properties_; }
+  [[nodiscard]] StreamState<R>& default_stream() { return *default_stream_; }
+
+  /// The thread that runs what is submitted to the device.
+  [[nodiscard]] twill::detail::Worker& host() { return host_; }
+
+  /// What twill knows of a stream, the user's own included. throws: GpuError when there is no room for working memory
+  [[nodiscard]] StreamState<R>& stream(typename R::Stream stream) {
+    for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      if (each->queue.stream() == stream) return *each;
+    return add_stream(stream);
+  }
+
+  /// Calls `f(StreamState&)` for every stream known so far.
+  template <class F> void for_each_stream(F&& f) {
+    for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      f(*each);
+  }
+
+  /// An event that nobody uses, with one owner. throws: GpuError
+  [[nodiscard]] EventRecord<R>* take_event() {
+    {
+      const std::lock_guard lock{events_mutex_};
+      if (EventRecord<R>* record = spare_events_) {
+        spare_events_ = record->next;
+        record->owners.store(1, std::memory_order_relaxed);
+        return record;
+      }
+    }
+    const Using<R> scope{index_};
+    auto* const record = new EventRecord<R>{};
+    if (const Status status = R::create_event(&record->event); status != 0) {
+      delete record;
+      fail<R>(status, "create_event", index_);
+    }
+    record->owners.store(1, std::memory_order_relaxed);
+    return record;
+  }
+
+  void give_back_event(EventRecord<R>* record) noexcept {
+    const std::lock_guard lock{events_mutex_};
+    record->next = spare_events_;
+    spare_events_ = record;
+  }
+
+private:
+  TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream) {
+    const std::lock_guard lock{streams_mutex_};
+    StreamState<R>* const first = first_stream_.load(std::memory_order_acquire);
+    for (StreamState<R>* each = first; each != nullptr; each = each->next)
+      if (each->queue.stream() == stream) return *each;
+    const Using<R> scope{index_};
+    auto* const state = new StreamState<R>{index_, stream, properties_};
+    try {
+      give_allowance(*state);
+    } catch (...) {
+      delete state;
+      throw;
+    }
+    state->next = first;
+    first_stream_.store(state, std::memory_order_release);
+    return *state;
+  }
+
+  /// Working memory and counters in one piece; the counters start at zero.
+  TWILL_COLD void give_allowance(StreamState<R>& state) {
+    constexpr std::size_t counter_bytes = sizeof(unsigned) * allowance_counters;
+    void* memory = nullptr;
+    check<R>(R::allocate(&memory, allowance_bytes + counter_bytes), "allocate", index_);
+    auto* const counters = static_cast<std::byte*>(memory) + allowance_bytes;
+    Status status = R::fill(counters, 0, counter_bytes, state.queue.stream());
+    if (status == 0) status = R::synchronize_stream(state.queue.stream());
+    if (status != 0) {
+      static_cast<void>(R::release(memory));
+      fail<R>(status, "fill", index_);
+    }
+    state.allowance = {memory, allowance_bytes, reinterpret_cast<unsigned*>(counters), allowance_counters};
+  }
+
+  Properties properties_{};
+  StreamState<R>* default_stream_ = nullptr;
+  std::atomic<StreamState<R>*> first_stream_{nullptr};
+  std::mutex streams_mutex_{};
+  EventRecord<R>* spare_events_ = nullptr;
+  std::mutex events_mutex_{};
+  twill::detail::Worker host_;
+  int index_;
+};
+
+namespace detail {
+
+template <Runtime R> struct DeviceTable {
+  std::array<std::atomic<DeviceState<R>*>, max_devices> states{};
+  std::mutex making{};
+};
+
+template <Runtime R> TWILL_EXPORT DeviceTable<R>& device_table() {
+  static constinit DeviceTable<R> table;
+  return table;
+}
+
+template <GpuDevice D> TWILL_COLD DeviceState<typename D::Runtime>& make_state(const D& device) {
+  using R = typename D::Runtime;
+  require_exists(device, "device");
+  DeviceTable<R>& table = device_table<R>();
+  auto& slot = table.states[static_cast<std::size_t>(device.index)];
+  const std::lock_guard lock{table.making};
+  DeviceState<R>* state = slot.load(std::memory_order_acquire);
+  if (state == nullptr) {
+    state = new DeviceState<R>{device.index, to_string(device), [](int index) {
+                                 twill::detail::current_index<D> = index;
+                                 static_cast<void>(R::use_device(index));
+                               }};
+    slot.store(state, std::memory_order_release);
+  }
+  return *state;
+}
+
+} // namespace detail
+
+/// The state of a device, made when it is missing. throws: DeviceError when there is no such device, GpuError
+template <GpuDevice D> [[nodiscard]] DeviceState<typename D::Runtime>& state_of(const D& device) {
+  using R = typename D::Runtime;
+  if (static_cast<unsigned>(device.index) < static_cast<unsigned>(max_devices)) [[likely]] {
+    DeviceState<R>* const state =
+        detail::device_table<R>().states[static_cast<std::size_t>(device.index)].load(std::memory_order_acquire);
+    if (state != nullptr) [[likely]]
+      return *state;
+  }
+  return detail::make_state(device);
+}
+
+/// Whether a device was used in this process; asking does not use it.
+template <GpuDevice D> [[nodiscard]] bool is_in_use(const D& device) {
+  return is_available(device) &&
+         detail::device_table<typename D::Runtime>().states[static_cast<std::size_t>(device.index)].load(
+             std::memory_order_acquire) != nullptr;
+}
+
+/// What the driver says of a device.
+template <GpuDevice D> [[nodiscard]] const Properties& properties(const D& device) {
+  return state_of(device).properties();
+}
+
+} // namespace twill::inline v0::gpu
+
+namespace twill::inline v0 {
+
+/// "NVIDIA H200": the driver's name of the device.
+template <gpu::GpuDevice D> [[nodiscard]] std::string device_name(const D& device) {
+  require_exists(device, "device_name");
+  gpu::Properties properties{};
+  gpu::check<typename D::Runtime>(D::Runtime::read_properties(device.index, &properties), "read_properties",
+                                  device.index);
+  return properties.name;
+}
+
+/// Tells the driver which device the thread uses; called by `set_device` and `DeviceGuard`. throws: GpuError
+template <gpu::GpuDevice D> void activate(const D& device) {
+  gpu::check<typename D::Runtime>(D::Runtime::use_device(device.index), "use_device", device.index);
+}
+
+/// The same at the end of a `DeviceGuard`; a device that nobody has used stays unused.
+template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
+  if (gpu::is_in_use(device)) static_cast<void>(D::Runtime::use_device(device.index));
+}
+
+} // namespace twill::inline v0
