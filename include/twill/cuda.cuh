@@ -14,4 +14,8 @@
 #include <twill/device/gpu/stream.hpp>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/gpu/block.hpp>
+#include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/leaves.hpp>
+#include <twill/kernel/gpu/lines.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
 #include <twill/twill.hpp>
