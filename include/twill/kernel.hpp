@@ -29,6 +29,7 @@
 #include <twill/kernel/math/trigonometric.hpp>
 #include <twill/kernel/narrow.hpp>
 #include <twill/kernel/native.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/pack.hpp>
 #include <twill/kernel/packing.hpp>
 #include <twill/kernel/plan.hpp>

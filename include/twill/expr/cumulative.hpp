@@ -14,6 +14,7 @@
 #include <twill/expr/gather.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/expr/statistics.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/scan.hpp>
 #include <twill/tensor/index.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -41,9 +42,12 @@ template <class Op, Scalar T, int... Axis, class X> [[nodiscard]] auto scanned(X
   const auto source = gapless<T>(std::forward<X>(x));
   const auto run = [](const auto& from, const kernel::ScanShape& shape) {
     std::remove_cvref_t<decltype(from)> result(from.device(), from.shape());
-    launch(result.device(), [shape, in = static_cast<const T*>(from.data()), out = result.data()](const auto& team) {
-      kernel::scan<Op>(team, in, out, shape);
-    });
+    const T* const in = from.data();
+    T* const out = result.data();
+    if constexpr (kernel::has_queue<typename std::remove_cvref_t<decltype(from)>::device_type>)
+      scan(kernel::gpu::on_queue, Op{}, result.device(), in, out, shape);
+    else
+      launch(result.device(), [shape, in, out](const auto& team) { kernel::scan<Op>(team, in, out, shape); });
     return result;
   };
   if constexpr (sizeof...(Axis) == 0) {

@@ -14,6 +14,7 @@
 #include <twill/expr/gather.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/expr/take.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
 
@@ -66,14 +67,18 @@ template <class Mask> [[nodiscard]] std::int64_t count_true(const char* operatio
 template <class Mask> [[nodiscard]] auto offsets_of_true(const char* operation, const Mask& mask, const Dims& weights) {
   using D = typename Mask::device_type;
   const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(count_true(operation, mask)));
-  launch(mask.device(), [weights, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
-                         to = offsets.data()](const auto&) {
-    each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
-      std::int64_t offset = 0;
-      for (int axis = 0; axis < weights.rank; ++axis) offset += position[axis] * weights[axis];
-      to[number] = offset;
+  if constexpr (kernel::has_queue<D>)
+    write_offsets_of_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides(), weights,
+                          offsets.data());
+  else
+    launch(mask.device(), [weights, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
+                           to = offsets.data()](const auto&) {
+      each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
+        std::int64_t offset = 0;
+        for (int axis = 0; axis < weights.rank; ++axis) offset += position[axis] * weights[axis];
+        to[number] = offset;
+      });
     });
-  });
   return offsets;
 }
 
@@ -83,12 +88,16 @@ template <class Mask> [[nodiscard]] auto indices_of_true(const char* operation, 
   using D = typename Mask::device_type;
   const std::int64_t count = count_true(operation, mask);
   const Tensor<std::int64_t, D, Shape<rank, dyn>> indices(mask.device(), Dims(rank, count));
-  launch(mask.device(), [count, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
-                         to = indices.data()](const auto&) {
-    each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
-      for (int axis = 0; axis < rank; ++axis) to[axis * count + number] = position[axis];
+  if constexpr (kernel::has_queue<D>)
+    write_indices_of_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides(),
+                          indices.data(), count);
+  else
+    launch(mask.device(), [count, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
+                           to = indices.data()](const auto&) {
+      each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
+        for (int axis = 0; axis < rank; ++axis) to[axis * count + number] = position[axis];
+      });
     });
-  });
   return indices;
 }
 

@@ -24,7 +24,7 @@ template <Reduction R> struct Running {
 };
 /// log(exp(a) + exp(b)), without overflow.
 struct RunningLogSumExp {
-  template <class T> static T combine(T a, T b) {
+  template <class T> static constexpr T combine(T a, T b) {
     const T greater = kernel::combine<Reduction::max>(a, b);
     if (!(greater - greater == T{0})) return greater; // infinite, or NaN
     return greater + std::log1p(std::exp(-std::abs(a - b)));

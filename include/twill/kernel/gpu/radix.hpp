@@ -1,0 +1,230 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stable radix sort of keys with 32-bit values, four bits at a time: in one block where all of it fits into shared memory,
+// else by passes over memory that count the digits of each tile, scan the counts, and write each tile's elements, put in
+// order by the block, behind those of earlier tiles (Satish, Harris and Garland, "Designing efficient sorting algorithms for
+// manycore GPUs", 2009). Read next: kernel/gpu/sort.hpp.
+
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/scan.hpp>
+#include <twill/kernel/gpu/tile.hpp>
+#include <twill/kernel/on_queue.hpp>
+#include <twill/memory/buffer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace twill::inline v0::kernel::gpu {
+
+inline constexpr int digit_bits = 4;
+inline constexpr int digits = 1 << digit_bits;
+inline constexpr int radix_items = 8; ///< of a thread
+inline constexpr int radix_tile = tile_threads * radix_items;
+
+/// How many elements have each digit, in 16 bits each: a tile has fewer.
+struct DigitCounts {
+  std::uint64_t words[digits / 4]{};
+
+  constexpr void add_one(int digit) {
+    for (int word = 0; word < digits / 4; ++word) // no index that depends on data: the words stay in registers
+      words[word] += digit / 4 == word ? std::uint64_t{1} << (16 * (digit % 4)) : 0;
+  }
+  [[nodiscard]] constexpr int operator[](int digit) const {
+    std::uint64_t word = 0;
+    for (int w = 0; w < digits / 4; ++w) word |= digit / 4 == w ? words[w] : 0;
+    return static_cast<int>(word >> (16 * (digit % 4)) & 0xffffU);
+  }
+  /// Of all smaller digits.
+  [[nodiscard]] constexpr DigitCounts before() const {
+    DigitCounts sums{};
+    std::uint64_t sum = 0;
+    for (int digit = 0; digit < digits; ++digit) {
+      sums.words[digit / 4] |= sum << (16 * (digit % 4));
+      sum += words[digit / 4] >> (16 * (digit % 4)) & 0xffffU;
+    }
+    return sums;
+  }
+  friend constexpr DigitCounts operator+(const DigitCounts& a, const DigitCounts& b) {
+    DigitCounts sum{};
+    for (int word = 0; word < digits / 4; ++word) sum.words[word] = a.words[word] + b.words[word];
+    return sum;
+  }
+};
+struct AddCounts {
+  static constexpr DigitCounts combine(const DigitCounts& a, const DigitCounts& b) { return a + b; }
+};
+
+template <class Key> [[nodiscard]] constexpr int digit_of(Key key, int shift) {
+  return static_cast<int>(key >> shift & (digits - 1));
+}
+
+/// A tile in shared memory.
+template <class Key> struct RadixTile {
+  Key* keys;
+  std::uint32_t* values;
+  DigitCounts* room; ///< one for each thread
+
+  static constexpr int places = radix_tile + radix_tile / radix_items;
+  static constexpr std::size_t bytes =
+      places * (sizeof(Key) + sizeof(std::uint32_t)) + tile_threads * sizeof(DigitCounts);
+  [[nodiscard]] static constexpr int place(int i) { return i + i / radix_items; }
+
+  template <class Block> static constexpr RadixTile in(const Block& block) {
+    DigitCounts* const room = block.template shared<DigitCounts>();
+    return {block.template shared<Key>(tile_threads * sizeof(DigitCounts)),
+            block.template shared<std::uint32_t>(tile_threads * sizeof(DigitCounts) + places * sizeof(Key)), room};
+  }
+};
+
+/// What a thread holds while its elements move.
+template <class Key> struct Moved {
+  Key keys[radix_items];
+  std::uint32_t values[radix_items];
+  int to[radix_items];
+};
+
+/// Puts the first `count` elements of a tile in the order of one digit. The counts of all digits are the room of the last
+/// thread afterwards.
+template <class Key, class Block>
+constexpr void order_tile(const Block& block, const RadixTile<Key>& tile, int count, int shift) {
+  typename Block::template Local<DigitCounts> own{};
+  block.each([&](int thread) {
+    DigitCounts counts{};
+    const int start = thread * radix_items;
+    for (int i = 0; i < radix_items; ++i)
+      if (start + i < count) counts.add_one(digit_of(tile.keys[tile.place(start + i)], shift));
+    own[thread] = counts;
+  });
+  scan_over_threads<AddCounts>(block, own, tile.room);
+  typename Block::template Local<Moved<Key>> moved{};
+  block.each([&](int thread) {
+    DigitCounts next = tile.room[block.threads() - 1].before();
+    if (thread > 0) next = next + tile.room[thread - 1];
+    const int start = thread * radix_items;
+    for (int i = 0; i < radix_items; ++i) {
+      if (start + i >= count) continue;
+      const Key key = tile.keys[tile.place(start + i)];
+      const int digit = digit_of(key, shift);
+      moved[thread].keys[i] = key;
+      moved[thread].values[i] = tile.values[tile.place(start + i)];
+      moved[thread].to[i] = next[digit];
+      next.add_one(digit);
+    }
+  });
+  block.barrier();
+  block.each([&](int thread) {
+    const int start = thread * radix_items;
+    for (int i = 0; i < radix_items; ++i) {
+      if (start + i >= count) continue;
+      tile.keys[tile.place(moved[thread].to[i])] = moved[thread].keys[i];
+      tile.values[tile.place(moved[thread].to[i])] = moved[thread].values[i];
+    }
+  });
+  block.barrier();
+}
+
+template <class Key> struct RadixParameters {
+  const Key* keys = nullptr;
+  Key* to_keys = nullptr;
+  const std::uint32_t* values = nullptr;
+  std::uint32_t* to_values = nullptr;
+  std::uint32_t* counts = nullptr; ///< of each digit in each tile, digits first; scanned before elements move
+  std::int64_t count = 0;
+  std::int64_t tiles = 0;
+  int shift = 0;
+};
+
+/// Counts the digits of a tile.
+template <class Key> struct CountDigits {
+  static constexpr int most_threads = tile_threads;
+  static constexpr std::size_t shared_bytes = tile_threads * sizeof(DigitCounts);
+
+  template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
+    DigitCounts* const room = block.template shared<DigitCounts>();
+    typename Block::template Local<DigitCounts> own{};
+    block.each([&](int thread) {
+      DigitCounts counts{};
+      const std::int64_t start = std::int64_t{block.block()} * radix_tile + thread;
+      for (int i = 0; i < radix_items; ++i)
+        if (start + i * tile_threads < p.count) counts.add_one(digit_of(p.keys[start + i * tile_threads], p.shift));
+      own[thread] = counts;
+    });
+    scan_over_threads<AddCounts>(block, own, room);
+    block.each([&](int thread) {
+      if (thread < digits)
+        p.counts[thread * p.tiles + block.block()] = static_cast<std::uint32_t>(room[tile_threads - 1][thread]);
+    });
+  }
+};
+
+/// Puts a tile in order and writes it to where its digits' elements go.
+template <class Key> struct MoveByDigit {
+  static constexpr int most_threads = tile_threads;
+  static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
+
+  template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
+    const auto tile = RadixTile<Key>::in(block);
+    const std::int64_t first = std::int64_t{block.block()} * radix_tile;
+    const int count = static_cast<int>(std::min<std::int64_t>(radix_tile, p.count - first));
+    block.each([&](int thread) {
+      for (int i = thread; i < count; i += tile_threads) {
+        tile.keys[tile.place(i)] = p.keys[first + i];
+        tile.values[tile.place(i)] = p.values[first + i];
+      }
+    });
+    block.barrier();
+    order_tile(block, tile, count, p.shift);
+    block.each([&](int thread) {
+      const DigitCounts starts = tile.room[tile_threads - 1].before();
+      for (int i = thread; i < count; i += tile_threads) {
+        const Key key = tile.keys[tile.place(i)];
+        const int digit = digit_of(key, p.shift);
+        const std::int64_t entry = digit * p.tiles + block.block();
+        const std::int64_t to = (entry > 0 ? std::int64_t{p.counts[entry - 1]} : 0) + i - starts[digit];
+        p.to_keys[to] = key;
+        p.to_values[to] = tile.values[tile.place(i)];
+      }
+    });
+  }
+};
+
+/// Keys and values that are sorted, and room for as many. The first of each pair holds the result.
+template <class Key> struct RadixBuffers {
+  Key* keys[2]{};
+  std::uint32_t* values[2]{};
+};
+
+/// How often a sort by so many bits changes the place of its elements.
+[[nodiscard]] constexpr int radix_passes(int bits) { return (bits + digit_bits - 1) / digit_bits; }
+
+/// Sorts by the lower `bits` of the keys; equal keys keep their order. The elements start in the first of each pair of
+/// buffers when the number of passes is even, else in the second.
+/// requires: fewer than 2^32 elements    throws: OutOfMemoryError
+template <class Key, class D>
+void radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
+  const std::int64_t tiles = groups_of(radix_tile, count);
+  if (count == 0) return;
+  const memory::Buffer<D> memory(device, static_cast<std::size_t>(tiles * digits) * sizeof(std::uint32_t));
+  const twill::gpu::LaunchShape counting{static_cast<unsigned>(tiles), tile_threads, CountDigits<Key>::shared_bytes};
+  const twill::gpu::LaunchShape moving{static_cast<unsigned>(tiles), tile_threads, MoveByDigit<Key>::shared_bytes};
+  int from = radix_passes(bits) % 2;
+  for (int shift = 0; shift < bits; shift += digit_bits, from = 1 - from) {
+    const RadixParameters<Key> parameters{.keys = buffers.keys[from],
+                                          .to_keys = buffers.keys[1 - from],
+                                          .values = buffers.values[from],
+                                          .to_values = buffers.values[1 - from],
+                                          .counts = static_cast<std::uint32_t*>(memory.data()),
+                                          .count = count,
+                                          .tiles = tiles,
+                                          .shift = shift};
+    launch(device, [&](const auto& queue) { enqueue(queue, CountDigits<Key>{}, counting, parameters); });
+    scan(on_queue, Running<Reduction::sum>{}, device, parameters.counts, parameters.counts,
+         ScanShape{.length = tiles * digits});
+    launch(device, [&](const auto& queue) { enqueue(queue, MoveByDigit<Key>{}, moving, parameters); });
+  }
+}
+
+} // namespace twill::inline v0::kernel::gpu

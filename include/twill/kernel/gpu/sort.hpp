@@ -1,0 +1,222 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Orders the elements of rows, stable, on a GPU. A row that fits into a block's shared memory is sorted there by one block;
+// longer ones by passes over memory, all rows together. What comes out is the order: elements are moved once, at the end.
+// Rows have fewer than 2^32 elements. Read next: kernel/gpu/order_key.hpp, kernel/gpu/radix.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/kernel/gpu/order_key.hpp>
+#include <twill/kernel/gpu/radix.hpp>
+#include <twill/kernel/on_queue.hpp>
+#include <twill/memory/buffer.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace twill::inline v0::kernel::gpu {
+
+template <class T> struct SortParameters {
+  const T* from = nullptr;
+  std::uint32_t* order = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t length = 0;
+};
+
+/// A block sorts a row.
+template <class T, bool IsDescending> struct SortRow {
+  using Key = order_key_t<T>;
+  static constexpr int most_threads = tile_threads;
+  static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
+
+  template <class Block> constexpr void operator()(const Block& block, const SortParameters<T>& p) const {
+    const auto tile = RadixTile<Key>::in(block);
+    const std::int64_t start = block.block() * p.length;
+    const int count = static_cast<int>(p.length);
+    block.each([&](int thread) {
+      for (int i = thread; i < count; i += block.threads()) {
+        tile.keys[tile.place(i)] = order_key<IsDescending>(p.from[start + i]);
+        tile.values[tile.place(i)] = static_cast<std::uint32_t>(i);
+      }
+    });
+    block.barrier();
+    for (int shift = 0; shift < order_key_bits<T>; shift += digit_bits) order_tile(block, tile, count, shift);
+    block.each([&](int thread) {
+      for (int i = thread; i < count; i += block.threads()) p.order[start + i] = tile.values[tile.place(i)];
+    });
+  }
+};
+
+template <class T, class Key> struct KeyParameters {
+  const T* from = nullptr;
+  Key* keys = nullptr;
+  std::uint32_t* values = nullptr;
+  std::int64_t count = 0;
+  std::int64_t length = 0; ///< of a row; 0: rows play no part
+};
+
+/// The keys of elements, below the number of their row, and their places in the row, or among all.
+template <class T, class Key, bool IsDescending> struct MakeKeys {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const KeyParameters<T, Key>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      const Key key = order_key<IsDescending>(p.from[i]);
+      const std::int64_t row = p.length > 0 ? i / p.length : 0;
+      if constexpr (sizeof(T) < sizeof(Key))
+        p.keys[i] = static_cast<Key>(row) << order_key_bits<T> | key;
+      else
+        p.keys[i] = key;
+      p.values[i] = static_cast<std::uint32_t>(i - row * p.length);
+    });
+  }
+};
+
+/// The rows of places among all elements; or, without keys, the places in their rows.
+struct RowOfPlace {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block>
+  constexpr void operator()(const Block& block, const KeyParameters<std::uint32_t, std::uint32_t>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      if (p.keys != nullptr)
+        p.keys[i] = static_cast<std::uint32_t>(p.values[i] / p.length);
+      else
+        p.values[i] = static_cast<std::uint32_t>(p.values[i] % p.length);
+    });
+  }
+};
+
+/// A grid with one thread for each of so many things.
+[[nodiscard]] constexpr twill::gpu::LaunchShape one_thread_each(std::int64_t count) {
+  return {static_cast<unsigned>(groups_of(tile_threads, count)), tile_threads, 0};
+}
+
+namespace detail {
+
+/// Keys and their values, twice.
+template <class Key, class D> class RadixMemory {
+public:
+  RadixMemory(const D& device, std::int64_t count, std::uint32_t* order)
+      : memory_(device, static_cast<std::size_t>(count) * (2 * sizeof(Key) + sizeof(std::uint32_t))) {
+    Key* const keys = static_cast<Key*>(memory_.data());
+    buffers = {{keys, keys + count}, {order, reinterpret_cast<std::uint32_t*>(keys + 2 * count)}};
+  }
+  RadixBuffers<Key> buffers{};
+
+private:
+  memory::Buffer<D> memory_;
+};
+
+template <bool IsDescending, class Key, class T, class D>
+void order_by_key(const D& device, const SortParameters<T>& p, std::int64_t length, int bits) {
+  const std::int64_t count = p.rows * p.length;
+  const RadixMemory<Key, D> memory(device, count, p.order);
+  const int first = radix_passes(bits) % 2;
+  const KeyParameters<T, Key> keys{p.from, memory.buffers.keys[first], memory.buffers.values[first], count, length};
+  launch(device,
+         [&](const auto& queue) { enqueue(queue, MakeKeys<T, Key, IsDescending>{}, one_thread_each(count), keys); });
+  radix_sort(device, memory.buffers, count, bits);
+}
+
+/// Sorts places, which are in the order of their elements, by their rows.
+template <class D> void order_by_row(const D& device, std::uint32_t* order, std::int64_t rows, std::int64_t length) {
+  const std::int64_t count = rows * length;
+  const RadixMemory<std::uint32_t, D> memory(device, count, order);
+  const int bits = std::bit_width(static_cast<std::uint64_t>(rows - 1));
+  const int first = radix_passes(bits) % 2;
+  if (first == 1) copy_bytes(device, memory.buffers.values[1], device, order, static_cast<std::size_t>(count) * 4);
+  KeyParameters<std::uint32_t, std::uint32_t> p{nullptr, memory.buffers.keys[first], memory.buffers.values[first],
+                                                count, length};
+  launch(device, [&](const auto& queue) { enqueue(queue, RowOfPlace{}, one_thread_each(count), p); });
+  radix_sort(device, memory.buffers, count, bits);
+  p.keys = nullptr;
+  p.values = order;
+  launch(device, [&](const auto& queue) { enqueue(queue, RowOfPlace{}, one_thread_each(count), p); });
+}
+
+template <bool IsDescending, class T, class D> void order_long_rows(const D& device, const SortParameters<T>& p) {
+  constexpr int bits = order_key_bits<T>;
+  if constexpr (bits == 64) {
+    order_by_key<IsDescending, std::uint64_t>(device, p, 0, bits);
+    if (p.rows > 1) order_by_row(device, p.order, p.rows, p.length);
+  } else if (p.rows == 1) {
+    order_by_key<IsDescending, std::uint32_t>(device, p, p.length, bits);
+  } else {
+    order_by_key<IsDescending, std::uint64_t>(device, p, p.length,
+                                              bits + std::bit_width(static_cast<std::uint64_t>(p.rows - 1)));
+  }
+}
+
+} // namespace detail
+
+/// The order of the elements of each row, from the least or from the greatest on.
+/// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
+template <bool IsDescending, class T, class D> void order_rows(const D& device, const SortParameters<T>& all) {
+  constexpr std::int64_t most = 0xffffffff;
+  if (all.rows * all.length == 0) return;
+  if (all.length > most)
+    throw ValueError(join_text({"sort: a row has ", all.length, " elements; on a GPU it has at most ", most}));
+  const bool is_short = all.length <= radix_tile;
+  const std::int64_t together = is_short ? std::int64_t{1} << 30 : std::max<std::int64_t>(1, most / all.length);
+  for (std::int64_t row = 0; row < all.rows; row += together) {
+    const SortParameters<T> p{all.from + row * all.length, all.order + row * all.length,
+                              std::min(together, all.rows - row), all.length};
+    if (!is_short) {
+      detail::order_long_rows<IsDescending>(device, p);
+      continue;
+    }
+    using Body = SortRow<T, IsDescending>;
+    const auto threads = std::bit_ceil(static_cast<unsigned>(groups_of(radix_items, p.length)));
+    const twill::gpu::LaunchShape shape{static_cast<unsigned>(p.rows), std::max(threads, 32U), Body::shared_bytes};
+    launch(device, [&](const auto& queue) { enqueue(queue, Body{}, shape, p); });
+  }
+}
+
+template <class T> struct TakeParameters {
+  const T* from = nullptr;
+  const std::uint32_t* order = nullptr;
+  T* values = nullptr;             ///< none: not wanted
+  std::int64_t* indices = nullptr; ///< none: not wanted
+  std::int64_t count = 0;
+  std::int64_t length = 0;
+};
+
+/// The elements of rows in an order, and the order itself.
+template <class T> struct TakeOrdered {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const TakeParameters<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      const std::int64_t at = p.order[i];
+      if (p.values != nullptr) p.values[i] = p.from[i / p.length * p.length + at];
+      if (p.indices != nullptr) p.indices[i] = at;
+    });
+  }
+};
+
+/// Sorts rows into others and writes where in its row each element was; either may be none. Sorted rows must not overlap
+/// the source. throws: ValueError, OutOfMemoryError
+template <bool IsDescending, class T, class D>
+void sort_rows(OnQueue, std::bool_constant<IsDescending>, const D& device, const T* from, std::int64_t rows,
+               std::int64_t length, T* values, std::int64_t* indices) {
+  const std::int64_t count = rows * length;
+  if (count == 0) return;
+  const memory::Buffer<D> memory(device, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  auto* const order = static_cast<std::uint32_t*>(memory.data());
+  order_rows<IsDescending>(device, SortParameters<T>{from, order, rows, length});
+  const TakeParameters<T> p{from, order, values, indices, count, length};
+  launch(device, [&](const auto& queue) { enqueue(queue, TakeOrdered<T>{}, one_thread_each(count), p); });
+}
+
+} // namespace twill::inline v0::kernel::gpu

@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tile is what a block takes at once when the order of elements matters (scans, selections, sorts): every thread has the
+// same number of neighbouring elements, and what all threads before it found is combined in a fixed order. So results
+// depend on the length alone, never on timing or on the device. Read next: kernel/gpu/scan.hpp, kernel/gpu/select.hpp.
+
+#include <twill/kernel/gpu/axes.hpp>
+#include <twill/kernel/gpu/block.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu {
+
+inline constexpr int tile_threads = 256;
+inline constexpr int tile_items = 16; ///< of a thread
+inline constexpr int tile_elements = tile_threads * tile_items;
+
+/// Where element i of a tile lies in shared memory: a gap after each thread's elements keeps threads out of each other's
+/// banks.
+[[nodiscard]] constexpr int spread(int i) { return i + i / tile_items; }
+
+/// Lets every thread's value become the combination of those of all threads up to it. `room` is one value for each thread
+/// in shared memory, and holds the results afterwards, too.
+template <class Op, class T, class Block, class Values>
+constexpr void scan_over_threads(const Block& block, Values& values, T* room) {
+  for (int step = 1; step < block.threads(); step *= 2) {
+    block.each([&](int thread) { room[thread] = values[thread]; });
+    block.barrier();
+    block.each([&](int thread) {
+      if (thread >= step) values[thread] = Op::combine(room[thread - step], values[thread]);
+    });
+    block.barrier();
+  }
+  block.each([&](int thread) { room[thread] = values[thread]; });
+  block.barrier();
+}
+
+/// Cuts a row into chunks of whole tiles, so many that few partial results are left.
+struct Chunks {
+  std::int64_t length = 0; ///< elements of a chunk; the last may be shorter
+  std::int64_t count = 0;
+
+  friend constexpr bool operator==(const Chunks&, const Chunks&) = default;
+};
+inline constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
+
+[[nodiscard]] constexpr Chunks chunks_of(std::int64_t rows, std::int64_t length) {
+  std::int64_t tiles = 1;
+  while (tiles * tile_elements < length && rows * groups_of(tiles * tile_elements, length) > most_chunks) tiles *= 2;
+  return {tiles * tile_elements, groups_of(tiles * tile_elements, length)};
+}
+
+} // namespace twill::inline v0::kernel::gpu
