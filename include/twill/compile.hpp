@@ -4,6 +4,8 @@
 // All of compile/.
 
 #include <twill/compile/binding.hpp>
+#include <twill/compile/bindings.hpp>
+#include <twill/compile/capture_report.hpp>
 #include <twill/compile/cost.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>

@@ -3,6 +3,8 @@
 //
 // Everything for hosts and CUDA, for files that nvcc compiles.
 
+#include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/copy.hpp>

@@ -259,7 +259,9 @@ private:
     if constexpr (!D::has_memory) {
       if (kernel::launch_records != nullptr) kernel::record_products(stack, following_of(epilogue));
     }
-    if (epilogue == nullptr)
+    if constexpr (!HostDevice<D>) // there the whole stack is one call, and what follows it a launch of its own
+      launch(device_, [&stack](const team_t<D>& team) { run_products(team, stack); });
+    else if (epilogue == nullptr)
       launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
     else
       launch(device_, [stack, following = *epilogue](const auto& team) {

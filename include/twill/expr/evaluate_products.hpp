@@ -272,8 +272,8 @@ void run_with_products(const E& expression, const D& device, void* to, const Dim
                         : Target(device, product.shape()));
     const auto rest =
         with_computed<Found::chosen>(expression, Held<typename P::value_type, D, typename P::shape_type>{computed});
-    if constexpr (Operands<Elementwise<std::remove_cv_t<decltype(rest)>, To>>::count <=
-                  static_cast<std::size_t>(kernel::max_following_operands)) {
+    if constexpr (HostDevice<D> && Operands<Elementwise<std::remove_cv_t<decltype(rest)>, To>>::count <=
+                                       static_cast<std::size_t>(kernel::max_following_operands)) {
       const BoundStatement bound = bind_statement<To>(rest, to, to_strides, extents);
       constexpr PatternNeeds needs = needs_of(P::rule::pattern);
       if constexpr (P::rule::pattern.count == 2 && needs.products && !needs.sums) {

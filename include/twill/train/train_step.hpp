@@ -72,6 +72,8 @@ public:
       program.knobs.set_draw(draw.seed, draw.step);
     }
     void* output = loss_.data();
+    program.executor.allow(capture);
+    last_ = &program;
     program.executor.run_on(shapes,
                             {.inputs = addresses,
                              .parameters = state_.addresses(*network_->state(), program.executor.table().parameters),
@@ -92,9 +94,25 @@ public:
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes));
   }
 
+  /// What a captured step needs beside the arena and the weights, on devices that capture steps: fixed places of its inputs.
+  template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, Tensors...>();
+    follow_network();
+    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    return program.executor.capture_bytes(compile::resolve_symbols(program.executor.table(), shapes));
+  }
+
+  /// Whether steps on tensors of the types of the last step run as captured graphs, and if not, why.
+  [[nodiscard]] compile::CaptureReport capture_report() const {
+    if (last_ == nullptr) return {.reason = "there was no step yet"};
+    return last_->executor.capture_report();
+  }
+
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  R rule; ///< its options may change between steps
+  R rule;                                                 ///< its options may change between steps
+  compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, where devices have them
 
 private:
   struct Program : detail::StepProgram<D> {
@@ -108,6 +126,7 @@ private:
   void follow_network() {
     if (loss_.device() == network_->device()) return;
     programs_.clear();
+    last_ = nullptr;
     loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
   }
 
@@ -115,6 +134,7 @@ private:
   memory::Buffer<D> loss_;
   OptimiserState<D> state_{};
   detail::StepPrograms<Program> programs_{};
+  const Program* last_ = nullptr;
   std::int64_t steps_ = 0;
 };
 

@@ -1,0 +1,91 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bindings of one table, remembered by sizes: a training run meets few shapes, and the last one most of the time. What a
+// kind of device keeps beside each binding extends `Bound`. Read next: compile/executor.hpp.
+
+#include <twill/compile/binding.hpp>
+#include <twill/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// A binding, and what its operands were last told.
+struct Bound {
+  Binding numbers{};
+  std::vector<Dims> shapes{};   ///< of the inputs, when a run was given them
+  const void* arena = &numbers; ///< where the operands inside it were last placed; at first no arena
+};
+
+template <std::derived_from<Bound> B> class Bindings {
+public:
+  /// The binding for these sizes; computed once. `before_dropping()` is called before the oldest of too many is forgotten.
+  template <class F> B& at(const TableView& table, const graph::SymbolValues& symbols, F&& before_dropping) {
+    if (last_ != nullptr && last_->numbers.symbols == symbols) return *last_;
+    for (const auto& bound : bindings_)
+      if (bound->numbers.symbols == symbols) return *(last_ = bound.get());
+    auto fresh = std::make_unique<B>();
+    fresh->numbers = compile::bind(table, symbols);
+    if (bindings_.size() == most_bindings) {
+      before_dropping();
+      last_ = nullptr;
+      bindings_.erase(bindings_.begin());
+    }
+    bindings_.push_back(std::move(fresh));
+    return *(last_ = bindings_.back().get());
+  }
+
+  /// The same for inputs of these shapes. throws: ShapeError when they do not fit the table or each other
+  template <class F> B& at(const TableView& table, std::span<const Dims> shapes, F&& before_dropping) {
+    if (last_ == nullptr || !std::equal(shapes.begin(), shapes.end(), last_->shapes.begin(), last_->shapes.end()))
+      at(table, resolve_symbols(table, shapes), before_dropping).shapes.assign(shapes.begin(), shapes.end());
+    return *last_;
+  }
+
+private:
+  static constexpr std::size_t most_bindings = 64;
+
+  std::vector<std::unique_ptr<B>> bindings_{};
+  B* last_ = nullptr;
+};
+
+/// What lies outside the arena in one run. Addresses stand in the order of the table's lists.
+struct RunArguments {
+  std::span<void* const> inputs{};
+  std::span<void* const> parameters{};
+  std::span<void* const> outputs{};
+  std::span<const std::uint64_t> knobs{}; ///< bit patterns, in the order of the table's list
+  std::int64_t first_row = 0; ///< where this run's rows stand in the whole batch: random draws count from there
+};
+
+/// Tells the operands of a binding where everything lies but the run-time numbers. throws: never
+inline void place_operands(Bound& bound, void* arena, const RunArguments& arguments) {
+  kernel::Operand* const operands = bound.numbers.operands.data();
+  if (bound.arena != arena) {
+    for (const OutsideOperand& operand : bound.numbers.inside)
+      operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index;
+    bound.arena = arena;
+  }
+  for (const OutsideOperand& operand : bound.numbers.outside) {
+    void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()
+                             : operand.storage == Storage::parameter ? arguments.parameters.data()
+                                                                     : arguments.outputs.data();
+    operands[operand.operand].data = addresses[operand.index];
+  }
+  for (const RandomOperand& operand : bound.numbers.random)
+    operands[operand.operand].bits = static_cast<std::uint64_t>(arguments.first_row * operand.elements_per_row);
+}
+
+/// Tells them where the run-time numbers lie, eight bytes apart.
+inline void place_numbers(Bound& bound, void* numbers) {
+  for (const OutsideOperand& operand : bound.numbers.numbers)
+    bound.numbers.operands[operand.operand].data = static_cast<std::uint64_t*>(numbers) + operand.index;
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,248 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a table on a GPU. Launches copy their operands, so nothing is waited for between runs. Run-time numbers lie in a block
+// of device memory that each run writes first, in stream order; so a step can be captured as a graph and still take a new
+// rate, seed or step number each time. With a kept arena the second run of a sort is captured, its inputs are copied to
+// fixed places behind the arena, and later runs are two launches: the prologue and the graph. An executor works on one
+// stream at a time. Not in the umbrella for hosts. Read next: compile/gpu/step_graphs.hpp, kernel/gpu/prologue.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/kernel/gpu/prologue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Gives a queue everything once, in order.
+template <gpu::Runtime R>
+void run_instructions(const gpu::Queue<R>& queue, const Binding& binding,
+                      std::span<const KernelFunctionOn<gpu::Queue<R>>> kernels) {
+  for (const BoundInstruction& instruction : binding.instructions)
+    kernels[instruction.kernel](queue, instruction.grid, binding.operands.data() + instruction.first_operand);
+}
+
+template <ComputeDevice D>
+requires gpu::GpuDevice<D>
+class Executor<D> {
+  using R = typename D::Runtime;
+  using Queue = gpu::Queue<R>;
+  using Graph = StepGraph<R>;
+
+public:
+  using Kernel = KernelFunctionOn<Queue>;
+
+  Executor(D device, TableView table, std::span<const Kernel> kernels, Arena arena)
+      : device_{device}, table_{table}, kernels_{kernels}, arena_mode_{arena}, numbers_{device, table.knobs.size()} {}
+
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  ~Executor() { wait_for_graphs(); }
+
+  [[nodiscard]] const TableView& table() const { return table_; }
+  [[nodiscard]] D device() const { return device_; }
+
+  /// The bytes of the arena for these sizes, before anything runs.
+  [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
+    return bound_for(symbols).numbers.arena_bytes;
+  }
+
+  /// The bytes of the fixed places of inputs behind the arena, which runs need unless they are never captured.
+  [[nodiscard]] std::size_t capture_bytes(const graph::SymbolValues& symbols) {
+    const BoundRun& bound = bound_for(symbols);
+    return bound.all_bytes - rounded(bound.numbers.arena_bytes);
+  }
+
+  /// Whether runs may be captured from now on.
+  void allow(Capture capture) { capture_ = capture; }
+  [[nodiscard]] CaptureReport capture_report() const { return report_; }
+
+  /// Puts one run into the current stream of the device. throws: OutOfMemoryError when the arena does not fit, GpuError
+  void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
+    run_bound(bound_for(symbols), arguments);
+  }
+
+  /// The same for inputs of these shapes. throws: ShapeError when they do not fit the table or each other
+  void run_on(std::span<const Dims> shapes, const RunArguments& arguments) {
+    run_bound(prepared(bindings_.at(table_, shapes, [this] { wait_for_graphs(); })), arguments);
+  }
+
+private:
+  /// An input that is read, and its fixed place, counted from the first byte of the arena.
+  struct FixedInput {
+    std::size_t index = 0;
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+
+  struct BoundRun : Bound {
+    std::vector<FixedInput> inputs{};
+    std::size_t all_bytes = 0; ///< of the arena and the fixed places
+    bool is_prepared = false;
+    StepGraphs<R> graphs{};
+  };
+
+  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
+    constexpr std::size_t granule = 512; // as the pool rounds
+    return (bytes + granule - 1) / granule * granule;
+  }
+
+  BoundRun& bound_for(const graph::SymbolValues& symbols) {
+    return prepared(bindings_.at(table_, symbols, [this] { wait_for_graphs(); }));
+  }
+
+  BoundRun& prepared(BoundRun& bound) {
+    if (bound.is_prepared) return bound;
+    place_numbers(bound, numbers_.data());
+    bound.all_bytes = rounded(bound.numbers.arena_bytes);
+    for (std::size_t v = 0; v < table_.values.size(); ++v) {
+      const ValueInfo& value = table_.values[v];
+      if (value.storage != Storage::input || value.first_use < 0) continue;
+      bound.inputs.push_back({static_cast<std::size_t>(value.index), bound.all_bytes, bound.numbers.value_bytes[v]});
+      bound.all_bytes += rounded(bound.numbers.value_bytes[v]);
+    }
+    bound.is_prepared = true;
+    return bound;
+  }
+
+  /// Why no run of this executor is captured; empty when they are.
+  [[nodiscard]] std::string_view objection() const {
+    if (arena_mode_ == Arena::for_each_run) return "the arena is taken from the pool for each run";
+    if (capture_ == Capture::never) return "capturing was switched off";
+    return {};
+  }
+
+  void run_bound(BoundRun& bound, const RunArguments& arguments) {
+    const std::string_view objects = objection();
+    const std::size_t bytes = objects.empty() ? bound.all_bytes : bound.numbers.arena_bytes;
+    if (!arena_ || arena_->bytes() < bytes) {
+      arena_.reset(); // before the larger one is made, so that the two never exist together
+      arena_.emplace(device_, bytes);
+    }
+    launch(device_, [&](const Queue& queue) {
+      if (objects.empty())
+        run_captured(queue, bound, arguments);
+      else
+        run_plain(queue, bound, arguments, objects);
+    });
+    if (arena_mode_ == Arena::for_each_run) arena_.reset();
+  }
+
+  void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
+    place_operands(bound, arena_->data(), arguments);
+    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
+    run_instructions(queue, bound.numbers, kernels_);
+    ++report_.plain_runs;
+    report_.reason = reason;
+  }
+
+  void run_captured(const Queue& queue, BoundRun& bound, const RunArguments& arguments) {
+    gpu::Capturing outer = gpu::Capturing::no;
+    gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
+    if (outer != gpu::Capturing::no)
+      return run_plain(queue, bound, arguments,
+                       "the stream is being captured by the program itself, which freezes this run's numbers");
+    Graph& graph = bound.graphs.at({.arena = arena_->data(),
+                                    .first_row = bound.numbers.random.empty() ? 0 : arguments.first_row,
+                                    .parameters = arguments.parameters,
+                                    .outputs = arguments.outputs},
+                                   [this] { wait_for_graphs(); });
+    if (graph.state == Graph::State::unseen) {
+      graph.state = Graph::State::seen;
+      return run_plain(queue, bound, arguments, "the first run with these shapes and addresses is never captured");
+    }
+    if (graph.state == Graph::State::refused) return run_plain(queue, bound, arguments, graph.refusal);
+    fix_inputs(bound, arguments);
+    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), copies_);
+    if (graph.state == Graph::State::seen && !capture(queue, bound, arguments, graph)) {
+      run_instructions(queue, bound.numbers, kernels_); // on the copies, which are there already
+      ++report_.plain_runs;
+      report_.reason = graph.refusal;
+      return;
+    }
+    has_graphs_ = true;
+    gpu::check<R>(R::launch_graph(graph.graph, queue.stream()), "launch_graph", device_.index);
+    ++report_.graph_runs;
+    report_.reason.clear();
+  }
+
+  /// The copies of a run's inputs to their fixed places.
+  void fix_inputs(const BoundRun& bound, const RunArguments& arguments) {
+    copies_.clear();
+    for (const FixedInput& input : bound.inputs)
+      copies_.push_back({arguments.inputs[input.index], static_cast<std::byte*>(arena_->data()) + input.offset,
+                         static_cast<std::int64_t>(input.bytes)});
+  }
+
+  /// Records all launches of a run on the fixed inputs. False when that is impossible, and then the graph says why.
+  [[nodiscard]] bool capture(const Queue& queue, BoundRun& bound, const RunArguments& arguments, Graph& graph) {
+    std::vector<void*> fixed(arguments.inputs.begin(), arguments.inputs.end());
+    for (std::size_t i = 0; i < bound.inputs.size(); ++i) fixed[bound.inputs[i].index] = copies_[i].to;
+    RunArguments on_fixed = arguments;
+    on_fixed.inputs = fixed;
+    place_operands(bound, arena_->data(), on_fixed);
+    const auto refuse = [&](std::string reason) {
+      static_cast<void>(R::last_error()); // the driver remembers it, and it is told here
+      graph.state = Graph::State::refused;
+      graph.refusal = std::move(reason);
+      return false;
+    };
+    if (const gpu::Status status = R::begin_capture(queue.stream()); status != 0)
+      return refuse("the driver does not begin a capture: " + R::text(status));
+    std::string problem{};
+    try {
+      run_instructions(queue, bound.numbers, kernels_);
+    } catch (const std::exception& error) { // what is wrong without a capture too is thrown by the plain run
+      problem = error.what();
+    }
+    gpu::Capturing state = gpu::Capturing::yes;
+    static_cast<void>(R::capturing(queue.stream(), &state));
+    typename R::Graph made{};
+    const gpu::Status status = R::end_capture(queue.stream(), &made);
+    if (!problem.empty()) {
+      if (status == 0 && state == gpu::Capturing::yes) static_cast<void>(R::destroy_graph(made));
+      return refuse("an operation cannot be captured: " + problem);
+    }
+    if (status != 0 || state != gpu::Capturing::yes)
+      return refuse("the driver gave the capture up: " +
+                    (status != 0 ? R::text(status) : std::string{"something in it cannot be captured"}));
+    graph.graph = made;
+    graph.state = Graph::State::ready;
+    ++report_.captures;
+    return true;
+  }
+
+  /// Before graphs are destroyed.
+  void wait_for_graphs() noexcept {
+    if (!has_graphs_) return;
+    try {
+      synchronize(device_);
+    } catch (...) { // whoever waits for the run is told
+    }
+  }
+
+  D device_;
+  TableView table_;
+  std::span<const Kernel> kernels_;
+  Arena arena_mode_;
+  Capture capture_ = Capture::automatic;
+  bool has_graphs_ = false;
+  NumbersBlock<D> numbers_;
+  CaptureReport report_{};
+  std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way
+  std::optional<memory::Buffer<D>> arena_{};
+  Bindings<BoundRun> bindings_{};
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
