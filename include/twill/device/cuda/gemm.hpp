@@ -1,0 +1,229 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A matrix product as a value, in raw pointers: C = alpha op(A) op(B) + beta C, row-major, in strided batches, and what is
+// done to C in the same kernel. BLAS thinks in columns: a row-major matrix is its own transpose there, so the product is
+// handed over as C^T = op(B)^T op(A)^T with the factors exchanged. That, what the library accepts, and the key under which
+// its choice is kept are worked out here, without CUDA. Read next: device/cuda/cublas.cuh.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/text.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0::cuda {
+
+/// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column.
+/// gelu is the tanh form. The `keep` forms write what the gradient needs to `auxiliary`; the `gradient` forms read it:
+/// for relu a bit for each element, for gelu its argument.
+enum class GemmEpilogue : std::uint8_t {
+  none,
+  bias,               ///< C = P + bias
+  relu,               ///< C = relu(P)
+  gelu,               ///< C = gelu(P)
+  relu_bias,          ///< C = relu(P + bias)
+  gelu_bias,          ///< C = gelu(P + bias)
+  relu_keep,          ///< relu, and keeps
+  gelu_keep,          ///< gelu, and keeps
+  relu_bias_keep,     ///< relu_bias, and keeps
+  gelu_bias_keep,     ///< gelu_bias, and keeps
+  relu_gradient,      ///< C = P where the bit is set, else 0
+  gelu_gradient,      ///< C = P * gelu'(auxiliary)
+  relu_gradient_bias, ///< relu_gradient, and writes the sums of C's columns to `bias`
+  gelu_gradient_bias, ///< gelu_gradient, and writes the sums of C's columns to `bias`
+  sum_left,           ///< C = P, and writes op(A)'s sums along k, m of them, to `bias`
+  sum_right,          ///< C = P, and writes op(B)'s sums along k, n of them, to `bias`
+};
+
+[[nodiscard]] constexpr std::string_view name(GemmEpilogue epilogue) {
+  constexpr std::string_view names[] = {"none",
+                                        "bias",
+                                        "relu",
+                                        "gelu",
+                                        "relu_bias",
+                                        "gelu_bias",
+                                        "relu_keep",
+                                        "gelu_keep",
+                                        "relu_bias_keep",
+                                        "gelu_bias_keep",
+                                        "relu_gradient",
+                                        "gelu_gradient",
+                                        "relu_gradient_bias",
+                                        "gelu_gradient_bias",
+                                        "sum_left",
+                                        "sum_right"};
+  return names[static_cast<int>(epilogue)];
+}
+
+/// cublasLtEpilogue_t as numbers; device/cuda/cublas.cuh checks them against the library's header.
+[[nodiscard]] constexpr unsigned library_epilogue(GemmEpilogue epilogue) {
+  constexpr unsigned keep = 128;
+  constexpr unsigned bias = 4;
+  constexpr unsigned relu = 2;
+  constexpr unsigned gelu = 32;
+  constexpr unsigned relu_gradient = 8 | keep;
+  constexpr unsigned gelu_gradient = 64 | keep;
+  constexpr unsigned sums = 16;
+  // the factors are exchanged, and so are the sums over them: the library's A is the right one
+  constexpr unsigned values[] = {1,
+                                 bias,
+                                 relu,
+                                 gelu,
+                                 relu | bias,
+                                 gelu | bias,
+                                 relu | keep,
+                                 gelu | keep,
+                                 relu | bias | keep,
+                                 gelu | bias | keep,
+                                 relu_gradient,
+                                 gelu_gradient,
+                                 relu_gradient | sums,
+                                 gelu_gradient | sums,
+                                 512,
+                                 256};
+  return values[static_cast<int>(epilogue)];
+}
+
+[[nodiscard]] constexpr bool uses_bias(GemmEpilogue epilogue) {
+  return epilogue == GemmEpilogue::sum_left || epilogue == GemmEpilogue::sum_right ||
+         (library_epilogue(epilogue) & (4U | 16U)) != 0;
+}
+[[nodiscard]] constexpr bool uses_auxiliary(GemmEpilogue epilogue) { return (library_epilogue(epilogue) & 128U) != 0; }
+
+/// Whether what is kept is one bit for each element.
+[[nodiscard]] constexpr bool keeps_bits(GemmEpilogue epilogue) {
+  return uses_auxiliary(epilogue) && (library_epilogue(epilogue) & (2U | 8U)) != 0;
+}
+
+/// From one row of `auxiliary` to the next, in its elements (bits, or numbers): what the library demands.
+[[nodiscard]] constexpr std::int64_t auxiliary_leading(GemmEpilogue epilogue, std::int64_t n) {
+  const std::int64_t multiple = keeps_bits(epilogue) ? 128 : 8;
+  return (n + multiple - 1) / multiple * multiple;
+}
+/// The bytes of `auxiliary` for one product.
+[[nodiscard]] constexpr std::size_t auxiliary_bytes(GemmEpilogue epilogue, DType dtype, std::int64_t m,
+                                                    std::int64_t n) {
+  if (!uses_auxiliary(epilogue)) return 0;
+  const auto elements = static_cast<std::size_t>(m * auxiliary_leading(epilogue, n));
+  return keeps_bits(epilogue) ? elements / 8 : elements * size_of(dtype);
+}
+
+/// A factor: row-major with `leading` elements from row to row, and as it lies or transposed.
+struct GemmFactor {
+  const void* data = nullptr;
+  std::int64_t leading = 0;
+  bool is_transposed = false;
+  std::int64_t batch_stride = 0; ///< in elements; 0 repeats it
+};
+
+/// op(A) is m x k, op(B) is k x n, C is m x n.
+struct Gemm {
+  DType dtype = DType::float32;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t batch = 1;
+  GemmFactor a{};
+  GemmFactor b{};
+  void* c = nullptr;
+  std::int64_t c_leading = 0;
+  std::int64_t c_batch_stride = 0;
+  double alpha = 1;
+  double beta = 0;
+  GemmEpilogue epilogue = GemmEpilogue::none;
+  void* bias = nullptr; ///< in C's element type
+  std::int64_t bias_batch_stride = 0;
+  void* auxiliary = nullptr; ///< one for each product of the batch, `auxiliary_bytes` apart
+};
+
+/// "product of 3 x 4 by 4 x 5 float32, batch 2, epilogue relu_bias".
+[[nodiscard]] TWILL_COLD inline std::string to_string(const Gemm& gemm) {
+  std::string text =
+      join_text({"product of ", gemm.m, " x ", gemm.k, gemm.a.is_transposed ? " (transposed)" : "", " by ", gemm.k,
+                 " x ", gemm.n, gemm.b.is_transposed ? " (transposed)" : "", " ", name(gemm.dtype)});
+  if (gemm.batch != 1) text = join_text({text, ", batch ", gemm.batch});
+  if (gemm.epilogue != GemmEpilogue::none) text = join_text({text, ", epilogue ", name(gemm.epilogue)});
+  return text;
+}
+
+/// Why the library cannot be asked at all; empty when it can.
+[[nodiscard]] constexpr std::string_view refusal(const Gemm& gemm) {
+  if (!is_floating(gemm.dtype)) return "the element type is not floating";
+  if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1 || gemm.batch < 1) return "an extent is 0";
+  if (gemm.a.leading < (gemm.a.is_transposed ? gemm.m : gemm.k)) return "rows of the left factor overlap";
+  if (gemm.b.leading < (gemm.b.is_transposed ? gemm.k : gemm.n)) return "rows of the right factor overlap";
+  if (gemm.c_leading < gemm.n) return "rows of the result overlap";
+  if (gemm.a.batch_stride < 0 || gemm.b.batch_stride < 0 || gemm.c_batch_stride < 0) return "a batch runs backwards";
+  if (uses_bias(gemm.epilogue) && gemm.bias == nullptr) return "the epilogue needs a bias";
+  if (uses_auxiliary(gemm.epilogue) && gemm.auxiliary == nullptr) return "the epilogue needs an auxiliary buffer";
+  return {};
+}
+
+/// A matrix as BLAS sees it.
+struct ColumnMajor {
+  const void* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t leading = 0;
+  bool is_transposed = false;
+  std::int64_t batch_stride = 0;
+};
+
+/// The same product in columns: the left factor there is B.
+struct ColumnMajorGemm {
+  ColumnMajor left{};
+  ColumnMajor right{};
+  ColumnMajor result{};
+};
+[[nodiscard]] constexpr ColumnMajorGemm column_major(const Gemm& gemm) {
+  const auto factor = [](const GemmFactor& of, std::int64_t rows, std::int64_t columns) {
+    ColumnMajor matrix{of.data, columns, rows, of.leading, of.is_transposed, of.batch_stride};
+    if (of.is_transposed) {
+      matrix.rows = rows;
+      matrix.columns = columns;
+    }
+    return matrix;
+  };
+  return {factor(gemm.b, gemm.k, gemm.n),
+          factor(gemm.a, gemm.m, gemm.k),
+          {gemm.c, gemm.n, gemm.m, gemm.c_leading, false, gemm.c_batch_stride}};
+}
+
+/// The largest power of two up to 256 that divides an address: algorithms are chosen by it.
+[[nodiscard]] inline unsigned alignment_of(const void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data) | 256U;
+  return static_cast<unsigned>(address & (~address + 1));
+}
+
+/// Everything that the choice of an algorithm depends on. Scalars are not part of it, but whether C is read is.
+inline constexpr std::size_t gemm_key_words = 13;
+[[nodiscard]] inline std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits) {
+  const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };
+  std::uint64_t alignments = 0;
+  for (const void* data : {gemm.a.data, gemm.b.data, static_cast<const void*>(gemm.c),
+                           static_cast<const void*>(gemm.bias), static_cast<const void*>(gemm.auxiliary)})
+    alignments = (alignments << 12) | alignment_of(data);
+  const std::uint64_t kind = word(gemm.dtype) | (word(gemm.epilogue) << 8) | (word(option_bits) << 16) |
+                             (word(gemm.a.is_transposed) << 24) | (word(gemm.b.is_transposed) << 25) |
+                             (word(gemm.beta != 0) << 26);
+  return {kind,
+          alignments,
+          word(gemm.m),
+          word(gemm.n),
+          word(gemm.k),
+          word(gemm.batch),
+          word(gemm.a.leading),
+          word(gemm.b.leading),
+          word(gemm.c_leading),
+          word(gemm.a.batch_stride),
+          word(gemm.b.batch_stride),
+          word(gemm.c_batch_stride),
+          word(gemm.bias_batch_stride)};
+}
+
+} // namespace twill::inline v0::cuda
