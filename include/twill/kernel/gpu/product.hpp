@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 
@@ -90,7 +91,10 @@ template <class T, ProductTile Tile> struct ProductBody {
       block.barrier();
     }
     T* const c = p.c + offsets.c + first_row * p.c_row_stride + first_column;
-    block.each([&](int thread) { store(sums[thread], p, c, rows, columns, thread); });
+    block.each([&](int thread) {
+      store(sums[thread], p, c, rows, columns, thread,
+            std::make_index_sequence<Sizes::rows_each * Sizes::columns_each>{});
+    });
   }
 
 private:
@@ -128,20 +132,26 @@ private:
     }
   }
 
-  // c = alpha * sum + beta * c, and c is not read when beta is 0
+  // Spelled out element by element, because an index that is not a constant would keep the sums out of registers.
+  template <std::size_t... I>
   static constexpr void store(const Sums& sums, const ProductParameters<T>& p, T* c, std::int64_t rows,
-                              std::int64_t columns, int thread) {
-    for (int i = 0; i < Sizes::rows_each; ++i)
-      for (int j = 0; j < Sizes::columns_each; ++j) {
-        const std::int64_t row = thread / Sizes::thread_columns + i * Sizes::thread_rows;
-        const std::int64_t column = thread % Sizes::thread_columns + j * Sizes::thread_columns;
-        if (row >= rows || column >= columns) continue;
-        T& to = c[row * p.c_row_stride + column];
-        C value = apply<Primitive::multiply>(p.alpha, sums.at[i][j]);
-        if (p.beta != C{})
-          value = combine<Reduction::sum>(value, apply<Primitive::multiply>(p.beta, static_cast<C>(to)));
-        to = static_cast<T>(value);
-      }
+                              std::int64_t columns, int thread, std::index_sequence<I...>) {
+    const int row = thread / Sizes::thread_columns;
+    const int column = thread % Sizes::thread_columns;
+    constexpr int each = Sizes::columns_each;
+    (blend(sums.at[I / each][I % each], p, c, rows, columns, row + static_cast<int>(I) / each * Sizes::thread_rows,
+           column + static_cast<int>(I) % each * Sizes::thread_columns),
+     ...);
+  }
+
+  // c = alpha * sum + beta * c, and c is not read when beta is 0
+  static constexpr void blend(C sum, const ProductParameters<T>& p, T* c, std::int64_t rows, std::int64_t columns,
+                              int row, int column) {
+    if (row >= rows || column >= columns) return;
+    T& to = c[row * p.c_row_stride + column];
+    C value = apply<Primitive::multiply>(p.alpha, sum);
+    if (p.beta != C{}) value = combine<Reduction::sum>(value, apply<Primitive::multiply>(p.beta, static_cast<C>(to)));
+    to = static_cast<T>(value);
   }
 };
 

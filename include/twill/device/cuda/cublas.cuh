@@ -1,0 +1,315 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products by cuBLASLt. `try_gemm` gives a product to the library on a queue's stream, with the stream's constant
+// allowance as workspace, so a captured step keeps its addresses and nothing is allocated. The library is asked for an
+// algorithm once for each problem (device/cuda/gemm.hpp says what a problem is), or its best candidates are timed once
+// where `LibraryOptions::autotune` says so. Handles are made with the first product of a device and live as long as the
+// process. Read next: kernel/cuda/product.cuh.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cuda/gemm.hpp>
+#include <twill/device/cuda/plan_cache.hpp>
+#include <twill/device/cuda/runtime.cuh>
+#include <twill/device/gpu/library_options.hpp>
+#include <twill/device/gpu/queue.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+namespace twill::inline v0::cuda::detail {
+
+static_assert(library_epilogue(GemmEpilogue::none) == CUBLASLT_EPILOGUE_DEFAULT);
+static_assert(library_epilogue(GemmEpilogue::bias) == CUBLASLT_EPILOGUE_BIAS);
+static_assert(library_epilogue(GemmEpilogue::relu) == CUBLASLT_EPILOGUE_RELU);
+static_assert(library_epilogue(GemmEpilogue::gelu) == CUBLASLT_EPILOGUE_GELU);
+static_assert(library_epilogue(GemmEpilogue::relu_bias) == CUBLASLT_EPILOGUE_RELU_BIAS);
+static_assert(library_epilogue(GemmEpilogue::gelu_bias) == CUBLASLT_EPILOGUE_GELU_BIAS);
+static_assert(library_epilogue(GemmEpilogue::relu_keep) == CUBLASLT_EPILOGUE_RELU_AUX);
+static_assert(library_epilogue(GemmEpilogue::gelu_keep) == CUBLASLT_EPILOGUE_GELU_AUX);
+static_assert(library_epilogue(GemmEpilogue::relu_bias_keep) == CUBLASLT_EPILOGUE_RELU_AUX_BIAS);
+static_assert(library_epilogue(GemmEpilogue::gelu_bias_keep) == CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
+static_assert(library_epilogue(GemmEpilogue::relu_gradient) == CUBLASLT_EPILOGUE_DRELU);
+static_assert(library_epilogue(GemmEpilogue::gelu_gradient) == CUBLASLT_EPILOGUE_DGELU);
+static_assert(library_epilogue(GemmEpilogue::relu_gradient_bias) == CUBLASLT_EPILOGUE_DRELU_BGRAD);
+static_assert(library_epilogue(GemmEpilogue::gelu_gradient_bias) == CUBLASLT_EPILOGUE_DGELU_BGRAD);
+static_assert(library_epilogue(GemmEpilogue::sum_left) == CUBLASLT_EPILOGUE_BGRADB);
+static_assert(library_epilogue(GemmEpilogue::sum_right) == CUBLASLT_EPILOGUE_BGRADA);
+
+TWILL_COLD [[noreturn]] inline void fail_cublas(cublasStatus_t status, std::string_view call, int device,
+                                                const Gemm& gemm) {
+  throw GpuError(join_text({call, " on ", CudaRuntime::name, ":", device, ": ", cublasLtGetStatusName(status), ", ",
+                            cublasLtGetStatusString(status), "; ", to_string(gemm)}),
+                 static_cast<int>(status), false);
+}
+
+[[nodiscard]] constexpr cudaDataType_t cublas_type(DType dtype) {
+  return dtype == DType::float64   ? CUDA_R_64F
+         : dtype == DType::float32 ? CUDA_R_32F
+         : dtype == DType::float16 ? CUDA_R_16F
+                                   : CUDA_R_16BF;
+}
+
+/// What cuBLASLt is told about a product. Its descriptors are plain memory and end with this.
+class CublasProblem {
+public:
+  CublasProblem(const Gemm& gemm, const LibraryOptions& options, int device) : gemm_{gemm}, device_{device} {
+    const bool is_double = gemm.dtype == DType::float64;
+    const auto compute = is_double                                             ? CUBLAS_COMPUTE_64F
+                         : gemm.dtype == DType::float32 && options.allows_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                               : CUBLAS_COMPUTE_32F;
+    check(cublasLtMatmulDescInit(&operation, compute, is_double ? CUDA_R_64F : CUDA_R_32F), "cublasLtMatmulDescInit");
+    const ColumnMajorGemm columns = column_major(gemm);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{columns.left.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
+    set(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{columns.right.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{library_epilogue(gemm.epilogue)});
+    if (uses_bias(gemm.epilogue)) {
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(gemm.bias));
+      if (gemm.batch > 1) set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{gemm.bias_batch_stride});
+    }
+    if (uses_auxiliary(gemm.epilogue)) {
+      const std::int64_t leading = auxiliary_leading(gemm.epilogue, gemm.n);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(gemm.auxiliary));
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, leading);
+      if (gemm.batch > 1) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, gemm.m * leading);
+    }
+    describe(left, columns.left);
+    describe(right, columns.right);
+    describe(result, columns.result);
+  }
+
+  cublasLtMatmulDescOpaque_t operation{};
+  cublasLtMatrixLayoutOpaque_t left{};
+  cublasLtMatrixLayoutOpaque_t right{};
+  cublasLtMatrixLayoutOpaque_t result{};
+
+  void check(cublasStatus_t status, std::string_view call) const {
+    if (status != CUBLAS_STATUS_SUCCESS) fail_cublas(status, call, device_, gemm_);
+  }
+
+private:
+  template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check(cublasLtMatmulDescSetAttribute(&operation, attribute, &value, sizeof(value)),
+          "cublasLtMatmulDescSetAttribute");
+  }
+  void describe(cublasLtMatrixLayoutOpaque_t& layout, const ColumnMajor& matrix) const {
+    check(cublasLtMatrixLayoutInit(&layout, cublas_type(gemm_.dtype), static_cast<std::uint64_t>(matrix.rows),
+                                   static_cast<std::uint64_t>(matrix.columns), matrix.leading),
+          "cublasLtMatrixLayoutInit");
+    if (gemm_.batch == 1) return;
+    const auto count = static_cast<std::int32_t>(gemm_.batch);
+    const std::int64_t stride = matrix.batch_stride;
+    check(cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)),
+          "cublasLtMatrixLayoutSetAttribute");
+    check(
+        cublasLtMatrixLayoutSetAttribute(&layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof(stride)),
+        "cublasLtMatrixLayoutSetAttribute");
+  }
+
+  const Gemm& gemm_;
+  int device_;
+};
+
+/// How a problem is solved; not at all when the library has no algorithm for it.
+struct CublasPlan {
+  cublasLtMatmulAlgo_t algorithm{};
+  std::size_t workspace_bytes = 0;
+  bool exists = false;
+};
+
+/// What cuBLASLt keeps for a device.
+struct CublasDevice {
+  std::mutex mutex{};
+  cublasLtHandle_t handle = nullptr;
+  PlanCache<gemm_key_words, CublasPlan> plans{1024};
+};
+
+/// Lets the calls of a scope allocate while the thread records a stream.
+class RelaxedCapture {
+public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+inline constexpr int most_devices = 64;
+
+/// One for each device and process, never destroyed.
+[[nodiscard]] TWILL_EXPORT inline CublasDevice& cublas_of(int device) {
+  static CublasDevice* const devices = new CublasDevice[most_devices];
+  if (device < 0 || device >= most_devices)
+    throw DeviceError(join_text({"cuBLASLt: device ", device, " is outside of [0, ", most_devices, ")"}));
+  return devices[device];
+}
+
+[[nodiscard]] inline cublasLtHandle_t handle_of(CublasDevice& state, int device, const Gemm& gemm) {
+  const std::lock_guard lock(state.mutex);
+  if (state.handle == nullptr) {
+    const RelaxedCapture relaxed{};
+    gpu::check<CudaRuntime>(CudaRuntime::use_device(device), "cudaSetDevice", device);
+    if (const cublasStatus_t status = cublasLtCreate(&state.handle); status != CUBLAS_STATUS_SUCCESS) {
+      state.handle = nullptr;
+      fail_cublas(status, "cublasLtCreate", device, gemm);
+    }
+  }
+  return state.handle;
+}
+
+/// Carries out a product with an algorithm, C into `to`.
+[[nodiscard]] inline cublasStatus_t run_cublas(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
+                                               void* to, const cublasLtMatmulAlgo_t& algorithm,
+                                               const gpu::Queue<CudaRuntime>& queue) {
+  const auto alpha = static_cast<float>(gemm.alpha);
+  const auto beta = static_cast<float>(gemm.beta);
+  const bool is_double = gemm.dtype == DType::float64;
+  return cublasLtMatmul(
+      handle, &problem.operation, is_double ? static_cast<const void*>(&gemm.alpha) : static_cast<const void*>(&alpha),
+      gemm.b.data, &problem.left, gemm.a.data, &problem.right,
+      is_double ? static_cast<const void*>(&gemm.beta) : static_cast<const void*>(&beta), gemm.c, &problem.result, to,
+      &problem.result, &algorithm, queue.allowance().memory, queue.allowance().bytes, queue.stream());
+}
+
+inline constexpr int most_candidates = 8;
+struct CublasCandidates {
+  std::array<cublasLtMatmulHeuristicResult_t, most_candidates> results{};
+  int count = 0;
+};
+
+/// The library's best algorithms first, `wanted` of them at most; none when it does not do such products.
+[[nodiscard]] inline CublasCandidates candidates_of(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
+                                                    const LibraryOptions& options, std::size_t workspace_bytes,
+                                                    int wanted) {
+  cublasLtMatmulPreferenceOpaque_t preference{};
+  problem.check(cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+    problem.check(cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value)),
+                  "cublasLtMatmulPreferenceSetAttribute");
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::uint32_t{alignment_of(gemm.b.data)});
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t{alignment_of(gemm.a.data)});
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t{alignment_of(gemm.c)});
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, std::uint32_t{alignment_of(gemm.c)});
+  if (options.is_deterministic) // partial sums meet in a fixed order, and none is rounded to 16 bits on the way
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+  CublasCandidates found{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(handle, &problem.operation, &problem.left, &problem.right, &problem.result,
+                                     &problem.result, &preference, wanted, found.results.data(), &found.count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
+      (status == CUBLAS_STATUS_INVALID_VALUE && gemm.epilogue != GemmEpilogue::none))
+    return {};
+  problem.check(status, "cublasLtMatmulAlgoGetHeuristic");
+  const auto usable = std::stable_partition(found.results.begin(), found.results.begin() + found.count,
+                                            [](const auto& result) { return result.state == CUBLAS_STATUS_SUCCESS; });
+  found.count = static_cast<int>(usable - found.results.begin());
+  return found;
+}
+
+/// The fastest of several candidates: each computes the product into memory of its own, once to warm up and three times
+/// against the clock. cost: milliseconds and an allocation, once for each problem
+[[nodiscard]] inline int fastest_of(const CublasCandidates& candidates, cublasLtHandle_t handle, CublasProblem& problem,
+                                    const Gemm& gemm, const gpu::Queue<CudaRuntime>& queue) {
+  const auto check = [&](int status, std::string_view call) { gpu::check<CudaRuntime>(status, call, queue.device()); };
+  const auto span = static_cast<std::size_t>((gemm.batch - 1) * gemm.c_batch_stride + gemm.m * gemm.c_leading);
+  struct Scratch {
+    void* memory = nullptr;
+    cudaEvent_t begin = nullptr;
+    cudaEvent_t end = nullptr;
+    ~Scratch() {
+      if (end != nullptr) cudaEventDestroy(end);
+      if (begin != nullptr) cudaEventDestroy(begin);
+      if (memory != nullptr) CudaRuntime::release(memory);
+    }
+  } scratch{};
+  if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0) {
+    static_cast<void>(CudaRuntime::last_error()); // no memory to try them in: the library's own favourite
+    return 0;
+  }
+  check(cudaEventCreate(&scratch.begin), "cudaEventCreate");
+  check(cudaEventCreate(&scratch.end), "cudaEventCreate");
+  int fastest = 0;
+  float best_ms = 0;
+  for (int i = 0; i < candidates.count; ++i) {
+    const auto& algorithm = candidates.results[static_cast<std::size_t>(i)].algo;
+    constexpr int turns = 3;
+    bool runs = run_cublas(handle, problem, gemm, scratch.memory, algorithm, queue) == CUBLAS_STATUS_SUCCESS;
+    check(cudaEventRecord(scratch.begin, queue.stream()), "cudaEventRecord");
+    for (int turn = 0; turn < turns && runs; ++turn)
+      runs = run_cublas(handle, problem, gemm, scratch.memory, algorithm, queue) == CUBLAS_STATUS_SUCCESS;
+    check(cudaEventRecord(scratch.end, queue.stream()), "cudaEventRecord");
+    check(cudaEventSynchronize(scratch.end), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, scratch.begin, scratch.end), "cudaEventElapsedTime");
+    if (!runs || (best_ms > 0 && ms >= best_ms)) continue;
+    best_ms = ms;
+    fastest = i;
+  }
+  return fastest;
+}
+
+[[nodiscard]] inline CublasPlan plan_cublas(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
+                                            const LibraryOptions& options, const gpu::Queue<CudaRuntime>& queue) {
+  const RelaxedCapture relaxed{};
+  const CublasCandidates candidates =
+      candidates_of(handle, problem, gemm, options, queue.allowance().bytes, options.autotune ? most_candidates : 1);
+  if (candidates.count == 0) return {};
+  const int chosen =
+      options.autotune && candidates.count > 1 ? fastest_of(candidates, handle, problem, gemm, queue) : 0;
+  const auto& result = candidates.results[static_cast<std::size_t>(chosen)];
+  return {result.algo, result.workspaceSize, true};
+}
+
+} // namespace twill::inline v0::cuda::detail
+
+namespace twill::inline v0::cuda {
+
+/// Computes a product on a queue's stream; false, and nothing done, when the library does not do such products (integers,
+/// overlapping rows, an epilogue for these types and alignments): compute it by other means then.
+/// throws: GpuError naming the call, the library's words and the product
+[[nodiscard]] inline bool try_gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& gemm) {
+  if (!refusal(gemm).empty()) return false;
+  LibraryOptions options = library_options();
+  gpu::Capturing capturing = gpu::Capturing::no;
+  if (options.autotune) {
+    gpu::check<CudaRuntime>(CudaRuntime::capturing(queue.stream(), &capturing), "cudaStreamIsCapturing",
+                            queue.device());
+    // nothing can be timed while it is only recorded
+    options.autotune = !options.is_deterministic && capturing == gpu::Capturing::no;
+  }
+  detail::CublasDevice& state = detail::cublas_of(queue.device());
+  const cublasLtHandle_t handle = detail::handle_of(state, queue.device(), gemm);
+  detail::CublasProblem problem(gemm, options, queue.device());
+  const unsigned option_bits =
+      (options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) | (options.allows_tf32 ? 4U : 0U);
+  const detail::CublasPlan plan = state.plans.find_or_make(
+      key_of(gemm, option_bits), [&] { return detail::plan_cublas(handle, problem, gemm, options, queue); });
+  if (!plan.exists) return false;
+  problem.check(detail::run_cublas(handle, problem, gemm, gemm.c, plan.algorithm, queue), "cublasLtMatmul");
+  return true;
+}
+
+/// The same, for callers who have no other means.
+/// throws: GpuError also when the library does not do such products
+inline void gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& product) {
+  if (const std::string_view reason = refusal(product); !reason.empty())
+    throw ValueError(join_text({"gemm: ", reason, "; ", to_string(product)}));
+  if (!try_gemm(queue, product))
+    detail::fail_cublas(CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic", queue.device(), product);
+}
+
+} // namespace twill::inline v0::cuda
