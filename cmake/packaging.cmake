@@ -15,4 +15,5 @@ configure_package_config_file(cmake/twillConfig.cmake.in ${PROJECT_BINARY_DIR}/c
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake ${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
+              cmake/cuda_libraries.cmake
         DESTINATION ${package_dir})

@@ -28,7 +28,7 @@ def is_public(root: Path, header: str) -> bool:
 
 
 def is_of_gpus(header: str) -> bool:
-    return "/gpu/" in header or header.endswith(".cuh")
+    return "/gpu/" in header or "/cuda/" in header or header.endswith(".cuh")
 
 
 def wanted(root: Path, layer: str) -> list[str]:

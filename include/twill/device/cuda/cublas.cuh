@@ -13,6 +13,7 @@
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/runtime.cuh>
+#include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
 
@@ -46,7 +47,7 @@ static_assert(library_epilogue(GemmEpilogue::gelu_gradient_bias) == CUBLASLT_EPI
 static_assert(library_epilogue(GemmEpilogue::sum_left) == CUBLASLT_EPILOGUE_BGRADB);
 static_assert(library_epilogue(GemmEpilogue::sum_right) == CUBLASLT_EPILOGUE_BGRADA);
 
-TWILL_COLD [[noreturn]] inline void fail_cublas(cublasStatus_t status, std::string_view call, int device,
+[[noreturn]] TWILL_COLD inline void fail_cublas(cublasStatus_t status, std::string_view call, int device,
                                                 const Gemm& gemm) {
   throw GpuError(join_text({call, " on ", CudaRuntime::name, ":", device, ": ", cublasLtGetStatusName(status), ", ",
                             cublasLtGetStatusString(status), "; ", to_string(gemm)}),
@@ -146,13 +147,11 @@ private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-inline constexpr int most_devices = 64;
-
 /// One for each device and process, never destroyed.
 [[nodiscard]] TWILL_EXPORT inline CublasDevice& cublas_of(int device) {
-  static CublasDevice* const devices = new CublasDevice[most_devices];
-  if (device < 0 || device >= most_devices)
-    throw DeviceError(join_text({"cuBLASLt: device ", device, " is outside of [0, ", most_devices, ")"}));
+  static CublasDevice* const devices = new CublasDevice[max_devices];
+  if (device < 0 || device >= max_devices)
+    throw DeviceError(join_text({"cuBLASLt: device ", device, " is outside of [0, ", max_devices, ")"}));
   return devices[device];
 }
 
@@ -160,7 +159,7 @@ inline constexpr int most_devices = 64;
   const std::lock_guard lock(state.mutex);
   if (state.handle == nullptr) {
     const RelaxedCapture relaxed{};
-    gpu::check<CudaRuntime>(CudaRuntime::use_device(device), "cudaSetDevice", device);
+    const gpu::Using<CudaRuntime> scope{device};
     if (const cublasStatus_t status = cublasLtCreate(&state.handle); status != CUBLAS_STATUS_SUCCESS) {
       state.handle = nullptr;
       fail_cublas(status, "cublasLtCreate", device, gemm);
@@ -233,7 +232,7 @@ struct CublasCandidates {
     ~Scratch() {
       if (end != nullptr) cudaEventDestroy(end);
       if (begin != nullptr) cudaEventDestroy(begin);
-      if (memory != nullptr) CudaRuntime::release(memory);
+      if (memory != nullptr) static_cast<void>(CudaRuntime::release(memory));
     }
   } scratch{};
   if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0) {

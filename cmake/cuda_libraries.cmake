@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where CUDA's libraries lie: used by twill's own build and by twillConfig.cmake, so that a package finds on the machine that
+# uses it what the build would find there. The system's come first, then the toolkit's.
+
+# Sets TWILL_CUBLASLT_LIBRARY, and for each of CUDNN and NCCL: TWILL_HAS_<name>, TWILL_<name>_LIBRARY and, when its header is
+# not the toolkit's, TWILL_<name>_EXTRA_INCLUDE_DIR.
+macro(twill_find_cuda_libraries)
+  set(twill_cuda_roots $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
+  if(CMAKE_CUDA_COMPILER)
+    get_filename_component(twill_nvcc_folder ${CMAKE_CUDA_COMPILER} DIRECTORY)
+    list(PREPEND twill_cuda_roots ${twill_nvcc_folder}/..)
+  endif()
+  set(twill_cuda_search PATHS ${twill_cuda_roots} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+  find_library(TWILL_CUBLASLT_LIBRARY NAMES cublasLt ${twill_cuda_search})
+  find_library(TWILL_CUDNN_LIBRARY NAMES cudnn ${twill_cuda_search})
+  find_library(TWILL_NCCL_LIBRARY NAMES nccl ${twill_cuda_search})
+  find_path(TWILL_CUDNN_INCLUDE_DIR cudnn_graph.h PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
+  find_path(TWILL_NCCL_INCLUDE_DIR nccl.h PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
+  foreach(twill_library IN ITEMS CUDNN NCCL)
+    set(TWILL_HAS_${twill_library} FALSE)
+    set(TWILL_${twill_library}_EXTRA_INCLUDE_DIR "")
+    if(TWILL_${twill_library}_LIBRARY AND TWILL_${twill_library}_INCLUDE_DIR)
+      set(TWILL_HAS_${twill_library} TRUE)
+      # nvcc finds the toolkit's own headers by itself, and in an order that must not be disturbed
+      if(NOT EXISTS ${TWILL_${twill_library}_INCLUDE_DIR}/cuda_runtime.h)
+        set(TWILL_${twill_library}_EXTRA_INCLUDE_DIR ${TWILL_${twill_library}_INCLUDE_DIR})
+      endif()
+    endif()
+  endforeach()
+  mark_as_advanced(TWILL_CUBLASLT_LIBRARY TWILL_CUDNN_LIBRARY TWILL_CUDNN_INCLUDE_DIR TWILL_NCCL_LIBRARY
+                   TWILL_NCCL_INCLUDE_DIR)
+endmacro()
