@@ -1,0 +1,142 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a launch walks its grid and how each operand is reached, decided by comparing what memory accesses each way would cost.
+// Rows are walked in chunks of neighbouring elements, so that aligned operands move by vectors; where hardly anything is
+// aligned, a chunk's elements lie a row's worth of chunks apart instead, so that neighbouring threads still touch neighbouring
+// elements; and where rows are short or odd, the grid is flattened and the operands that do not flatten divide.
+// Read next: kernel/gpu/elementwise.hpp.
+
+#include <twill/core/shape.hpp>
+#include <twill/kernel/gpu/arrange.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// The ways to walk a grid.
+enum class Way : std::uint8_t { rows, interleaved_rows, flattened };
+
+namespace detail {
+
+/// The bytes that one access takes of an operand: `Words::unit_bytes`.
+[[nodiscard]] constexpr int unit_bytes(int bytes, int lanes) {
+  const int all = bytes * lanes;
+  const int most = bytes == 1 ? 4 : 16;
+  return all < most ? all : most;
+}
+
+/// Whether whole chunks of an operand can move at once along rows of stride 1 with these strides between rows.
+[[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int last, int lanes) {
+  const std::int64_t unit = unit_bytes(bound.facts[operand].bytes, lanes);
+  auto together = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(bound.operands[operand].data));
+  bool aligned = together % unit == 0;
+  for (int axis = first; axis < last; ++axis)
+    aligned = aligned && (grid[axis] == 1 || bound.stride(operand, axis) * bound.facts[operand].bytes % unit == 0);
+  return aligned;
+}
+
+/// Whether an operand walks the dimensions [first, rank) as one.
+[[nodiscard]] constexpr bool is_flat(const Grid& grid, const Bound& bound, int operand, int first) {
+  for (int axis = first; axis + 1 < grid.rank; ++axis)
+    if (bound.stride(operand, axis) != bound.stride(operand, axis + 1) * grid[axis + 1]) return false;
+  return true;
+}
+
+/// How an operand would be reached.
+[[nodiscard]] inline Mode mode_of(const Grid& grid, const Bound& bound, int operand, int first, int lanes, Way way) {
+  const OperandFacts& facts = bound.facts[operand];
+  if (!facts.moves()) return Mode::broadcast;
+  if (way == Way::flattened && !is_flat(grid, bound, operand, first)) return Mode::indexed;
+  const std::int64_t stride = bound.stride(operand, grid.rank - 1);
+  if (stride == 0 && facts.kind == LineKind::input && facts.access != Access::contiguous) return Mode::broadcast;
+  const bool can_vector = facts.kind == LineKind::output || (facts.kind == LineKind::input && facts.access != Access::uniform);
+  const int outer = way == Way::flattened ? grid.rank - 1 : first; // a flattened operand has one row
+  if (way != Way::interleaved_rows && stride == 1 && can_vector &&
+      is_aligned(grid, bound, operand, outer, grid.rank - 1, lanes))
+    return Mode::vector;
+  return Mode::stepped;
+}
+
+/// What a way costs, in accesses for a chunk, scaled by what rows that end within a chunk waste.
+[[nodiscard]] inline std::int64_t cost_of(const Grid& grid, const Bound& bound, int first, int lanes, Way way) {
+  std::int64_t cost = 0;
+  for (int o = 0; o < bound.count; ++o) {
+    const Mode mode = mode_of(grid, bound, o, first, lanes, way);
+    if (!bound.facts[o].in_memory()) {
+      cost += mode == Mode::indexed ? lanes : 0;
+      continue;
+    }
+    const bool neighbours = magnitude(bound.stride(o, grid.rank - 1)) <= 1 && way == Way::interleaved_rows;
+    cost += mode == Mode::vector || mode == Mode::broadcast ? 1
+            : mode == Mode::indexed                         ? 2 * lanes
+            : neighbours                                    ? 2
+                                                            : lanes;
+  }
+  if (way == Way::flattened) return cost * 1024;
+  const std::int64_t n = grid[grid.rank - 1];
+  return cost * 1024 * ((n + lanes - 1) / lanes) * lanes / n;
+}
+
+} // namespace detail
+
+/// The cheapest way to walk the dimensions [first, rank) of an arranged grid without empty dimensions.
+[[nodiscard]] inline Way choose_way(const Grid& grid, const Bound& bound, int first, int lanes) {
+  Way best = Way::rows;
+  std::int64_t least = detail::cost_of(grid, bound, first, lanes, best);
+  for (const Way way : {Way::interleaved_rows, Way::flattened}) {
+    if (way == Way::flattened && grid.rank - first < 2) continue;
+    const std::int64_t cost = detail::cost_of(grid, bound, first, lanes, way);
+    if (cost >= least) continue;
+    least = cost;
+    best = way;
+  }
+  return best;
+}
+
+/// Fills in a walk over the dimensions [first, rank) and its operands. The dimensions fit (`too_large_along`), none is empty,
+/// and there is at least one. Dimension 0, where it is before `first`, is what a column program reduces: `down`.
+inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes, Way way, Walk& walk,
+                      OperandParameters* parameters) {
+  const int last = grid.rank - 1;
+  std::int64_t length = grid[last];
+  walk.rank = 1;
+  if (way == Way::flattened) {
+    walk.index_rank = 0;
+    length = 1;
+    for (int axis = last; axis >= first; --axis) {
+      walk.index_extents[walk.index_rank++] = Divisor{static_cast<std::uint32_t>(grid[axis])};
+      length *= grid[axis];
+    }
+  }
+  const std::int64_t row_chunks = (length + lanes - 1) / lanes;
+  std::int64_t chunks = row_chunks;
+  walk.length = static_cast<std::int32_t>(length);
+  walk.lead = way == Way::interleaved_rows ? 1 : lanes;
+  walk.spacing = way == Way::interleaved_rows ? static_cast<std::int32_t>(row_chunks) : 1;
+  walk.extents[0] = Divisor{static_cast<std::uint32_t>(row_chunks)};
+  if (way != Way::flattened)
+    for (int axis = last - 1; axis >= first; --axis) {
+      walk.extents[walk.rank++] = Divisor{static_cast<std::uint32_t>(grid[axis])};
+      chunks *= grid[axis];
+    }
+  walk.chunks = static_cast<std::uint32_t>(chunks);
+  for (int o = 0; o < bound.count; ++o) {
+    OperandParameters& to = parameters[o];
+    to.data = static_cast<std::byte*>(bound.operands[o].data);
+    to.bits = bound.operands[o].bits;
+    to.mode = detail::mode_of(grid, bound, o, first, lanes, way);
+    if (!bound.facts[o].moves()) continue;
+    to.down = first > 0 ? bound.stride(o, 0) : 0;
+    const auto along = static_cast<std::int32_t>(bound.stride(o, last));
+    to.step = along * walk.spacing;
+    to.strides[0] = to.mode == Mode::indexed ? along : along * walk.lead;
+    for (int axis = last - 1; axis >= first; --axis)
+      to.strides[last - axis] = static_cast<std::int32_t>(bound.stride(o, axis));
+  }
+}
+
+} // namespace twill::inline v0::kernel::gpu
