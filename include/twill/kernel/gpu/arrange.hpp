@@ -49,6 +49,18 @@ struct Bound {
   }
 };
 
+/// A program's operands for a plan to change.
+template <class P> class OperandCopies {
+public:
+  explicit OperandCopies(const Operand* operands) {
+    for (int o = 0; o < summary_of<P>.operands; ++o) operands_[static_cast<std::size_t>(o)] = operands[o];
+  }
+  [[nodiscard]] Bound bound() { return {operand_facts_of<P>.data(), operands_.data(), summary_of<P>.operands}; }
+
+private:
+  std::array<Operand, operand_facts_of<P>.size()> operands_;
+};
+
 namespace detail {
 
 [[nodiscard]] constexpr std::int64_t magnitude(std::int64_t x) { return x < 0 ? -x : x; }
@@ -90,6 +102,12 @@ constexpr void swap_axes(Grid& grid, const Bound& bound, int a, int b) {
 /// Drops, sorts and merges the dimensions [first, last); what stands behind moves up. At least one of them remains, perhaps
 /// of one element. Which index an element has changes, which elements of the operands meet does not.
 constexpr void arrange(Grid& grid, const Bound& bound, int first, int last, bool sorts) {
+  if (last == first) { // a scalar, or columns of a vector
+    grid[grid.rank] = 1;
+    for (int o = 0; o < bound.count; ++o) bound.stride(o, grid.rank) = 0;
+    ++grid.rank;
+    return;
+  }
   int end = first;
   for (int axis = first; axis < last; ++axis)
     if (grid[axis] != 1) detail::move_axis(grid, bound, axis, end++);
@@ -108,7 +126,7 @@ constexpr void arrange(Grid& grid, const Bound& bound, int first, int last, bool
   }
   if (end > first) {
     end = kept + 1;
-  } else if (last > first) { // all of one element
+  } else { // all of one element
     grid[first] = 1;
     for (int o = 0; o < bound.count; ++o) bound.stride(o, first) = 0;
     end = first + 1;
@@ -131,7 +149,8 @@ inline constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - (1 << 20
   for (int o = 0; o < bound.count && fits; ++o) {
     if (!bound.facts[o].moves()) continue;
     std::int64_t reach = 0;
-    for (int axis = first; axis < grid.rank; ++axis) reach += (grid[axis] - 1) * detail::magnitude(bound.stride(o, axis));
+    for (int axis = first; axis < grid.rank; ++axis)
+      reach += (grid[axis] - 1) * detail::magnitude(bound.stride(o, axis));
     fits = reach < most;
   }
   if (fits) return -1;
@@ -164,8 +183,7 @@ constexpr void advance(const Bound& bound, int axis, std::int64_t steps) {
 
 /// Calls `launch(grid)` for pieces that fit, one after another; the operands are those of the piece while it runs. Only the
 /// dimensions from `first` on are cut and count.
-template <class F>
-void in_pieces(const Grid& grid, const Bound& bound, int first, std::int64_t most, const F& launch) {
+template <class F> void in_pieces(const Grid& grid, const Bound& bound, int first, std::int64_t most, const F& launch) {
   const int axis = too_large_along(grid, bound, first, most);
   if (axis < 0) return launch(grid);
   constexpr std::int64_t granule = 64; // so that the second half is as aligned as the first

@@ -6,9 +6,12 @@
 // out of its row goes element by element. An output may lie exactly over an input: what is stored was loaded by the same
 // thread before. Read next: kernel/gpu/plan.hpp.
 
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/gpu/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -81,5 +84,32 @@ private:
     (L::template keep<O, K>(results, lane), ...);
   }
 };
+
+/// The blocks and threads that run so many chunks: blocks of 256 threads, smaller ones while processors would be idle.
+[[nodiscard]] constexpr twill::gpu::LaunchShape elementwise_shape(std::uint32_t chunks, int chunks_of_thread,
+                                                                  int processors) {
+  const auto own = static_cast<std::uint32_t>(chunks_of_thread);
+  const std::uint32_t workers = (chunks + own - 1) / own;
+  std::uint32_t threads = 256;
+  while (threads > 64 && workers / threads < 2 * static_cast<std::uint32_t>(processors)) threads /= 2;
+  return {.blocks = (workers + threads - 1) / threads, .threads = threads};
+}
+
+/// Runs an elementwise program over a grid. An output may lie exactly where an input lies.
+/// throws: what `enqueue` throws    cost: one kernel, unless offsets pass 2^31
+template <class P, class Queue> void run_elementwise(const Queue& queue, Grid grid, const Operand* operands) {
+  using Body = Elementwise<P>;
+  if (grid.elements() == 0) return;
+  OperandCopies<P> copies{operands};
+  const Bound bound = copies.bound();
+  arrange(grid, bound, 0, grid.rank, true);
+  in_pieces(grid, bound, 0, most_elements, [&](const Grid& piece) {
+    typename Body::Own parameters{};
+    plan_walk(piece, bound, 0, Body::L::lanes, choose_way(piece, bound, 0, Body::L::lanes), parameters.walk,
+              parameters.operands);
+    enqueue(queue, Body{}, elementwise_shape(parameters.walk.chunks, Body::chunks, queue.properties().processors),
+            parameters);
+  });
+}
 
 } // namespace twill::inline v0::kernel::gpu

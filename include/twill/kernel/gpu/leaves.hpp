@@ -102,10 +102,10 @@ template <int Count> struct Cursor {
 
 /// How far lane K's element lies from what the cursor points at.
 template <int K>
-[[nodiscard]] constexpr std::int32_t lane_offset(const OperandParameters& operand, const Walk& walk,
+[[nodiscard]] constexpr std::int64_t lane_offset(const OperandParameters& operand, const Walk& walk,
                                                  const Place& place) {
   if (operand.mode == Mode::indexed) return indexed_offset(operand, walk, place.first + K * walk.spacing);
-  return K * operand.step;
+  return std::int64_t{K} * operand.step;
 }
 
 /// Whether the chunk moves in one access.

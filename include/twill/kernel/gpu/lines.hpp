@@ -210,7 +210,8 @@ template <class P> struct Lines {
       value_of<I>(lane) = immediate<I>(parameters);
     } else if constexpr (own.kind == LineKind::iota) {
       const OperandParameters& operand = parameters.operands[own.operand];
-      value_of<I>(lane) = cursor.number[own.operand] + lane_offset<K>(operand, parameters.walk, place);
+      value_of<I>(lane) = cursor.number[own.operand];
+      if (is_alive<K>(parameters.walk, place)) value_of<I>(lane) += lane_offset<K>(operand, parameters.walk, place);
     } else if constexpr (own.kind == LineKind::gather) {
       const OperandParameters& operand = parameters.operands[own.operand];
       value_of<I>(lane) = Computed<I>{};

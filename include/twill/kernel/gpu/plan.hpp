@@ -30,7 +30,8 @@ namespace detail {
 }
 
 /// Whether whole chunks of an operand can move at once along rows of stride 1 with these strides between rows.
-[[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int last, int lanes) {
+[[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int last,
+                                     int lanes) {
   const std::int64_t unit = unit_bytes(bound.facts[operand].bytes, lanes);
   auto together = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(bound.operands[operand].data));
   bool aligned = together % unit == 0;
@@ -53,7 +54,8 @@ namespace detail {
   if (way == Way::flattened && !is_flat(grid, bound, operand, first)) return Mode::indexed;
   const std::int64_t stride = bound.stride(operand, grid.rank - 1);
   if (stride == 0 && facts.kind == LineKind::input && facts.access != Access::contiguous) return Mode::broadcast;
-  const bool can_vector = facts.kind == LineKind::output || (facts.kind == LineKind::input && facts.access != Access::uniform);
+  const bool can_vector =
+      facts.kind == LineKind::output || (facts.kind == LineKind::input && facts.access != Access::uniform);
   const int outer = way == Way::flattened ? grid.rank - 1 : first; // a flattened operand has one row
   if (way != Way::interleaved_rows && stride == 1 && can_vector &&
       is_aligned(grid, bound, operand, outer, grid.rank - 1, lanes))
