@@ -96,14 +96,15 @@ private:
 }
 
 /// Runs an elementwise program over a grid. An output may lie exactly where an input lies.
-/// throws: what `enqueue` throws    cost: one kernel, unless offsets pass 2^31
-template <class P, class Queue> void run_elementwise(const Queue& queue, Grid grid, const Operand* operands) {
+/// throws: what `enqueue` throws    cost: one kernel, unless offsets pass `most`
+template <class P, class Queue>
+void run_elementwise(const Queue& queue, Grid grid, const Operand* operands, std::int64_t most = most_elements) {
   using Body = Elementwise<P>;
   if (grid.elements() == 0) return;
   OperandCopies<P> copies{operands};
   const Bound bound = copies.bound();
   arrange(grid, bound, 0, grid.rank, true);
-  in_pieces(grid, bound, 0, most_elements, [&](const Grid& piece) {
+  in_pieces(grid, bound, 0, most, [&](const Grid& piece) {
     typename Body::Own parameters{};
     plan_walk(piece, bound, 0, Body::L::lanes, choose_way(piece, bound, 0, Body::L::lanes), parameters.walk,
               parameters.operands);

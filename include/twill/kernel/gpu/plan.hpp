@@ -65,6 +65,9 @@ namespace detail {
 
 /// What a way costs, in accesses for a chunk, scaled by what rows that end within a chunk waste.
 [[nodiscard]] inline std::int64_t cost_of(const Grid& grid, const Bound& bound, int first, int lanes, Way way) {
+  const std::int64_t n = grid[grid.rank - 1];
+  const std::int64_t row_chunks = (n + lanes - 1) / lanes;
+  const bool may_interleave = way == Way::interleaved_rows && row_chunks >= 8; // shorter runs fill no sector of memory
   std::int64_t cost = 0;
   for (int o = 0; o < bound.count; ++o) {
     const Mode mode = mode_of(grid, bound, o, first, lanes, way);
@@ -72,15 +75,14 @@ namespace detail {
       cost += mode == Mode::indexed ? lanes : 0;
       continue;
     }
-    const bool neighbours = magnitude(bound.stride(o, grid.rank - 1)) <= 1 && way == Way::interleaved_rows;
+    const bool neighbours = may_interleave && magnitude(bound.stride(o, grid.rank - 1)) <= 1;
     cost += mode == Mode::vector || mode == Mode::broadcast ? 1
             : mode == Mode::indexed                         ? 2 * lanes
             : neighbours                                    ? 2
                                                             : lanes;
   }
   if (way == Way::flattened) return cost * 1024;
-  const std::int64_t n = grid[grid.rank - 1];
-  return cost * 1024 * ((n + lanes - 1) / lanes) * lanes / n;
+  return cost * 1024 * row_chunks * lanes / n;
 }
 
 } // namespace detail

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a fused program on a GPU: `kernel::launch(program, device, grid, operands)` comes here when a device's kernels start
+// through a queue. The shape of the program decides which kernel. Operands are copied into the launch, so the caller's may go
+// at once. Read next: kernel/gpu/elementwise.hpp, kernel/gpu/columns.hpp, kernel/gpu/rows.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/summary.hpp>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// Runs a row program: kernel/gpu/rows.hpp.
+template <class P, twill::gpu::Runtime R>
+void run_row_program(P program, const twill::gpu::Queue<R>& queue, const Grid& grid, const Operand* operands);
+
+template <class P, class Queue> void run_columns(const Queue& queue, Grid grid, const Operand* operands);
+
+} // namespace twill::inline v0::kernel::gpu
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Runs the program at every index of the grid, after what the queue was given before; returns at once.
+/// An output may lie exactly where an input lies. throws: GpuError
+template <class... Lines, twill::gpu::Runtime R>
+void run(Program<Lines...> program, const twill::gpu::Queue<R>& queue, const Grid& grid, const Operand* operands) {
+  using P = Program<Lines...>;
+  if constexpr (summary_of<P>.shape == KernelShape::elementwise)
+    gpu::run_elementwise<P>(queue, grid, operands);
+  else if constexpr (summary_of<P>.shape == KernelShape::row)
+    gpu::run_row_program(program, queue, grid, operands);
+  else
+    gpu::run_columns<P>(queue, grid, operands);
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
