@@ -20,13 +20,16 @@
 #include <twill/device/gpu/stream.hpp>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/product.cuh>
+#include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/radix.hpp>
 #include <twill/kernel/gpu/scan.hpp>
