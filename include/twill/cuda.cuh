@@ -17,6 +17,7 @@
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/product.cuh>
@@ -36,4 +37,6 @@
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/gpu/tile.hpp>
+#include <twill/memory/gpu/capture.hpp>
+#include <twill/memory/gpu/stream.hpp>
 #include <twill/twill.hpp>

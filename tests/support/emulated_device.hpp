@@ -26,6 +26,7 @@ struct TWILL_EXPORT Emulated {
 
   using Runtime = EmulatedRuntime;
   using Upstream = gpu::SegmentUpstream<EmulatedRuntime>;
+  using PoolStreams = gpu::PoolStreams<EmulatedRuntime>;
   using Event = gpu::Event<EmulatedRuntime>;
   static constexpr std::string_view kind = "emulated";
   static constexpr bool has_memory = true;

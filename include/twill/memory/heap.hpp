@@ -129,10 +129,11 @@ public:
     std::size_t all_bytes = 0;
     std::size_t smallest_bytes = 0; ///< of the segments with at least `wanted` bytes; 0 when there is none
   };
-  [[nodiscard]] Returnable returnable(std::size_t wanted) const noexcept {
+  template <class Predicate>
+  [[nodiscard]] Returnable returnable(std::size_t wanted, Predicate may_return) const noexcept {
     Returnable found{};
     for (const Segment* segment = segments; segment != nullptr; segment = segment->next) {
-      if (!is_returnable(*segment)) continue;
+      if (!is_returnable(*segment) || !may_return(*segment->first)) continue;
       found.all_bytes += segment->bytes;
       if (segment->bytes >= wanted && (found.smallest_bytes == 0 || segment->bytes < found.smallest_bytes))
         found.smallest_bytes = segment->bytes;

@@ -54,9 +54,10 @@ public:
     }
   }
 
-  /// A block of at least that many bytes with one owner, for use on the device's own stream.
+  /// A block of at least that many bytes with one owner, for use on the device's own stream, or the one that the calling
+  /// thread works on where the policy knows of such.
   /// throws: OutOfMemoryError; std::bad_alloc when the host has no room for records    cost: about 10 ns when cached
-  [[nodiscard]] Block* allocate(std::size_t bytes) { return allocate_in(arenas_.main(), bytes); }
+  [[nodiscard]] Block* allocate(std::size_t bytes) { return allocate_in(arenas_.current(lock_), bytes); }
 
   /// The same for work on another stream.
   [[nodiscard]] Block* allocate(std::size_t bytes, typename Streams::Stream stream) requires several_streams {
@@ -94,6 +95,12 @@ public:
 
   /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.
   void forget_stream(typename Streams::Stream stream) requires several_streams { arenas_.forget(stream, heap_, lock_); }
+
+  /// The same for all streams that a predicate agrees to; what is queued on them ends before the event.
+  template <class Predicate, class Event>
+  void forget_streams(Predicate agrees, const Event& last) requires several_streams {
+    arenas_.forget_all(agrees, last, heap_, lock_);
+  }
 
   /// Returns every segment that nothing uses to upstream, after the device has finished with it; tells how many bytes.
   std::size_t empty_cache() {
@@ -199,6 +206,7 @@ private:
     if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
     enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
     for (const Stage stage : {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
+      if (stage != Stage::fresh && !arenas_.may_wait()) break;
       if (stage == Stage::after_returning_what_fits) {
         note_retry(segment_bytes);
         if (return_what_fits(segment_bytes) == 0) continue;
@@ -268,7 +276,7 @@ private:
     {
       std::lock_guard guard{lock_};
       put_back_recent();
-      const auto cached = heap_.returnable(bytes);
+      const auto cached = heap_.returnable(bytes, [this](const Block& block) { return arenas_.may_return(block); });
       if (cached.all_bytes < bytes) return 0;
       smallest = cached.smallest_bytes;
     }
@@ -288,7 +296,7 @@ private:
       std::lock_guard guard{lock_};
       put_back_recent();
       for (Segment* segment = heap_.segments; segment != nullptr; segment = segment->next) {
-        if (!heap_.is_returnable(*segment) || !agrees(*segment)) continue;
+        if (!heap_.is_returnable(*segment) || !arenas_.may_return(*segment->first) || !agrees(*segment)) continue;
         heap_.unlist(*segment->first);
         segment->first->next_free = std::exchange(chain, segment->first);
       }

@@ -20,14 +20,24 @@
 
 namespace twill::inline v0::memory {
 
-/// Which pool a kind of device has; a kind with several streams specialises it.
+namespace detail {
+template <class D> struct StreamsOf { using type = DeviceStream<D>; };
+template <class D>
+requires requires { typename D::PoolStreams; }
+struct StreamsOf<D> {
+  using type = typename D::PoolStreams;
+};
+} // namespace detail
+
+/// Which pool a kind of device has; a kind with several streams says so by `D::PoolStreams`.
 template <class D> struct PoolOf {
-  using type = Pool<typename D::Upstream, DeviceStream<D>>;
+  using Streams = typename detail::StreamsOf<D>::type;
+  using type = Pool<typename D::Upstream, Streams>;
   [[nodiscard]] static type* make(const D& device) {
     if constexpr (std::constructible_from<typename D::Upstream, const D&>) {
-      return new type{to_string(device), typename D::Upstream(device), DeviceStream<D>{device}};
+      return new type{to_string(device), typename D::Upstream(device), Streams{device}};
     } else {
-      return new type{to_string(device), typename D::Upstream{}, DeviceStream<D>{device}};
+      return new type{to_string(device), typename D::Upstream{}, Streams{device}};
     }
   }
 };

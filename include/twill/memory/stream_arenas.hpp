@@ -28,6 +28,9 @@ public:
   explicit StreamArenas(Streams streams) : streams_{std::move(streams)} {}
   [[nodiscard]] Streams& streams() { return streams_; }
   [[nodiscard]] StreamArena<Sizes, Streams>& main() { return main_; }
+  [[nodiscard]] StreamArena<Sizes, Streams>& current(Lock&) { return main_; }
+  [[nodiscard]] static bool may_wait() { return true; }
+  [[nodiscard]] static bool may_return(const Block&) { return true; }
 
 private:
   Streams streams_;
@@ -49,6 +52,27 @@ public:
   [[nodiscard]] Streams& streams() { return streams_; }
   [[nodiscard]] ArenaType& main() { return *arenas_.front(); }
 
+  /// The arena of the stream that the calling thread works on.
+  [[nodiscard]] ArenaType& current(Lock& lock) {
+    if constexpr (requires { streams_.current_stream(); }) {
+      const Stream stream = streams_.current_stream();
+      if (!(stream == main().stream)) [[unlikely]]
+        return of(stream, lock);
+    }
+    return main();
+  }
+
+  /// Whether the caller may wait for the device now.
+  [[nodiscard]] bool may_wait() const {
+    if constexpr (requires { streams_.may_wait(); }) return streams_.may_wait();
+    return true;
+  }
+
+  /// Whether upstream may have a free block back: not while its arena is somebody's own.
+  [[nodiscard]] bool may_return(const Block& block) const {
+    return may_share(static_cast<const ArenaType&>(*block.home), *arenas_.front());
+  }
+
   /// The arena of a stream, made at first use.
   [[nodiscard]] ArenaType& of(Stream stream, Lock& lock) {
     {
@@ -66,7 +90,7 @@ public:
   /// Under the lock: the first free block in another stream's arena that fits.
   [[nodiscard]] Block* take_from_others(const ArenaType& arena, Heap<Sizes>& heap, bool small, std::size_t rounded) {
     for (const auto& other : arenas_)
-      if (other.get() != &arena)
+      if (other.get() != &arena && may_share(*other, arena))
         if (Block* block = heap.take(*other, small, rounded)) return block;
     return nullptr;
   }
@@ -126,7 +150,22 @@ public:
   /// The stream is about to die: fences its blocks by what is queued now, and makes the default stream their home.
   void forget(Stream stream, Heap<Sizes>& heap, Lock& lock) {
     if (stream == main().stream) return;
-    const Event last = streams_.record(stream);
+    forget(stream, streams_.record(stream), heap, lock);
+  }
+
+  /// The same for all streams that a predicate agrees to.
+  template <class Predicate> void forget_all(Predicate agrees, const Event& last, Heap<Sizes>& heap, Lock& lock) {
+    std::vector<Stream> dead;
+    {
+      std::lock_guard guard{lock};
+      dead.reserve(arenas_.size());
+      for (const auto& arena : arenas_)
+        if (agrees(arena->stream)) dead.push_back(arena->stream);
+    }
+    for (const Stream& stream : dead) forget(stream, last, heap, lock);
+  }
+
+  void forget(Stream stream, const Event& last, Heap<Sizes>& heap, Lock& lock) {
     std::unique_ptr<ArenaType> dead;
     std::lock_guard guard{lock};
     ArenaType* arena = find(stream);
@@ -173,7 +212,9 @@ public:
   /// Waits for all streams and gathers every free block, without fences, in the default stream's arena.
   void settle(Heap<Sizes>& heap, Lock& lock) {
     Taken taken{*this, heap, lock};
-    taken.take([&](const Block& block) { return block.stream_use != nullptr || block.home != &main(); });
+    taken.take([&](const Block& block) {
+      return (block.stream_use != nullptr || block.home != &main()) && may_return(block);
+    });
     if (taken.blocks.empty()) return;
     streams_.synchronize();
     for (Block* block : taken.blocks) {
@@ -185,6 +226,12 @@ public:
   }
 
 private:
+  [[nodiscard]] bool may_share(const ArenaType& left, const ArenaType& right) const {
+    if constexpr (requires { streams_.may_share(left.stream, right.stream); })
+      return streams_.may_share(left.stream, right.stream);
+    return true;
+  }
+
   /// What a block remembers of other streams. Most blocks have none.
   struct Use {
     std::vector<Stream> users;

@@ -23,6 +23,7 @@ struct TWILL_EXPORT Cuda {
 
   using Runtime = CudaRuntime;
   using Upstream = gpu::SegmentUpstream<CudaRuntime>;
+  using PoolStreams = gpu::PoolStreams<CudaRuntime>;
   using Event = gpu::Event<CudaRuntime>;
   static constexpr std::string_view kind = "cuda";
   static constexpr bool has_memory = true;

@@ -23,11 +23,14 @@ void copy_with_host(const D& device, Cpu host, void* to, const void* from, std::
   if (bytes == 0) return;
   // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind.
   const bool inside_task = twill::detail::current_worker != nullptr;
-  if (!inside_task) record(host).wait();
+  const bool recorded = recorded_graph<R>() != 0;
+  if (recorded && !options.non_blocking) require_no_recording<R>("copy_bytes", device.index);
+  if (!inside_task && !recorded) record(host).wait();
   auto& state = state_of(device);
   const auto stream = current_stream(state).queue.stream();
   const Using<R> scope{device.index};
   check<R>(R::copy(to, from, bytes, stream), "copy", device.index);
+  if (recorded) return; // each launch of the graph copies between these addresses
   if (!options.non_blocking || inside_task) {
     check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
   } else {

@@ -5,6 +5,7 @@
 // with the last one and serves again. An event of no device has passed. Read next: device/gpu/stream.hpp.
 
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/scope.hpp>
 
 #include <atomic>
 #include <utility>
@@ -36,17 +37,20 @@ public:
   }
   ~Event() { drop(); }
 
-  /// Whether all work before it is done. throws: GpuError when the device failed meanwhile
+  /// Whether all work before it is done. throws: GpuError when the device failed meanwhile, CaptureError
   [[nodiscard]] bool is_complete() const {
     if (record_ == nullptr) return true;
+    require_no_recording<R>("is_complete", state_->index());
     const Status status = R::query_event(record_->event);
     if (status != 0 && !R::is_not_ready(status)) fail<R>(status, "query_event", state_->index());
     return status == 0;
   }
 
-  /// Blocks the calling thread until it has passed. throws: GpuError when the device failed meanwhile
+  /// Blocks the calling thread until it has passed. throws: GpuError when the device failed meanwhile, CaptureError
   void wait() const {
-    if (record_ != nullptr) check<R>(R::synchronize_event(record_->event), "synchronize_event", state_->index());
+    if (record_ == nullptr) return;
+    require_no_recording<R>("wait", state_->index());
+    check<R>(R::synchronize_event(record_->event), "synchronize_event", state_->index());
   }
 
   /// Later work of a stream, of any device of the driver, comes after the event. throws: GpuError

@@ -57,7 +57,12 @@ template <Runtime R> struct StreamState {
 
   Allowance allowance{};
   Queue<R> queue;
-  StreamState* next = nullptr; ///< of the same device
+  StreamState* next = nullptr;       ///< of the same device
+  StreamState* next_spare = nullptr; ///< among those that nobody uses
+  std::atomic<bool> is_recording{false};
+  std::atomic<StreamState*> recorder{
+      nullptr}; ///< on which graphs for this stream are recorded, so that no other thread's
+                ///< work gets into them
 };
 
 /// An event of the driver, shared by handles; those that nobody holds are used again.
@@ -84,14 +89,7 @@ public:
     static_cast<void>(registered);
     const Using<R> scope{index};
     check<R>(R::read_properties(index, &properties_), "read_properties", index);
-    typename R::Stream stream{};
-    check<R>(R::create_stream(&stream), "create_stream", index);
-    try {
-      default_stream_ = &add_stream(stream);
-    } catch (...) {
-      static_cast<void>(R::destroy_stream(stream));
-      throw;
-    }
+    default_stream_ = &make_stream();
   }
   DeviceState(const DeviceState&) = delete;
   DeviceState& operator=(const DeviceState&) = delete;
@@ -108,6 +106,53 @@ public:
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
       if (each->queue.stream() == stream) return *each;
     return add_stream(stream);
+  }
+
+  /// A stream of twill's own. throws: GpuError
+  [[nodiscard]] TWILL_COLD StreamState<R>& make_stream() {
+    const Using<R> scope{index_};
+    typename R::Stream stream{};
+    check<R>(R::create_stream(&stream), "create_stream", index_);
+    try {
+      return add_stream(stream);
+    } catch (...) {
+      static_cast<void>(R::destroy_stream(stream));
+      throw;
+    }
+  }
+
+  /// A stream of twill's own that nobody else has, until it is given back. throws: GpuError
+  [[nodiscard]] StreamState<R>& borrow_stream() {
+    const std::lock_guard lock{recorders_mutex_};
+    if (StreamState<R>* spare = spare_streams_) {
+      spare_streams_ = spare->next_spare;
+      return *spare;
+    }
+    return make_stream();
+  }
+  void give_back_stream(StreamState<R>& stream) noexcept {
+    const std::lock_guard lock{recorders_mutex_};
+    stream.next_spare = spare_streams_;
+    spare_streams_ = &stream;
+  }
+
+  /// The stream on which graphs for another one are recorded, made at first use. throws: GpuError
+  [[nodiscard]] StreamState<R>& recorder_of(StreamState<R>& stream) {
+    const std::lock_guard lock{recorders_mutex_};
+    StreamState<R>* recorder = stream.recorder.load(std::memory_order_relaxed);
+    if (recorder == nullptr) stream.recorder = recorder = &make_stream();
+    return *recorder;
+  }
+
+  /// A stream for the driver's stream-ordered allocator, on which nothing else ever runs. throws: GpuError
+  [[nodiscard]] typename R::Stream memory_stream() {
+    const std::lock_guard lock{recorders_mutex_};
+    if (!has_memory_stream_) {
+      const Using<R> scope{index_};
+      check<R>(R::create_stream(&memory_stream_), "create_stream", index_);
+      has_memory_stream_ = true;
+    }
+    return memory_stream_;
   }
 
   /// Calls `f(StreamState&)` for every stream known so far.
@@ -180,6 +225,10 @@ private:
   StreamState<R>* default_stream_ = nullptr;
   std::atomic<StreamState<R>*> first_stream_{nullptr};
   std::mutex streams_mutex_{};
+  std::mutex recorders_mutex_{};
+  typename R::Stream memory_stream_{};
+  bool has_memory_stream_ = false;
+  StreamState<R>* spare_streams_ = nullptr;
   EventRecord<R>* spare_events_ = nullptr;
   std::mutex events_mutex_{};
   twill::detail::Worker host_;

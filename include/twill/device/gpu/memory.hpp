@@ -1,39 +1,80 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the pool of a GPU gets its segments: from the driver's plain allocator. Read next: memory/pool.hpp.
+// What the pool of a GPU stands on: segments from the driver, by its plain or its stream-ordered allocator, and the order of
+// several streams. A tensor belongs to the stream that its thread worked on when it was made, and its memory goes back there.
+// While a thread records a graph its tensors come from a part of the pool that stays the graph's own. Read next:
+// memory/stream_arenas.hpp, memory/gpu/capture.hpp.
 
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/stream.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <new>
 
+namespace twill::inline v0::memory {
+struct StreamPolicyKind; // by which a pool knows what `PoolStreams` is
+}
+
 namespace twill::inline v0::gpu {
+
+/// Where the pools of a driver's devices get their segments.
+enum class Source : unsigned char {
+  segments,       ///< the plain allocator, cudaMalloc: it waits for the device when segments are given back
+  stream_ordered, ///< the driver's own pool, cudaMallocAsync
+};
+
+namespace detail {
+/// 0 until somebody chose or the first pool was made, then 1 + the choice.
+template <Runtime R> TWILL_EXPORT inline constinit std::atomic<int> chosen_source{0};
+} // namespace detail
+
+/// The source in use, fixed by asking.
+template <Runtime R> [[nodiscard]] Source source_of_segments() {
+  int chosen = 0;
+  detail::chosen_source<R>.compare_exchange_strong(chosen, 1);
+  return static_cast<Source>(chosen == 0 ? 0 : chosen - 1);
+}
 
 template <Runtime R> class SegmentUpstream {
 public:
   template <class D>
   requires std::same_as<typename D::Runtime, R>
-  explicit SegmentUpstream(const D& device) : device_{device.index} {}
+  explicit SegmentUpstream(const D& device)
+      : device_{device.index}, state_{[](int index) -> DeviceState<R>& { return state_of(D{index}); }} {}
 
   /// throws: std::bad_alloc when the device has no room, GpuError for any other failure
   [[nodiscard]] void* allocate(std::size_t bytes) {
     const Using<R> scope{device_};
     void* memory = nullptr;
-    const Status status = R::allocate(&memory, bytes);
+    Status status = 0;
+    if (recorded_graph<R>() != 0) {
+      status = R::allocate_while_capturing(&memory, bytes);
+    } else if (source_of_segments<R>() == Source::segments) {
+      status = R::allocate(&memory, bytes);
+    } else {
+      const auto stream = state_(device_).memory_stream();
+      status = R::allocate_async(&memory, bytes, stream);
+      if (status == 0) check<R>(R::synchronize_stream(stream), "synchronize_stream", device_); // nothing else is there
+    }
     if (R::is_out_of_memory(status)) throw std::bad_alloc{};
     check<R>(status, "allocate", device_);
     return memory;
   }
 
-  /// Waits for the device, as the driver does. A device that failed loses its memory anyway.
+  /// The pool has waited for the device. One that failed loses its memory anyway.
   void release(void* memory, std::size_t) noexcept {
     if (detail::process_is_ending) return;
     try {
       const Using<R> scope{device_};
-      static_cast<void>(R::release(memory));
-    } catch (...) { // no context, no memory
+      static_cast<void>(R::release(memory)); // either allocator's
+    } catch (...) {                          // no context, no memory
     }
   }
 
@@ -53,6 +94,93 @@ private:
   }
 
   int device_;
+  DeviceState<R>& (*state_)(int);
+};
+
+/// To which part of a pool a block belongs: that of a stream, and of a recorded graph.
+template <Runtime R> struct StreamKey {
+  typename R::Stream stream{};
+  bool is_default = true; ///< twill's own stream of the device, whatever its handle
+  unsigned graph = 0;     ///< whose memory it is; 0 for memory that everybody shares
+
+  constexpr StreamKey() = default;
+  /// A stream as the driver knows it.
+  constexpr StreamKey(typename R::Stream given) : stream{given}, is_default{false} {}
+  friend bool operator==(const StreamKey&, const StreamKey&) = default;
+};
+
+/// The stream policy of a GPU's pool; the members are explained at `SeveralStreams`, memory/policies/streams.hpp.
+template <Runtime R> class PoolStreams {
+public:
+  using policy_kind = memory::StreamPolicyKind;
+  using Stream = StreamKey<R>;
+  using Event = gpu::Event<R>;
+  static constexpr bool several = true;
+
+  template <class D>
+  requires std::same_as<typename D::Runtime, R>
+  explicit PoolStreams(const D& device)
+      : device_{device.index}, state_{[](int index) -> DeviceState<R>& { return state_of(D{index}); }} {}
+
+  [[nodiscard]] static Stream default_stream() { return {}; }
+
+  /// That of the innermost guard of this thread.
+  [[nodiscard]] Stream current_stream() const {
+    Stream key{};
+    for (const auto* scope = detail::innermost_scope<R>; scope != nullptr; scope = scope->outer) {
+      if (scope->device != device_) continue;
+      if (scope->stream != &state_(device_).default_stream()) key = Stream{scope->stream->queue.stream()};
+      break;
+    }
+    key.graph = recorded_graph<R>();
+    return key;
+  }
+
+  /// Whether a free block may move between two parts of the pool.
+  [[nodiscard]] static bool may_share(const Stream& left, const Stream& right) {
+    return left.graph == 0 && right.graph == 0;
+  }
+  /// Whether anybody may wait for the device now.
+  [[nodiscard]] static bool may_wait() { return recorded_graph<R>() == 0; }
+
+  [[nodiscard]] Event record(const Stream& stream) { return {state_(device_), handle(stream)}; }
+  void wait(const Stream& stream, const Event& event) { event.hold(handle(stream), device_); }
+  [[nodiscard]] bool done(const Event& event) const { return may_wait() && event.is_complete(); }
+  void wait_on_host(const Event& event) const { event.wait(); }
+  void synchronize() {
+    state_(device_).for_each_stream([this](StreamState<R>& each) {
+      if (!each.is_recording) check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device_);
+    });
+  }
+
+private:
+  [[nodiscard]] typename R::Stream handle(const Stream& key) const {
+    return key.is_default ? state_(device_).default_stream().queue.stream() : key.stream;
+  }
+
+  int device_;
+  DeviceState<R>& (*state_)(int);
 };
 
 } // namespace twill::inline v0::gpu
+
+namespace twill::inline v0 {
+
+/// How the pools of a kind of GPU get their memory.
+struct GpuMemoryOptions {
+  gpu::Source source = gpu::Source::segments;
+};
+
+/// Chooses the driver's allocator for all devices of a kind, before the first tensor is made; the same choice again is no
+/// error. throws: DeviceError when pools are in use already with the other one
+template <gpu::GpuDevice D> void configure_memory(const GpuMemoryOptions& options) {
+  int chosen = 0;
+  const int wanted = 1 + static_cast<int>(options.source);
+  if (gpu::detail::chosen_source<typename D::Runtime>.compare_exchange_strong(chosen, wanted) || chosen == wanted)
+    return;
+  throw DeviceError(join_text({"configure_memory: the pools of ", std::string_view{D::kind},
+                               " devices are in use with the ", chosen == 1 ? "plain" : "stream-ordered",
+                               " allocator; call it before the first tensor on one is made"}));
+}
+
+} // namespace twill::inline v0

@@ -34,6 +34,11 @@ private:
   bool is_sticky_;
 };
 
+/// Something that a graph of recorded work cannot hold: it waits, or reads a value back.
+class TWILL_EXPORT CaptureError : public DeviceError {
+  using DeviceError::DeviceError;
+};
+
 } // namespace twill::inline v0
 
 namespace twill::inline v0::gpu {

@@ -12,6 +12,7 @@
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/scope.hpp>
 
 #include <concepts>
 #include <string>
@@ -19,18 +20,6 @@
 #include <utility>
 
 namespace twill::inline v0::gpu {
-
-namespace detail {
-
-/// A stream that a thread works on for a scope; scopes of all devices of a driver are linked.
-template <Runtime R> struct StreamScope {
-  int device = 0;
-  StreamState<R>* stream = nullptr;
-  const StreamScope* outer = nullptr;
-};
-template <Runtime R> TWILL_EXPORT inline constinit thread_local const StreamScope<R>* innermost_scope = nullptr;
-
-} // namespace detail
 
 /// The stream that this thread works on: that of the innermost guard for the device, else the default stream.
 template <Runtime R> [[nodiscard]] StreamState<R>& current_stream(DeviceState<R>& state) {
@@ -57,7 +46,8 @@ template <gpu::GpuDevice D> class StreamGuard {
 public:
   /// throws: DeviceError when there is no such device, GpuError when there is no room for working memory
   StreamGuard(const D& device, typename R::Stream stream)
-      : scope_{device.index, &gpu::state_of(device).stream(stream), gpu::detail::innermost_scope<R>} {
+      : scope_{device.index, &gpu::state_of(device).stream(stream), gpu::recorded_graph<R>(),
+               gpu::detail::innermost_scope<R>} {
     gpu::detail::innermost_scope<R> = &scope_;
   }
   ~StreamGuard() { gpu::detail::innermost_scope<R> = scope_.outer; }
@@ -96,13 +86,15 @@ void wait(const D& device, const E& event) {
 }
 
 /// Waits for all work given to the device on any stream that twill knows. A device that was not used has none.
-/// throws: GpuError when work failed
+/// throws: GpuError when work failed, CaptureError while this thread records a graph
 template <gpu::GpuDevice D> void synchronize(const D& device) {
   require_exists(device, "synchronize");
   if (!gpu::is_in_use(device)) return;
   using R = typename D::Runtime;
+  gpu::require_no_recording<R>("synchronize", device.index);
   gpu::state_of(device).for_each_stream([&](gpu::StreamState<R>& each) {
-    gpu::check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device.index);
+    if (!each.is_recording)
+      gpu::check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device.index);
   });
 }
 

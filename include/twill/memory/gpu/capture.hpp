@@ -1,0 +1,191 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work that is recorded once and launched as a whole: `auto graph = gpu::capture(device, f)` calls f, whose launches are not
+// run but kept, arguments included; `graph.launch()` runs them all. What f allocates stays the graph's own until the graph
+// is gone, since each launch writes there. What f cannot do is wait for the device or read from it; the graph is then empty
+// and tells the reason, so that the caller goes on without it. Read next: device/gpu/scope.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/gpu/event.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/memory.hpp>
+#include <twill/device/gpu/scope.hpp>
+#include <twill/device/gpu/stream.hpp>
+#include <twill/memory/registry.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::gpu {
+
+namespace detail {
+
+/// Numbers graphs from 1, through all kinds of devices.
+TWILL_EXPORT inline constinit std::atomic<unsigned> graphs_recorded{0};
+
+/// Gives the memory of a graph to everybody, once the event has passed.
+template <GpuDevice D> void release_memory_of_graph(unsigned graph, const Event<typename D::Runtime>& last) noexcept {
+  for (auto& slot : memory::detail::pool_table<D>().pools) {
+    auto* const pool = slot.load(std::memory_order_acquire);
+    if (pool == nullptr) continue;
+    try {
+      pool->forget_streams([graph](const auto& key) { return key.graph == graph; }, last);
+    } catch (...) { // no room on the host: the memory stays the graph's, unused
+    }
+  }
+}
+
+} // namespace detail
+
+/// Recorded work of a device. Moved, not copied.
+template <GpuDevice D> class CapturedGraph {
+  using R = typename D::Runtime;
+
+public:
+  /// No work.
+  CapturedGraph() = default;
+  /// No work, for a reason.
+  explicit CapturedGraph(std::string reason) : reason_{std::move(reason)} {}
+  /// For `Capture`.
+  CapturedGraph(DeviceState<R>& state, StreamState<R>& stream, typename R::Graph graph, unsigned number)
+      : state_{&state}, stream_{&stream}, graph_{graph}, number_{number} {}
+
+  CapturedGraph(CapturedGraph&& other) noexcept { swap(other); }
+  CapturedGraph& operator=(CapturedGraph&& other) noexcept {
+    CapturedGraph(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~CapturedGraph() {
+    if (state_ == nullptr || detail::process_is_ending) return;
+    Event<R> last{};
+    try {
+      const Using<R> scope{state_->index()};
+      last = Event<R>{*state_, stream_->queue.stream()};
+      static_cast<void>(R::destroy_graph(graph_)); // what it was launched for still runs
+    } catch (...) {                                // a device that failed runs nothing any more
+    }
+    detail::release_memory_of_graph<D>(number_, last);
+  }
+
+  void swap(CapturedGraph& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(stream_, other.stream_);
+    std::swap(graph_, other.graph_);
+    std::swap(number_, other.number_);
+    reason_.swap(other.reason_);
+  }
+
+  /// Whether there is something to launch.
+  [[nodiscard]] explicit operator bool() const { return state_ != nullptr; }
+
+  /// Why there is nothing, when recording failed.
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+  /// Runs the work once more, after everything on this thread's stream and before whatever follows there. Returns at once.
+  /// throws: ValueError when there is none, GpuError    cost: one call to the driver
+  void launch() const {
+    if (state_ == nullptr)
+      throw ValueError(join_text({"launch: no graph was recorded", reason_.empty() ? "" : ": ", reason_}));
+    require_no_recording<R>("launch", state_->index());
+    const Using<R> scope{state_->index()};
+    StreamState<R>& current = current_stream(*state_);
+    const auto own = stream_->queue.stream();
+    if (&current != stream_) Event<R>{*state_, current.queue.stream()}.hold(own, state_->index());
+    check<R>(R::launch_graph(graph_, own), "launch_graph", state_->index());
+    if (&current != stream_) Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
+  }
+
+private:
+  DeviceState<R>* state_ = nullptr;
+  StreamState<R>* stream_ = nullptr; ///< on which it runs, so that launches of one graph never overlap
+  typename R::Graph graph_{};
+  unsigned number_ = 0;
+  std::string reason_{};
+};
+
+/// A recording under way: from its construction until `finish` this thread's work on the device is kept instead of run. It
+/// goes to a stream of its own, so that other threads may use the device meanwhile.
+template <GpuDevice D> class Capture {
+  using R = typename D::Runtime;
+
+public:
+  /// throws: CaptureError when a graph is being recorded for this stream already, GpuError
+  explicit Capture(const D& device)
+      : state_{state_of(device)}, stream_{current_stream(state_)}, recorder_{state_.recorder_of(stream_)} {
+    if (recorded_graph<R>() != 0 || recorder_.is_recording.exchange(true))
+      throw CaptureError(join_text({"capture: a graph is being recorded on ", to_string(device),
+                                    " for this stream already; finish it first, or record on another stream"}));
+    const Using<R> scope{device.index};
+    if (const Status status = R::begin_capture(recorder_.queue.stream()); status != 0) {
+      recorder_.is_recording = false;
+      fail<R>(status, "begin_capture", device.index);
+    }
+    scope_ = {device.index, &recorder_, ++detail::graphs_recorded, detail::innermost_scope<R>};
+    detail::innermost_scope<R> = &scope_;
+  }
+  /// What was recorded without `finish` is dropped.
+  ~Capture() {
+    if (!recording_) return;
+    typename R::Graph graph{};
+    if (end(graph) == 0) static_cast<void>(R::destroy_graph(graph));
+    detail::release_memory_of_graph<D>(scope_.capture, {});
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  /// Ends the recording. When something spoilt it the graph is empty and tells why.
+  /// requires: the same thread, all guards made since then gone, not called before
+  [[nodiscard]] CapturedGraph<D> finish() {
+    typename R::Graph graph{};
+    const Status status = end(graph);
+    if (status == 0) return {state_, stream_, graph, scope_.capture};
+    detail::release_memory_of_graph<D>(scope_.capture, {});
+    try {
+      fail<R>(status, "end_capture", state_.index());
+    } catch (const GpuError& error) {
+      return CapturedGraph<D>{error.what()};
+    }
+  }
+
+private:
+  [[nodiscard]] Status end(typename R::Graph& graph) noexcept {
+    recording_ = false;
+    detail::innermost_scope<R> = scope_.outer;
+    const Status status = R::end_capture(recorder_.queue.stream(), &graph);
+    recorder_.is_recording = false;
+    return status;
+  }
+
+  DeviceState<R>& state_;
+  StreamState<R>& stream_;
+  StreamState<R>& recorder_;
+  detail::StreamScope<R> scope_{};
+  bool recording_ = true;
+};
+
+/// Records what `f()` gives to the device. What a graph cannot hold makes an empty one that tells the reason; whatever else
+/// f throws passes.    throws: what `f` throws, GpuError when the device itself has failed
+template <GpuDevice D, class F> [[nodiscard]] CapturedGraph<D> capture(const D& device, F&& f) {
+  std::string reason;
+  try {
+    Capture<D> recording{device};
+    f();
+    return recording.finish();
+  } catch (const CaptureError& error) {
+    reason = error.what();
+  } catch (const OutOfMemoryError& error) { // the program may still have room when it need not be kept for the graph
+    reason = error.what();
+  } catch (const GpuError& error) {
+    if (error.is_sticky()) throw;
+    reason = error.what();
+  }
+  return CapturedGraph<D>{std::move(reason)};
+}
+
+} // namespace twill::inline v0::gpu
