@@ -79,18 +79,22 @@ __global__ void __launch_bounds__(Body::most_threads)
   body(CudaBlock{}, parameters);
 }
 
+} // namespace twill::inline v0::kernel::gpu
+
+namespace twill::inline v0 {
+
 /// Starts a body on the queue's stream. The type of the body is deduced, so that types of closures stay out of its name.
 /// throws: GpuError
 template <class Body, class Parameters>
-void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, Body body, const twill::gpu::LaunchShape& shape,
+void enqueue(const gpu::Queue<CudaRuntime>& queue, Body body, const gpu::LaunchShape& shape,
              const Parameters& parameters) {
   if (shape.shared_bytes > (48U << 10))
-    twill::gpu::check<CudaRuntime>(cudaFuncSetAttribute(&run_body<Body, Parameters>,
-                                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                        static_cast<int>(shape.shared_bytes)),
-                                   "cudaFuncSetAttribute", queue.device());
-  run_body<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(body, parameters);
-  twill::gpu::check<CudaRuntime>(CudaRuntime::last_error(), "kernel launch", queue.device());
+    gpu::check<CudaRuntime>(cudaFuncSetAttribute(&kernel::gpu::run_body<Body, Parameters>,
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                 static_cast<int>(shape.shared_bytes)),
+                            "cudaFuncSetAttribute", queue.device());
+  kernel::gpu::run_body<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(body, parameters);
+  gpu::check<CudaRuntime>(CudaRuntime::last_error(), "kernel launch", queue.device());
 }
 
-} // namespace twill::inline v0::kernel::gpu
+} // namespace twill::inline v0
