@@ -117,10 +117,8 @@ template <GpuDevice D> class Capture {
 public:
   /// throws: CaptureError when a graph is being recorded for this stream already, GpuError
   explicit Capture(const D& device)
-      : state_{state_of(device)}, stream_{current_stream(state_)}, recorder_{state_.recorder_of(stream_)} {
-    if (recorded_graph<R>() != 0 || recorder_.is_recording.exchange(true))
-      throw CaptureError(join_text({"capture: a graph is being recorded on ", to_string(device),
-                                    " for this stream already; finish it first, or record on another stream"}));
+      : state_{usable_state(device)}, stream_{current_stream(state_)}, recorder_{state_.recorder_of(stream_)} {
+    if (recorder_.is_recording.exchange(true)) refuse(device);
     const Using<R> scope{device.index};
     if (const Status status = R::begin_capture(recorder_.queue.stream()); status != 0) {
       recorder_.is_recording = false;
@@ -154,6 +152,14 @@ public:
   }
 
 private:
+  [[noreturn]] TWILL_COLD static void refuse(const D& device) {
+    throw CaptureError(join_text({"capture: a graph is being recorded on ", to_string(device),
+                                  " for this stream already; finish it first, or record on another stream"}));
+  }
+  [[nodiscard]] static DeviceState<R>& usable_state(const D& device) {
+    if (recorded_graph<R>() != 0) refuse(device);
+    return state_of(device);
+  }
   [[nodiscard]] Status end(typename R::Graph& graph) noexcept {
     recording_ = false;
     detail::innermost_scope<R> = scope_.outer;
