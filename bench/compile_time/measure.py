@@ -6,8 +6,8 @@
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
 at -O2 and with -g, what each further distinct statement costs (sixteen more in one file, over sixteen), and the peers that
-are installed. --short leaves out what has no bar, except empty file, standard
-headers and peers. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
+are installed. --short leaves out what has no bar, except empty file, standard headers and peers. With --compiler nvcc the
+rows are the .cu files, for one architecture. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
 """
 
 import argparse
@@ -28,6 +28,7 @@ STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "me
 # Seconds and MB on the machine that the bars of the project are stated for.
 BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>": (1.0, None), "fused_chain.cpp": (1.7, None),
         "mlp.cpp": (3.0, None), "each further fused statement": (0.060, None), "each further row statement": (0.110, None)}
+BARS_OF_NVCC = {"fused_chain.cu": (3.0, None), "mlp.cu": (20.0, None)}
 BARS_WITH_G = {"each further fused statement": (0.090, None)}
 
 # Name, header, where it is looked for, and one fused chain.
@@ -112,7 +113,31 @@ def measure_further(compiler: str, flags, folder: Path, repeat: int):
                    "seconds_all": seconds, "peak_mb": max(b[1] for _, b in pairs)}
 
 
+def is_nvcc(compiler: str) -> bool:
+    return Path(compiler).name.startswith("nvcc")
+
+
+def measure_nvcc(compiler: str, repeat: int):
+    flags = ["-std=c++20", "--expt-relaxed-constexpr", "-Xcudafe", "--max_cost_constexpr_call=200000000", "-arch=sm_90",
+             f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder) / "empty.cu"
+        empty.write_text("int main() {}\n")
+        umbrella = Path(folder) / "include_cuda.cu"
+        umbrella.write_text("#include <twill/cuda.cuh>\nint main() {}\n")
+        named = [("empty file (.cu)", empty), ("#include <twill/cuda.cuh>", umbrella)]
+        named += [(path.name, path) for path in sorted((ROOT / "bench" / "compile_time").glob("*.cu"))]
+        for name, path in named:
+            samples = [compile_once([compiler, *flags], path) for _ in range(min(repeat, 3))]
+            seconds = [s for s, _ in samples]
+            yield {"what": name, "compiler": "nvcc", "options": "-arch=sm_90", "seconds": statistics.median(seconds),
+                   "seconds_all": seconds, "peak_mb": max(m for _, m in samples)}
+
+
 def measure(compiler: str, repeat: int, short: bool):
+    if is_nvcc(compiler):
+        yield from measure_nvcc(compiler, repeat)
+        return
     flags = ["-std=c++20", f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
     with tempfile.TemporaryDirectory() as folder:
         for name, path, search in rows(Path(folder), short):
@@ -161,7 +186,7 @@ def main() -> int:
     for compiler in compilers:
         for row in measure(compiler, options.repeat, options.short):
             results.append(row)
-            seconds, memory = BARS.get(row["what"], (None, None))
+            seconds, memory = (BARS_OF_NVCC if row["compiler"] == "nvcc" else BARS).get(row["what"], (None, None))
             if "-g" in row["options"]:
                 seconds, memory = BARS_WITH_G.get(row["what"], (seconds, memory))
             is_missed = bool((seconds and row["seconds"] > seconds) or (memory and row["peak_mb"] > memory))
