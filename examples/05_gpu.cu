@@ -30,7 +30,7 @@ namespace {
 template <Device D> double accuracy_on(D device) {
   manual_seed_all(7);
   const auto points = uniform<float, Shape<dyn, 2>>(-1, 1, Dims(512, 2), device);
-  const Tensor labels = cast<std::int64_t>(points(all, 0) + 2 * points(all, 1) > 0.1);
+  const Tensor labels = cast<std::int64_t>(points(twill::all, 0) + 2 * points(twill::all, 1) > 0.1);
   nn::Network<Classifier, D> model{device};
   auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.05}});
   for (int epoch = 0; epoch < 200; ++epoch) step(points, labels); // on a GPU: one captured graph, replayed
@@ -57,7 +57,8 @@ int main(int count, char** arguments) {
     const double accuracy = with_device(name, [](auto device) { return accuracy_on(device); });
     // end region
     const bool same = with_device(name, [](auto device) { return draws_as_host(device); });
-    std::printf("device: %s\naccuracy: %.2f\nthe same numbers as on the host: %s\n", name, accuracy, same ? "yes" : "no");
+    std::printf("device: %s\naccuracy: %.2f\nthe same numbers as on the host: %s\n", name, accuracy,
+                same ? "yes" : "no");
     return accuracy > 0.99 && same ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

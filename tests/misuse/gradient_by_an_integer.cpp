@@ -2,7 +2,7 @@
 //
 // A gradient with respect to integers.
 // nvcc
-// expect: gradient_with_respect_to_a_value_that_is_not_floating
+// expect: twill: grad: at least one argument has to be floating
 
 #include <twill/compile/function.hpp>
 #include <twill/tensor/create.hpp>

@@ -31,6 +31,19 @@ template <class F, class... Arguments> struct Call {
   }
 };
 
+/// The source of the gradients of a function's scalar result by those of its arguments that are floating.
+template <class F, bool WithValue, class... Arguments> struct GradientCall {
+  static constexpr graph::Graph trace() {
+    graph::Graph graph{};
+    with_arguments<Arguments...>(graph, [&](const auto&... values) {
+      const graph::Value result = F{}(values...);
+      if (WithValue) add_outputs(graph, result);
+      ((is_floating(Arguments::dtype) ? add_outputs(graph, graph::gradient(result, values)) : void()), ...);
+    });
+    return graph;
+  }
+};
+
 /// A stateless callable on traced values.
 template <class F, class... Values>
 concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::invocable<const F&, Values...>;
@@ -92,14 +105,18 @@ template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tens
 
 namespace twill::inline v0::detail::inline TWILL_ISA {
 
+/// The one result of a function, or the tuple of several.
+template <class... Outputs> auto only_or_all(std::tuple<Outputs...>&& outputs) {
+  if constexpr (sizeof...(Outputs) == 1)
+    return std::get<0>(std::move(outputs));
+  else
+    return std::move(outputs);
+}
+
 /// What `compiled(f)` returns: f, on tensors.
 template <class F> struct CompiledFunction {
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    auto outputs = compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...);
-    if constexpr (std::tuple_size_v<decltype(outputs)> == 1)
-      return std::get<0>(std::move(outputs));
-    else
-      return outputs;
+    return only_or_all(compile::run_source<compile::Call<F, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 
@@ -115,8 +132,12 @@ template <class F, bool WithValue> struct GradientFunction {
     else
       return std::array<graph::Value, sizeof...(Values)>{graph::gradient(result, arguments)...};
   }
+  /// On tensors, arguments that are not floating, such as labels, are passed on and have no gradient.
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {
-    return CompiledFunction<GradientFunction>{}(tensors...);
+    static_assert((is_floating(compile::argument_t<Tensors>::dtype) || ...),
+                  "twill: grad: at least one argument has to be floating; cast one");
+    return only_or_all(
+        compile::run_source<compile::GradientCall<F, WithValue, compile::argument_t<Tensors>...>>(tensors...));
   }
 };
 

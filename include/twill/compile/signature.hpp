@@ -19,6 +19,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// An argument of a traced function, by element type and shape.
 template <Scalar T, AnyShape S> struct Argument {
+  static constexpr DType dtype = dtype_of<T>;
   static constexpr graph::Value declare(graph::Graph& graph) {
     graph::Extents shape{};
     for (int axis = 0; axis < S::rank; ++axis)
