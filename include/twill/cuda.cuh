@@ -24,6 +24,8 @@
 #include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
+#include <twill/kernel/gpu/columns.hpp>
+#include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>

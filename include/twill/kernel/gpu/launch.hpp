@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
@@ -16,8 +17,6 @@ namespace twill::inline v0::kernel::gpu {
 /// Runs a row program: kernel/gpu/rows.hpp.
 template <class P, twill::gpu::Runtime R>
 void run_row_program(P program, const twill::gpu::Queue<R>& queue, const Grid& grid, const Operand* operands);
-
-template <class P, class Queue> void run_columns(const Queue& queue, Grid grid, const Operand* operands);
 
 } // namespace twill::inline v0::kernel::gpu
 

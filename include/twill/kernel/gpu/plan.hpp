@@ -29,14 +29,17 @@ namespace detail {
   return all < most ? all : most;
 }
 
-/// Whether whole chunks of an operand can move at once along rows of stride 1 with these strides between rows.
-[[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int last,
-                                     int lanes) {
+/// Whether whole chunks of an operand can move at once along rows of stride 1. The dimensions [first, rank) are walked, as
+/// one when they are flattened; those before are passed in steps.
+[[nodiscard]] inline bool is_aligned(const Grid& grid, const Bound& bound, int operand, int first, int lanes, Way way) {
   const std::int64_t unit = unit_bytes(bound.facts[operand].bytes, lanes);
-  auto together = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(bound.operands[operand].data));
-  bool aligned = together % unit == 0;
-  for (int axis = first; axis < last; ++axis)
-    aligned = aligned && (grid[axis] == 1 || bound.stride(operand, axis) * bound.facts[operand].bytes % unit == 0);
+  bool aligned =
+      reinterpret_cast<std::uintptr_t>(bound.operands[operand].data) % static_cast<std::uintptr_t>(unit) == 0;
+  for (int axis = 0; axis + 1 < grid.rank; ++axis) {
+    const bool is_merged = way == Way::flattened && axis >= first;
+    const bool moves = grid[axis] > 1 && !is_merged;
+    aligned = aligned && (!moves || bound.stride(operand, axis) * bound.facts[operand].bytes % unit == 0);
+  }
   return aligned;
 }
 
@@ -56,9 +59,7 @@ namespace detail {
   if (stride == 0 && facts.kind == LineKind::input && facts.access != Access::contiguous) return Mode::broadcast;
   const bool can_vector =
       facts.kind == LineKind::output || (facts.kind == LineKind::input && facts.access != Access::uniform);
-  const int outer = way == Way::flattened ? grid.rank - 1 : first; // a flattened operand has one row
-  if (way != Way::interleaved_rows && stride == 1 && can_vector &&
-      is_aligned(grid, bound, operand, outer, grid.rank - 1, lanes))
+  if (way != Way::interleaved_rows && stride == 1 && can_vector && is_aligned(grid, bound, operand, first, lanes, way))
     return Mode::vector;
   return Mode::stepped;
 }

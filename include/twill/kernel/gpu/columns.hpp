@@ -1,0 +1,294 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Column programs on a GPU: reductions down the first dimension, such as bias gradients and batch statistics. A block owns a
+// few chunks of columns, side by side, and a fixed share of the rows, which its threads take in turn; their sums meet in
+// shared memory as a tree. Where one block a column would leave processors idle, the rows are shared out to several, and the
+// last to finish adds their sums up. Shares and order follow from shapes and layouts alone, never from the device: the same
+// bits everywhere. Read next: kernel/gpu/columns_plan.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/gpu/arrange.hpp>
+#include <twill/kernel/gpu/columns_plan.hpp>
+#include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/leaves.hpp>
+#include <twill/kernel/gpu/lines.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/gpu/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// The sums of line I, one for each lane.
+template <int I, class T, int Lanes> struct SumSlot { T values[Lanes]{}; };
+template <int I, class T, int Lanes> [[nodiscard]] constexpr T* sums_of(SumSlot<I, T, Lanes>& slot) {
+  return slot.values;
+}
+
+/// The kernel of a column program.
+template <class P> struct Columns {
+  using L = Lines<P>;
+  using Own = ColumnParameters<L::operands>;
+  static constexpr int most_threads = column_threads;
+  static constexpr int lanes = L::lanes;
+  /// Rows that a thread loads before it adds the first.
+  static constexpr int rows = chunks_of_thread(summary_of<P>.lines.data(), L::count, lanes);
+
+  struct IsReduction {
+    static constexpr bool wants(int i) { return L::line(i).kind == LineKind::reduce_columns; }
+  };
+  struct IsColumnOutput {
+    static constexpr bool wants(int i) { return L::line(i).kind == LineKind::output && L::line(i).column; }
+  };
+  using Reductions = typename L::template Where<IsReduction>;
+  using ColumnOutputs = typename L::template Where<IsColumnOutput>;
+
+  /// The bytes of all sums of a column, as blocks leave them to the last.
+  static constexpr int sum_bytes = [] {
+    int bytes = 0;
+    for (int i = 0; i < L::count; ++i)
+      if (IsReduction::wants(i)) bytes += 8;
+    return bytes;
+  }();
+
+  template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
+    typename Block::template Local<Sums> sums;
+    block.each([&](int thread) {
+      sums[thread] = Sums{};
+      add_rows(sums[thread], parameters, block.block(), thread, Reductions{});
+    });
+    meet(block, parameters, sums, Reductions{});
+    if (parameters.shares == 1) return;
+    const std::uint32_t group = group_of(parameters, block.block());
+    if (!block.is_last(parameters.counters + group, parameters.shares)) return;
+    block.each([&](int thread) {
+      sums[thread] = Sums{};
+      add_shares(sums[thread], parameters, block.block(), thread, Reductions{});
+    });
+    finish(block, parameters, sums, Reductions{});
+  }
+
+private:
+  template <class Lines> struct SumFile;
+  template <int... I> struct SumFile<Numbers<I...>> : SumSlot<I, typename L::template Computed<I>, lanes>... {};
+  using Sums = SumFile<Reductions>;
+  struct Row {
+    Cursor<L::operands> cursor{};
+    Place place{};
+    typename L::Leaves leaves{};
+  };
+  struct Rows {
+    Row at[rows]{};
+  };
+
+  // Which columns and rows a thread has. Blocks of one share of rows follow each other.
+  [[nodiscard]] static constexpr std::uint32_t share_of_block(const Own& p, int block) {
+    return p.groups.quotient(static_cast<std::uint32_t>(block));
+  }
+  [[nodiscard]] static constexpr std::uint32_t group_of(const Own& p, int block) {
+    return static_cast<std::uint32_t>(block) - share_of_block(p, block) * p.groups.value;
+  }
+  [[nodiscard]] static constexpr int column_lane(const Own& p, int thread) { return thread & (p.column_lanes - 1); }
+  [[nodiscard]] static constexpr int row_lane(const Own& p, int thread) { return thread >> p.column_shift; }
+  [[nodiscard]] static constexpr std::uint32_t chunk_of(const Own& p, int block, int thread) {
+    return group_of(p, block) * static_cast<std::uint32_t>(p.column_lanes) +
+           static_cast<std::uint32_t>(column_lane(p, thread));
+  }
+
+  /// Moves a cursor down by so many rows.
+  template <int... I>
+  static constexpr void move_down(Cursor<L::operands>& cursor, const Own& p, std::int64_t count, Numbers<I...>) {
+    (move_one_down<I>(cursor, p.grid.operands[L::line(I).operand].down * count), ...);
+  }
+  template <int I> static constexpr void move_one_down(Cursor<L::operands>& cursor, std::int64_t distance) {
+    constexpr int own = L::line(I).operand;
+    if constexpr (L::line(I).kind == LineKind::iota)
+      cursor.number[own] += distance;
+    else
+      cursor.at[own] += distance * static_cast<std::int64_t>(sizeof(typename L::template Element<I>));
+  }
+
+  template <int... R>
+  static constexpr void add_rows(Sums& sums, const Own& p, int block, int thread, Numbers<R...> reductions) {
+    (clear<R>(sums, typename L::LaneNumbers{}), ...);
+    Cursor<L::operands> cursor{};
+    Place place{};
+    L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
+    if (place.remaining <= 0) return;
+    const std::int64_t first = std::int64_t{share_of_block(p, block)} * p.share_rows;
+    const std::int64_t last = first + p.share_rows < p.rows ? first + p.share_rows : p.rows;
+    std::int64_t row = first + row_lane(p, thread);
+    if (row >= last) return; // where nothing lies
+    move_down(cursor, p, row, typename L::Moving{});
+    TWILL_ROLLED
+    for (; row < last; row += std::int64_t{rows} * p.row_lanes)
+      some_rows(sums, cursor, place, p, row, last, reductions, All<rows>{});
+  }
+
+  template <int... R, int... C>
+  static constexpr void some_rows(Sums& sums, Cursor<L::operands>& cursor, const Place& place, const Own& p,
+                                  std::int64_t row, std::int64_t last, Numbers<R...> reductions, Numbers<C...>) {
+    Rows own{};
+    (start(own.at[C], cursor, place, p, row + C * p.row_lanes, last, typename L::Inputs{}), ...);
+    (add(sums, own.at[C], p, reductions, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{}), ...);
+  }
+
+  /// Issues the loads of a row and moves on to the next.
+  template <int... I>
+  static constexpr void start(Row& own, Cursor<L::operands>& cursor, const Place& place, const Own& p, std::int64_t row,
+                              std::int64_t last, Numbers<I...>) {
+    if (row >= last) return;
+    own.cursor = cursor;
+    own.place = place;
+    (L::template load<I>(own.leaves, own.cursor, p.grid, own.place), ...);
+    if (row + p.row_lanes < last) move_down(cursor, p, p.row_lanes, typename L::Moving{});
+  }
+
+  template <int... R, int... I, int... O, int... K>
+  static constexpr void add(Sums& sums, Row& own, const Own& p, Numbers<R...> reductions, Numbers<I...>,
+                            Numbers<O...> outputs, Numbers<K...>) {
+    if (own.place.remaining <= 0) return;
+    (L::template settle<I>(own.leaves, p.grid), ...);
+    typename L::Results results{};
+    typename L::Lane lane{};
+    (add_lane<K>(sums, lane, results, own, p, typename L::Values{}, outputs, reductions), ...);
+    (L::template store<O>(results, own.cursor, p.grid, own.place), ...);
+  }
+  template <int K, int... V, int... O, int... R>
+  static constexpr void add_lane(Sums& sums, typename L::Lane& lane, typename L::Results& results, const Row& own,
+                                 const Own& p, Numbers<V...>, Numbers<O...>, Numbers<R...>) {
+    (L::template compute<V, K>(lane, own.leaves, own.cursor, p.grid, own.place), ...);
+    (L::template keep<O, K>(results, lane), ...);
+    ((sums_of<R>(sums)[K] =
+          combine<L::line(R).reduction>(sums_of<R>(sums)[K], value_of<L::line(R).arguments[0]>(lane))),
+     ...);
+  }
+
+  template <int R, int... K> static constexpr void clear(Sums& sums, Numbers<K...>) {
+    ((sums_of<R>(sums)[K] = identity<L::line(R).reduction, typename L::template Computed<R>>()), ...);
+  }
+
+  /// Where a share's sums of reduction number `Ordinal` wait for the last block.
+  template <int R>
+  [[nodiscard]] static constexpr auto* waiting(const Own& p, std::uint32_t share, std::uint32_t chunk) {
+    using T = typename L::template Computed<R>;
+    std::int64_t ordinal = 0;
+    for (int i = 0; i < R; ++i) ordinal += IsReduction::wants(i) ? 1 : 0;
+    const std::int64_t columns = std::int64_t{p.grid.walk.chunks} * lanes;
+    return reinterpret_cast<T*>(p.partial + ((share * std::int64_t{sum_bytes / 8} + ordinal) * columns) * 8) +
+           std::int64_t{chunk} * lanes;
+  }
+
+  template <int... R> static constexpr void add_shares(Sums& sums, const Own& p, int block, int thread, Numbers<R...>) {
+    (clear<R>(sums, typename L::LaneNumbers{}), ...);
+    const std::uint32_t chunk = chunk_of(p, block, thread);
+    if (chunk >= p.grid.walk.chunks) return;
+    TWILL_ROLLED
+    for (auto share = static_cast<std::uint32_t>(row_lane(p, thread)); share < p.shares;
+         share += static_cast<std::uint32_t>(p.row_lanes))
+      (add_waiting<R>(sums, waiting<R>(p, share, chunk), typename L::LaneNumbers{}), ...);
+  }
+  template <int R, class T, int... K> static constexpr void add_waiting(Sums& sums, const T* from, Numbers<K...>) {
+    ((sums_of<R>(sums)[K] = combine<L::line(R).reduction>(sums_of<R>(sums)[K], from[K])), ...);
+  }
+
+  /// The sums of a block's rows meet; a block alone stores the results, others leave their sums to the last.
+  template <class Block, class Local, int... R>
+  static constexpr void meet(const Block& block, const Own& p, Local& sums, Numbers<R...>) {
+    (meet_one<R>(block, p, sums, p.shares == 1), ...);
+  }
+  template <class Block, class Local, int... R>
+  static constexpr void finish(const Block& block, const Own& p, Local& sums, Numbers<R...>) {
+    (meet_one<R>(block, p, sums, true), ...);
+  }
+  template <int R, class Block, class Local>
+  static constexpr void meet_one(const Block& block, const Own& p, Local& sums, bool stores) {
+    using T = typename L::template Computed<R>;
+    T* shared = block.template shared<T>();
+    block.barrier(); // what was there before has been read
+    block.each([&](int thread) {
+      for (int k = 0; k < lanes; ++k) shared[thread * lanes + k] = sums_of<R>(sums[thread])[k];
+    });
+    block.barrier();
+    TWILL_ROLLED
+    for (int step = p.row_lanes / 2; step > 0; step /= 2) {
+      block.each([&](int thread) {
+        if (row_lane(p, thread) >= step) return;
+        T* mine = shared + thread * lanes;
+        const T* theirs = shared + (thread + step * p.column_lanes) * lanes;
+        for (int k = 0; k < lanes; ++k) mine[k] = combine<L::line(R).reduction>(mine[k], theirs[k]);
+      });
+      block.barrier();
+    }
+    block.each([&](int thread) {
+      const std::uint32_t chunk = chunk_of(p, block.block(), thread);
+      if (row_lane(p, thread) != 0 || chunk >= p.grid.walk.chunks) return;
+      if (stores)
+        store_sums<R>(shared + thread * lanes, p, chunk, ColumnOutputs{});
+      else
+        leave(waiting<R>(p, share_of_block(p, block.block()), chunk), shared + thread * lanes);
+    });
+  }
+  template <class T> static constexpr void leave(T* to, const T* from) {
+    for (int k = 0; k < lanes; ++k) to[k] = from[k];
+  }
+
+  /// Stores the outputs that take reduction R.
+  template <int R, class T, int... O>
+  static constexpr void store_sums(const T* from, const Own& p, std::uint32_t chunk, Numbers<O...>) {
+    Cursor<L::operands> cursor{};
+    Place place{};
+    L::locate(cursor, place, p.grid, chunk, ColumnOutputs{});
+    (store_one<R, O>(from, p, cursor, place, typename L::LaneNumbers{}), ...);
+  }
+  template <int R, int O, class T, int... K>
+  static constexpr void store_one(const T* from, const Own& p, const Cursor<L::operands>& cursor, const Place& place,
+                                  Numbers<K...> all) {
+    constexpr Line own = L::line(O);
+    if constexpr (own.arguments[0] == R) {
+      using E = typename L::template Element<O>;
+      Words<E, lanes> words{};
+      (set_element<K>(words, static_cast<E>(from[K])), ...);
+      Stored<E, lanes>::store(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk, place, all);
+    }
+  }
+};
+
+/// Runs a column program over a grid. An output may lie exactly where an input lies.
+/// throws: what `enqueue` throws    cost: one kernel, unless offsets pass `most`
+template <class P, class Queue>
+void run_columns(const Queue& queue, Grid grid, const Operand* operands, std::int64_t most = most_elements) {
+  using Body = Columns<P>;
+  OperandCopies<P> copies{operands};
+  const Bound bound = copies.bound();
+  if (grid.rank == 0) grid = Grid(1);
+  for (int axis = 1; axis < grid.rank; ++axis)
+    if (grid[axis] == 0) return;
+  arrange(grid, bound, 1, grid.rank, true);
+  in_pieces(grid, bound, 1, most, [&](const Grid& piece) {
+    typename Body::Own parameters{};
+    plan_walk(piece, bound, 1, Body::lanes, choose_way(piece, bound, 1, Body::lanes), parameters.grid.walk,
+              parameters.grid.operands);
+    const ColumnShares shares = share_columns(piece[0], parameters.grid.walk.chunks, Body::lanes * Body::sum_bytes,
+                                              queue.allowance().bytes, queue.allowance().counter_count);
+    parameters.rows = piece[0];
+    parameters.share_rows = shares.share_rows;
+    parameters.shares = shares.shares;
+    parameters.groups = Divisor{shares.groups};
+    parameters.column_lanes = shares.column_lanes;
+    parameters.row_lanes = shares.row_lanes;
+    while ((1 << parameters.column_shift) < shares.column_lanes) ++parameters.column_shift;
+    parameters.partial = static_cast<std::byte*>(queue.allowance().memory);
+    parameters.counters = queue.allowance().counters;
+    enqueue(queue, Body{},
+            twill::gpu::LaunchShape{.blocks = shares.groups * shares.shares,
+                                    .threads = column_threads,
+                                    .shared_bytes = std::size_t{column_threads} * Body::lanes * 8},
+            parameters);
+  });
+}
+
+} // namespace twill::inline v0::kernel::gpu

@@ -1,0 +1,65 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the rows and columns of a column program are shared out to blocks and threads, from the shape alone. Plain numbers,
+// tested on the host. Read next: kernel/gpu/columns.hpp.
+
+#include <twill/kernel/gpu/parameters.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu {
+
+inline constexpr int column_threads = 256; ///< of a block
+
+/// What a launch of a column program passes.
+template <int Count> struct ColumnParameters {
+  Parameters<Count> grid{}; ///< the columns
+  std::int64_t rows = 0;
+  std::int64_t share_rows = 0;   ///< of a block
+  std::uint32_t shares = 1;      ///< of the rows
+  Divisor groups{};              ///< of column chunks that blocks own
+  std::int32_t column_lanes = 1; ///< threads of a block side by side, a power of two
+  std::int32_t column_shift = 0; ///< its logarithm
+  std::int32_t row_lanes = 1;    ///< threads of a block one below the other, a power of two
+  std::byte* partial = nullptr;
+  unsigned* counters = nullptr;
+};
+
+/// How the work of a launch is shared out.
+struct ColumnShares {
+  std::uint32_t groups = 1;
+  std::uint32_t shares = 1;
+  std::int64_t share_rows = 1;
+  int column_lanes = 1;
+  int row_lanes = 1;
+  friend constexpr bool operator==(const ColumnShares&, const ColumnShares&) = default;
+};
+
+/// Blocks as wide as a warp of chunks; rows shared to about a thousand blocks, as many as large devices hold at once, unless
+/// that leaves a thread fewer than four rows or the shares' sums more memory than there is. `chunk_bytes`: of a chunk's sums.
+[[nodiscard]] constexpr ColumnShares share_columns(std::int64_t rows, std::uint32_t chunks, int chunk_bytes,
+                                                   std::size_t memory_bytes, int counters) {
+  constexpr std::int64_t wanted_blocks = 1024;
+  constexpr std::int64_t least_rows = 4; // of a thread
+  ColumnShares result{};
+  while (result.column_lanes < 32 && static_cast<std::uint32_t>(result.column_lanes) < chunks) result.column_lanes *= 2;
+  result.row_lanes = column_threads / result.column_lanes;
+  const auto wide = static_cast<std::uint32_t>(result.column_lanes);
+  result.groups = (chunks + wide - 1) / wide;
+  std::int64_t shares = wanted_blocks / result.groups;
+  const std::int64_t most_by_rows = rows / (least_rows * result.row_lanes);
+  const std::int64_t most_by_memory = static_cast<std::int64_t>(memory_bytes) / (std::int64_t{chunks} * chunk_bytes);
+  if (shares > most_by_rows) shares = most_by_rows;
+  if (shares > most_by_memory) shares = most_by_memory;
+  if (shares < 1 || result.groups > static_cast<std::uint32_t>(counters)) shares = 1;
+  // whole rounds of a block's threads
+  result.share_rows = ((rows + shares - 1) / shares + result.row_lanes - 1) / result.row_lanes * result.row_lanes;
+  if (result.share_rows == 0) result.share_rows = 1;
+  result.shares = static_cast<std::uint32_t>((rows + result.share_rows - 1) / result.share_rows);
+  if (result.shares == 0) result.shares = 1;
+  return result;
+}
+
+} // namespace twill::inline v0::kernel::gpu
