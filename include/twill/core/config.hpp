@@ -54,6 +54,13 @@
 /// Inlined even where the compiler's cost model hesitates: the bodies of vector kernels.
 #define TWILL_INLINE inline __attribute__((always_inline))
 
+/// Before a loop over registers of a GPU, which has to be unrolled away; host compilers decide for themselves.
+#if defined(__CUDA_ARCH__)
+#define TWILL_UNROLL _Pragma("unroll")
+#else
+#define TWILL_UNROLL
+#endif
+
 /// Start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its time on
 /// what runs often, in each of the many files that include such a path.
 #define TWILL_COLD __attribute__((cold, noinline))

@@ -1,0 +1,162 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a row program on a GPU: softmax, norms, losses, their gradients, and any other chain of reductions over the last
+// dimension mixed with elementwise work, several results included. Two kernels a program at most: rows that fit into
+// registers, and everything else. Read next: kernel/gpu/rows_shape.hpp, which says who owns a row.
+
+#include <twill/core/config.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/coalesce.hpp>
+#include <twill/kernel/gpu/rows_body.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu {
+
+namespace detail {
+
+/// Describes rows and operands to the kernel. Returns what the choice of a launch needs; `operands` must be coalesced.
+TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const RowTraits& traits, const Grid& grid,
+                                          const Operand* operands, RowJob& job, RowOperand* described) {
+  const int last = grid.rank - 1;
+  RowExtent extent{1, grid.rank == 0 ? 1 : grid[last], true};
+  job.outer_rank = last < 0 ? 0 : last;
+  for (int axis = 0; axis < job.outer_rank; ++axis) {
+    job.extents[axis] = grid[last - 1 - axis];
+    extent.rows *= job.extents[axis];
+  }
+  job.rows = extent.rows;
+  job.length = extent.length;
+  int leading_input = -1;
+  for (int i = 0; i < count; ++i) {
+    const Line& line = lines[i];
+    if (line.operand < 0) continue;
+    const Operand& operand = operands[line.operand];
+    RowOperand& own = described[line.operand];
+    const bool is_number = line.kind == LineKind::immediate || line.kind == LineKind::iota;
+    own.base = is_number ? operand.bits : reinterpret_cast<std::uint64_t>(operand.data);
+    if (line.kind == LineKind::immediate) continue;
+    const auto unit = line.kind == LineKind::iota ? std::int64_t{1} : static_cast<std::int64_t>(size_of(line.type));
+    if (last >= 0) own.along = operand.strides[static_cast<std::size_t>(last)];
+    for (int axis = 0; axis < job.outer_rank; ++axis)
+      own.outer[axis] = operand.strides[static_cast<std::size_t>(last - 1 - axis)] * unit;
+    if (extent.length <= 1) own.along = line.uniform ? 0 : 1;
+    if (line.uniform || own.along != 1) continue;
+    if (line.kind == LineKind::output && job.leader < 0) job.leader = line.operand;
+    if (line.kind == LineKind::input && leading_input < 0) leading_input = line.operand;
+  }
+  if (job.leader < 0) job.leader = leading_input;
+  if (job.leader >= 0) {
+    const RowOperand& leader = described[job.leader];
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < count; ++i)
+      if (lines[i].operand == job.leader) bytes = size_of(lines[i].type) * static_cast<std::size_t>(traits.vector);
+    extent.is_aligned = leader.base % bytes == 0;
+    for (int axis = 0; axis < job.outer_rank; ++axis)
+      extent.is_aligned = extent.is_aligned && leader.outer[axis] % static_cast<std::int64_t>(bytes) == 0;
+  }
+  return extent;
+}
+
+/// Writes a launch into what the kernel is given.
+inline void describe_launch(const RowLaunch& launch, RowJob& job) {
+  job.chunks = launch.chunks;
+  job.chunk_elements = launch.chunk_elements;
+  job.shared_elements = launch.shared_elements;
+  job.width = launch.width;
+  job.teams = launch.teams();
+  job.width_bits = 31;
+  job.lane_mask = ~0;
+  if (job.teams > 1) {
+    job.width_bits = 0;
+    while ((1 << job.width_bits) < launch.width) ++job.width_bits;
+    job.lane_mask = launch.width - 1;
+  }
+}
+
+/// How many rows a launch over chunks may have: each needs a counter, partial results and results.
+[[nodiscard]] inline std::int64_t chunked_rows(const twill::gpu::Allowance& allowance, const RowTraits& traits,
+                                               std::int64_t chunks, int lines) {
+  const std::int64_t of_row = (traits.reductions * chunks + lines) * 8;
+  const std::int64_t rows = static_cast<std::int64_t>(allowance.bytes) / of_row;
+  return std::max<std::int64_t>(1, std::min<std::int64_t>(rows, allowance.counter_count));
+}
+
+inline constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1; ///< of a launch
+
+} // namespace detail
+
+} // namespace twill::inline v0::kernel::gpu
+
+namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+
+/// Runs a row program as told. `parameters` describes rows and operands. requires: that the launch suits them
+template <class P, class Queue>
+void launch_rows(const Queue& queue, const RowLaunch& launch, typename RowProgram<P>::Parameters& parameters) {
+  constexpr RowTraits traits = row_plan_of<P>.traits;
+  RowJob& job = parameters.job;
+  detail::describe_launch(launch, job);
+  const auto shape = [&](std::int64_t blocks) {
+    return twill::gpu::LaunchShape{static_cast<unsigned>(blocks), static_cast<unsigned>(launch.threads),
+                                   launch.shared_bytes};
+  };
+  if (launch.chunks > 1) {
+    constexpr auto lines = static_cast<int>(summary_of<P>.lines.size());
+    const twill::gpu::Allowance& allowance = queue.allowance();
+    const std::int64_t most = detail::chunked_rows(allowance, traits, launch.chunks, lines);
+    job.counters = allowance.counters;
+    job.results = static_cast<std::uint64_t*>(allowance.memory);
+    for (job.first_row = 0; job.first_row < job.rows; job.first_row += most) {
+      const std::int64_t rows = std::min(most, job.rows - job.first_row);
+      job.partials = job.results + rows * lines;
+      for (job.stage = 0; job.stage < traits.stages; ++job.stage)
+        enqueue(queue, RowBody<P, RowMode::again>{}, shape(rows * launch.chunks), parameters);
+    }
+    return;
+  }
+  const std::int64_t most = detail::most_blocks * launch.teams();
+  for (job.first_row = 0; job.first_row < job.rows; job.first_row += most) {
+    const std::int64_t rows = std::min(most, job.rows - job.first_row);
+    const auto of_launch = shape((rows + launch.teams() - 1) / launch.teams());
+    if constexpr (traits.stages > 1) {
+      if (launch.mode == RowMode::once) {
+        enqueue(queue, RowBody<P, RowMode::once>{}, of_launch, parameters);
+        continue;
+      }
+    }
+    enqueue(queue, RowBody<P, RowMode::again>{}, of_launch, parameters);
+  }
+}
+
+/// Describes the operands of a program to its kernel, with few dimensions.
+template <class P>
+RowExtent bind_rows(const Grid& grid, const Operand* operands, typename RowProgram<P>::Parameters& parameters) {
+  constexpr int count = summary_of<P>.operands;
+  constexpr const auto& lines = summary_of<P>.lines;
+  Grid own = grid;
+  std::array<Operand, static_cast<std::size_t>(count == 0 ? 1 : count)> bound;
+  std::copy_n(operands, count, bound.data());
+  coalesce(own, bound.data(), count, true);
+  return detail::describe_rows(lines.data(), static_cast<int>(lines.size()), row_plan_of<P>.traits, own, bound.data(),
+                               parameters.job, parameters.operands);
+}
+
+/// Runs a row program at every row of the grid, in the queue's order; operands in the order of the lines that take one.
+/// throws: GpuError    cost: one launch, or one for each stage where a few long rows are shared out
+template <class... Lines, class Queue>
+void run_row_program(Program<Lines...>, const Queue& queue, const Grid& grid, const Operand* operands) {
+  using P = Program<Lines...>;
+  typename RowProgram<P>::Parameters parameters{};
+  static_assert(sizeof(parameters) <= 32764, "twill: a kernel's parameters have at most 32,764 bytes");
+  const RowExtent extent = bind_rows<P>(grid, operands, parameters);
+  if (extent.rows == 0) return;
+  launch_rows<P>(queue, choose_row_launch(row_plan_of<P>.traits, extent, queue.properties().shared_bytes), parameters);
+}
+
+} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA

@@ -1,0 +1,317 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread does with its part of a row in one stage: all loads first, then the stage's lines for one element after
+// another, sums in as many accumulators as a vector has elements, and stores. Values that later stages need stay in a `Tile`;
+// everything else is a scalar that lives as long as its element. All loops have constant bounds and are unrolled, so nothing
+// is kept in memory. Read next: kernel/gpu/rows.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/gpu/rows_place.hpp>
+#include <twill/kernel/gpu/rows_plan.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+
+/// A value for each of some lines.
+template <int I, class T> struct RowSlot { T value; };
+template <int I, class T> [[nodiscard]] TWILL_INLINE constexpr T& slot(RowSlot<I, T>& of) { return of.value; }
+template <int I, class T> [[nodiscard]] TWILL_INLINE constexpr const T& slot(const RowSlot<I, T>& of) {
+  return of.value;
+}
+
+/// Some values, with one for each element of a vector.
+template <class T, int V> struct Lanes { T lane[V]; };
+template <class T, int V> [[nodiscard]] TWILL_INLINE constexpr T get(const Lanes<T, V>& from, int lane) {
+  return from.lane[lane];
+}
+/// The vectors that a thread has of one line.
+template <class Part, int K> struct Parts { Part part[K]; };
+
+/// The types and constants of a program's row kernels.
+template <class P> struct RowProgram {
+  static constexpr int operands = summary_of<P>.operands;
+  static constexpr RowTraits traits = row_plan_of<P>.traits;
+  static constexpr int V = traits.vector;
+  static constexpr int K = traits.vectors;
+  static constexpr int stages = traits.stages;
+
+  [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static constexpr LinePlan plan(int i) { return plan_of<P>[i]; }
+  [[nodiscard]] static constexpr RowLine row(int i) { return row_plan_of<P>.lines[static_cast<std::size_t>(i)]; }
+
+  /// How a line's elements lie in memory, and in what they are computed.
+  template <int I> using Element = scalar_t<line(I).type>;
+  template <int I> using Computed = compute_t<Element<I>>;
+  /// A line's part of a tile: as it was loaded, or as it was computed.
+  template <int I>
+  using Part = std::conditional_t<line(I).kind == LineKind::input || line(I).kind == LineKind::gather,
+                                  Words<Element<I>, V>, Lanes<Computed<I>, V>>;
+
+  template <class Sequence> struct TileOf;
+  template <int... I>
+  struct TileOf<std::integer_sequence<int, I...>> : RowSlot<I, Parts<Part<I>, K>>... {};
+  template <class Sequence> struct ValuesOf;
+  template <int... I> struct ValuesOf<std::integer_sequence<int, I...>> : RowSlot<I, Computed<I>>... {};
+  template <class Sequence> struct SumsOf;
+  template <int... I> struct SumsOf<std::integer_sequence<int, I...>> : RowSlot<I, Lanes<Computed<I>, V>>... {};
+  template <class Sequence> struct OutputsOf;
+  template <int... I> struct OutputsOf<std::integer_sequence<int, I...>> : RowSlot<I, Words<Element<I>, V>>... {};
+
+  /// What a thread has of its row.
+  using Tile = TileOf<lines_t<P, IsKept>>;
+  /// What varies along the row, for one element.
+  using Values = ValuesOf<lines_t<P, IsPassing>>;
+  /// What the row shares.
+  using Uniforms = ValuesOf<lines_t<P, IsUniform>>;
+  template <int Stage> using Sums = SumsOf<lines_t<P, IsReduced<Stage>>>;
+  using Parameters = RowParameters<operands>;
+  using Place = RowPlace<operands>;
+};
+
+/// What the row shares, computed by each thread for itself.
+template <class P> struct RowUniforms {
+  using R = RowProgram<P>;
+  using Uniforms = typename R::Uniforms;
+
+  template <int I>
+  static TWILL_INLINE constexpr void know(Uniforms& values, const typename R::Place& place) {
+    constexpr Line own = R::line(I);
+    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
+    using T = typename R::template Element<I>;
+    using C = typename R::template Computed<I>;
+    C& value = slot<I>(values);
+    if constexpr (own.kind == LineKind::input) {
+      value = place.is_live ? static_cast<C>(read_element<T>(place.at[own.operand], 0)) : C{};
+    } else if constexpr (own.kind == LineKind::gather) {
+      value = place.is_live ? static_cast<C>(read_element<T>(place.at[own.operand], slot<a0>(values))) : C{};
+    } else if constexpr (own.kind == LineKind::immediate) {
+      Words<T, 1> bits{};
+      bits.words[0] = static_cast<std::uint32_t>(place.at[own.operand]);
+      if constexpr (sizeof(T) == 8) bits.words[1] = static_cast<std::uint32_t>(place.at[own.operand] >> 32);
+      value = static_cast<C>(get(bits, 0));
+    } else if constexpr (own.kind == LineKind::cast) {
+      value = static_cast<C>(static_cast<T>(kernel::convert<C>(slot<a0>(values))));
+    } else if constexpr (own.arity == 1) {
+      value = kernel::apply<own.primitive>(slot<a0>(values));
+    } else if constexpr (own.arity == 2) {
+      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values));
+    } else if constexpr (own.arity == 3) {
+      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values), slot<a2>(values));
+    } else {
+      value = kernel::apply<own.primitive>(slot<a0>(values), slot<a1>(values), slot<a2>(values), slot<a3>(values));
+    }
+  }
+  template <int... I>
+  static TWILL_INLINE constexpr void know_all(Uniforms& values, const typename R::Place& place,
+                                              std::integer_sequence<int, I...>) {
+    (know<I>(values, place), ...);
+  }
+  /// All that is known before a stage, but for what earlier stages knew.
+  template <int Level> static TWILL_INLINE constexpr void at_level(Uniforms& values, const typename R::Place& place) {
+    know_all(values, place, lines_t<P, IsKnown<Level>>{});
+  }
+};
+
+/// One stage over one tile.
+template <class P, RowMode M, int Stage> struct RowTile {
+  using R = RowProgram<P>;
+  using Place = typename R::Place;
+  using Parameters = typename R::Parameters;
+  using Tile = typename R::Tile;
+  using Values = typename R::Values;
+  using Uniforms = typename R::Uniforms;
+  using Sums = typename R::template Sums<Stage>;
+  using Loaded = lines_t<P, IsLoaded<M, Stage>>;
+  using Active = lines_t<P, IsComputed<M, Stage>>;
+  using Reduced = lines_t<P, IsReduced<Stage>>;
+  using Scaled = lines_t<P, IsScaled<M, Stage>>;
+  static constexpr int V = R::V;
+  static constexpr int K = R::K;
+
+  template <int... I> static auto stored(std::integer_sequence<int, I...>) -> typename R::template OutputsOf<
+      std::integer_sequence<int, I...>>;
+  struct IsStored {
+    static constexpr bool holds(const Line& line, const LinePlan& plan, const RowLine& row) {
+      return line.kind == LineKind::output && IsComputed<M, Stage>::holds(line, plan, row);
+    }
+  };
+  using Stored = lines_t<P, IsStored>;
+  using Outputs = decltype(stored(Stored{}));
+  using Inverses = typename R::template ValuesOf<Scaled>;
+
+  /// Sums that have seen nothing.
+  template <int... I> static TWILL_INLINE constexpr void clear(Sums& sums, std::integer_sequence<int, I...>) {
+    (clear_one<I>(sums), ...);
+  }
+  template <int I> static TWILL_INLINE constexpr void clear_one([[maybe_unused]] Sums& sums) {
+    TWILL_UNROLL
+    for (int lane = 0; lane < V; ++lane)
+      slot<I>(sums).lane[lane] = identity<R::line(I).reduction, typename R::template Computed<I>>();
+  }
+  template <int... I>
+  static TWILL_INLINE constexpr void join(Sums& to, const Sums& from, std::integer_sequence<int, I...>) {
+    (join_one<I>(to, from), ...);
+  }
+  template <int I> static TWILL_INLINE constexpr void join_one(Sums& to, const Sums& from) {
+    TWILL_UNROLL
+    for (int lane = 0; lane < V; ++lane)
+      slot<I>(to).lane[lane] = combine<R::line(I).reduction>(slot<I>(to).lane[lane], slot<I>(from).lane[lane]);
+  }
+  /// The sum of a vector's lanes, as a tree.
+  template <int I> [[nodiscard]] static TWILL_INLINE constexpr auto folded(const Sums& sums) {
+    Lanes<typename R::template Computed<I>, V> values = slot<I>(sums);
+    TWILL_UNROLL
+    for (int step = V / 2; step > 0; step /= 2) {
+      TWILL_UNROLL
+      for (int lane = 0; lane < step; ++lane)
+        values.lane[lane] = combine<R::line(I).reduction>(values.lane[lane], values.lane[lane + step]);
+    }
+    return values.lane[0];
+  }
+
+  /// Runs the stage over the vectors `first`, `first + width`, ... of the row; `shared` is where the row's inputs are kept.
+  static TWILL_INLINE constexpr void run(const Parameters& p, const Place& place, std::int32_t first, Tile& tile,
+                                         const Uniforms& uniforms, Sums& sums, std::byte* shared) {
+    TWILL_UNROLL
+    for (int k = 0; k < K; ++k) load(p, place, first + k * p.job.width, k, tile, shared, Loaded{});
+    Inverses inverses;
+    invert(inverses, uniforms, Scaled{});
+    TWILL_UNROLL
+    for (int k = 0; k < K; ++k) {
+      const std::int32_t begin = (first + k * p.job.width) * V - place.shift;
+      if (begin < place.length) compute(p, place, begin, k, tile, uniforms, inverses, sums, Active{}, Stored{});
+    }
+  }
+
+private:
+  template <int... I>
+  static TWILL_INLINE constexpr void load(const Parameters& p, const Place& place, std::int32_t number, int k,
+                                          Tile& tile, std::byte* shared, std::integer_sequence<int, I...>) {
+    (load_one<I>(p, place, number, slot<I>(tile).part[k], shared), ...);
+  }
+  template <int I, class Part>
+  static TWILL_INLINE constexpr void load_one(const Parameters& p, const Place& place, std::int32_t number, Part& to,
+                                              [[maybe_unused]] std::byte* shared) {
+    constexpr int operand = R::line(I).operand;
+    constexpr RowLine own = R::row(I);
+    constexpr bool has_room = M == RowMode::again && own.shared_offset >= 0;
+    constexpr bool is_later = has_room && (own.again & ((std::uint32_t{1} << Stage) - 1)) != 0;
+    const std::int32_t begin = number * V - place.shift;
+    const std::int64_t along = R::line(I).access == Access::contiguous ? 1 : p.operands[operand].along;
+    if constexpr (has_room) {
+      if (p.job.shared_elements > 0) {
+        if (begin >= place.length) return;
+        const std::uint64_t mine = reinterpret_cast<std::uint64_t>(shared) +
+                                   static_cast<std::uint64_t>(own.shared_offset * p.job.shared_elements) +
+                                   static_cast<std::uint64_t>(number) * (V * sizeof(typename R::template Element<I>));
+        if constexpr (is_later) {
+          to = Part{};
+          load_vector(to, mine);
+        } else {
+          load_part(to, place.at[operand], along, place.by_vector[operand], begin, place.length);
+          store_vector(to, mine);
+        }
+        return;
+      }
+    }
+    load_part(to, place.at[operand], along, place.by_vector[operand], begin, place.length);
+  }
+
+  template <int... I>
+  static TWILL_INLINE constexpr void invert(Inverses& inverses, const Uniforms& uniforms,
+                                            std::integer_sequence<int, I...>) {
+    ((slot<I>(inverses) = typename R::template Computed<I>{1} / slot<R::line(I).arguments[1]>(uniforms)), ...);
+  }
+
+  template <int... I, int... O>
+  static TWILL_INLINE constexpr void compute(const Parameters& p, const Place& place, std::int32_t begin, int k,
+                                             Tile& tile, const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
+                                             std::integer_sequence<int, I...>, std::integer_sequence<int, O...>) {
+    Outputs outputs{};
+    TWILL_UNROLL
+    for (int lane = 0; lane < V; ++lane) {
+      Values values;
+      (evaluate<I>(p, place, begin, k, lane, values, tile, uniforms, inverses, sums, outputs), ...);
+    }
+    (store_part(slot<O>(outputs), place.at[R::line(O).operand], p.operands[R::line(O).operand].along,
+                place.by_vector[R::line(O).operand], begin, place.length),
+     ...);
+  }
+
+  /// The value of a line that another one takes.
+  template <int I>
+  [[nodiscard]] static TWILL_INLINE constexpr typename R::template Computed<I>
+  argument(int k, int lane, const Values& values, const Tile& tile, const Uniforms& uniforms) {
+    if constexpr (R::line(I).uniform)
+      return slot<I>(uniforms);
+    else if constexpr (R::row(I).kept)
+      return static_cast<typename R::template Computed<I>>(get(slot<I>(tile).part[k], lane));
+    else
+      return slot<I>(values);
+  }
+
+  template <int I>
+  static TWILL_INLINE constexpr void evaluate(const Parameters& p, const Place& place, std::int32_t begin, int k,
+                                              int lane, Values& values, Tile& tile, const Uniforms& uniforms,
+                                              const Inverses& inverses, Sums& sums, Outputs& outputs) {
+    constexpr Line own = R::line(I);
+    constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
+    using T = typename R::template Element<I>;
+    using C = typename R::template Computed<I>;
+    if constexpr (own.kind == LineKind::reduce) {
+      const bool is_mine = is_inside(begin, lane, place.length);
+      C& sum = slot<I>(sums).lane[lane];
+      const C added = argument<a0>(k, lane, values, tile, uniforms);
+      sum = is_mine ? combine<own.reduction>(sum, added) : sum;
+    } else if constexpr (own.kind == LineKind::output) {
+      set(slot<I>(outputs), lane, static_cast<T>(argument<a0>(k, lane, values, tile, uniforms)));
+    } else if constexpr (own.kind == LineKind::gather) {
+      auto& part = slot<I>(tile).part[k];
+      if (lane == 0) part = Words<T, V>{};
+      if (is_inside(begin, lane, place.length)) {
+        const std::int64_t along = own.access == Access::contiguous ? 1 : p.operands[own.operand].along;
+        set(part, lane,
+            read_element<T>(place.at[own.operand],
+                            argument<a0>(k, lane, values, tile, uniforms) + (begin + lane) * along));
+      }
+    } else {
+      C value{};
+      if constexpr (own.kind == LineKind::iota)
+        value = static_cast<C>(place.at[own.operand] + static_cast<std::uint64_t>(begin + lane) *
+                                                           static_cast<std::uint64_t>(p.operands[own.operand].along));
+      else if constexpr (own.kind == LineKind::cast)
+        value = static_cast<C>(
+            static_cast<T>(kernel::convert<C>(argument<a0>(k, lane, values, tile, uniforms))));
+      else if constexpr (R::plan(I).reciprocal)
+        value = argument<a0>(k, lane, values, tile, uniforms) * slot<I>(inverses);
+      else if constexpr (own.arity == 1)
+        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms));
+      else if constexpr (own.arity == 2)
+        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
+                                             argument<a1>(k, lane, values, tile, uniforms));
+      else if constexpr (own.arity == 3)
+        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
+                                             argument<a1>(k, lane, values, tile, uniforms),
+                                             argument<a2>(k, lane, values, tile, uniforms));
+      else
+        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
+                                             argument<a1>(k, lane, values, tile, uniforms),
+                                             argument<a2>(k, lane, values, tile, uniforms),
+                                             argument<a3>(k, lane, values, tile, uniforms));
+      if constexpr (R::row(I).kept)
+        slot<I>(tile).part[k].lane[lane] = value;
+      else
+        slot<I>(values) = value;
+    }
+  }
+};
+
+} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
