@@ -57,8 +57,12 @@
 /// Before a loop over registers of a GPU, which has to be unrolled away; host compilers decide for themselves.
 #if defined(__CUDA_ARCH__)
 #define TWILL_UNROLL _Pragma("unroll")
+#define TWILL_NO_UNROLL _Pragma("unroll 1")
+#define TWILL_ASSUME_GLOBAL(address) __builtin_assume(__isGlobal(address))
 #else
 #define TWILL_UNROLL
+#define TWILL_NO_UNROLL
+#define TWILL_ASSUME_GLOBAL(address) static_cast<void>(address)
 #endif
 
 /// Start-up and error paths: called rather than inlined and compiled for size, so that the optimiser spends its time on

@@ -26,7 +26,8 @@ namespace twill::inline v0::kernel::gpu {
 template <Reduction Op, class T> struct BlockReduction {
   /// Each of the warp's threads, or of a part of the warp, gets the sum of all.
   template <class Block>
-  static TWILL_INLINE constexpr void within_warps(const Block& block, typename Block::template Local<T>& values, int width) {
+  static TWILL_INLINE constexpr void within_warps(const Block& block, typename Block::template Local<T>& values,
+                                                  int width) {
     block.template all_reduce<Op>(values, width < warp_threads ? width : warp_threads);
   }
 

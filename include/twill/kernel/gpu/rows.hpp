@@ -21,17 +21,20 @@ namespace twill::inline v0::kernel::gpu {
 
 namespace detail {
 
+inline constexpr std::int64_t most_rows = std::int64_t{1} << 30; ///< of a launch, so that 32 bits count them
+
 /// Describes rows and operands to the kernel. Returns what the choice of a launch needs; `operands` must be coalesced.
 TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const RowTraits& traits, const Grid& grid,
                                           const Operand* operands, RowJob& job, RowOperand* described) {
   const int last = grid.rank - 1;
   RowExtent extent{1, grid.rank == 0 ? 1 : grid[last], true};
-  job.outer_rank = last < 0 ? 0 : last;
-  for (int axis = 0; axis < job.outer_rank; ++axis) {
-    job.extents[axis] = grid[last - 1 - axis];
-    extent.rows *= job.extents[axis];
+  job.between = last > 1 ? last - 1 : 0;
+  for (int axis = 0; axis < last; ++axis) extent.rows *= grid[axis];
+  for (int axis = 0; axis < job.between; ++axis) {
+    const std::int64_t own = grid[last - 1 - axis];
+    job.extents[axis] = Divisor{own < 1 || own > most_rows ? 1U : static_cast<std::uint32_t>(own)};
   }
-  job.rows = extent.rows;
+  job.rows = static_cast<std::uint32_t>(extent.rows);
   job.length = extent.length;
   int leading_input = -1;
   for (int i = 0; i < count; ++i) {
@@ -39,13 +42,14 @@ TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const Ro
     if (line.operand < 0) continue;
     const Operand& operand = operands[line.operand];
     RowOperand& own = described[line.operand];
-    const bool is_number = line.kind == LineKind::immediate || line.kind == LineKind::iota;
-    own.base = is_number ? operand.bits : reinterpret_cast<std::uint64_t>(operand.data);
+    own.data = static_cast<std::byte*>(operand.data);
+    own.number = operand.bits;
     if (line.kind == LineKind::immediate) continue;
     const auto unit = line.kind == LineKind::iota ? std::int64_t{1} : static_cast<std::int64_t>(size_of(line.type));
-    if (last >= 0) own.along = operand.strides[static_cast<std::size_t>(last)];
-    for (int axis = 0; axis < job.outer_rank; ++axis)
-      own.outer[axis] = operand.strides[static_cast<std::size_t>(last - 1 - axis)] * unit;
+    const auto stride = [&](int axis) { return operand.strides[static_cast<std::size_t>(axis)]; };
+    if (last >= 0) own.along = stride(last);
+    if (last > 0) own.down = stride(0) * unit;
+    for (int axis = 0; axis < job.between; ++axis) own.outer[axis] = stride(last - 1 - axis) * unit;
     if (extent.length <= 1) own.along = line.uniform ? 0 : 1;
     if (line.uniform || own.along != 1) continue;
     if (line.kind == LineKind::output && job.leader < 0) job.leader = line.operand;
@@ -54,19 +58,20 @@ TWILL_COLD inline RowExtent describe_rows(const Line* lines, int count, const Ro
   if (job.leader < 0) job.leader = leading_input;
   if (job.leader >= 0) {
     const RowOperand& leader = described[job.leader];
-    std::uint64_t bytes = 0;
+    std::int64_t bytes = 0;
     for (int i = 0; i < count; ++i)
-      if (lines[i].operand == job.leader) bytes = size_of(lines[i].type) * static_cast<std::size_t>(traits.vector);
-    extent.is_aligned = leader.base % bytes == 0;
-    for (int axis = 0; axis < job.outer_rank; ++axis)
-      extent.is_aligned = extent.is_aligned && leader.outer[axis] % static_cast<std::int64_t>(bytes) == 0;
+      if (lines[i].operand == job.leader) bytes = static_cast<std::int64_t>(size_of(lines[i].type)) * traits.vector;
+    const auto address = reinterpret_cast<std::uint64_t>(leader.data);
+    extent.is_aligned = address % static_cast<std::uint64_t>(bytes) == 0 && leader.down % bytes == 0;
+    for (int axis = 0; axis < job.between; ++axis)
+      extent.is_aligned = extent.is_aligned && leader.outer[axis] % bytes == 0;
   }
   return extent;
 }
 
 /// Writes a launch into what the kernel is given.
 inline void describe_launch(const RowLaunch& launch, RowJob& job) {
-  job.chunks = launch.chunks;
+  job.chunks = Divisor{static_cast<std::uint32_t>(launch.chunks)};
   job.chunk_elements = launch.chunk_elements;
   job.shared_elements = launch.shared_elements;
   job.width = launch.width;
@@ -80,15 +85,46 @@ inline void describe_launch(const RowLaunch& launch, RowJob& job) {
   }
 }
 
-/// How many rows a launch over chunks may have: each needs a counter, partial results and results.
-[[nodiscard]] inline std::int64_t chunked_rows(const twill::gpu::Allowance& allowance, const RowTraits& traits,
-                                               std::int64_t chunks, int lines) {
-  const std::int64_t of_row = (traits.reductions * chunks + lines) * 8;
-  const std::int64_t rows = static_cast<std::int64_t>(allowance.bytes) / of_row;
-  return std::max<std::int64_t>(1, std::min<std::int64_t>(rows, allowance.counter_count));
+/// Moves operands on along a dimension.
+TWILL_COLD inline void advance_operands(Operand* operands, int count, const Line* lines, int axis, std::int64_t by) {
+  for (int o = 0, i = 0; o < count; ++i) {
+    const Line& line = lines[i];
+    if (line.operand < 0) continue;
+    Operand& operand = operands[o++];
+    const std::int64_t elements = operand.strides[static_cast<std::size_t>(axis)] * by;
+    if (line.kind == LineKind::iota)
+      operand.bits += static_cast<std::uint64_t>(elements);
+    else if (line.kind != LineKind::immediate)
+      operand.data = static_cast<std::byte*>(operand.data) + elements * static_cast<std::int64_t>(size_of(line.type));
+  }
 }
 
-inline constexpr std::int64_t most_blocks = (std::int64_t{1} << 31) - 1; ///< of a launch
+/// Calls f for both halves of a grid with too many rows. Returns whether it has.
+template <class F> bool halve_rows(const Grid& grid, Operand* operands, int count, const Line* lines, F&& f) {
+  std::int64_t rows = 1;
+  for (int axis = 0; axis + 1 < grid.rank; ++axis) rows *= grid[axis];
+  if (rows <= most_rows) return false;
+  int longest = 0;
+  for (int axis = 1; axis + 1 < grid.rank; ++axis)
+    if (grid[axis] > grid[longest]) longest = axis;
+  Grid half = grid;
+  half[longest] = grid[longest] / 2;
+  f(half);
+  advance_operands(operands, count, lines, longest, half[longest]);
+  half[longest] = grid[longest] - half[longest];
+  f(half);
+  return true;
+}
+
+/// How many rows a launch over chunks may have: each needs a counter, partial results and results.
+[[nodiscard]] inline std::uint32_t chunked_rows(const twill::gpu::Allowance& allowance, const RowTraits& traits,
+                                                std::int64_t chunks, int lines) {
+  const std::int64_t of_row = (traits.reductions * chunks + lines) * 8;
+  const std::int64_t of_memory = static_cast<std::int64_t>(allowance.bytes) / of_row;
+  const std::int64_t of_grid = most_rows / chunks;
+  return static_cast<std::uint32_t>(
+      std::max<std::int64_t>(1, std::min({of_memory, of_grid, std::int64_t{allowance.counter_count}})));
+}
 
 } // namespace detail
 
@@ -109,7 +145,7 @@ void launch_rows(const Queue& queue, const RowLaunch& launch, typename RowProgra
   if (launch.chunks > 1) {
     constexpr auto lines = static_cast<int>(summary_of<P>.lines.size());
     const twill::gpu::Allowance& allowance = queue.allowance();
-    const std::int64_t most = detail::chunked_rows(allowance, traits, launch.chunks, lines);
+    const std::uint32_t most = detail::chunked_rows(allowance, traits, launch.chunks, lines);
     job.counters = allowance.counters;
     job.results = static_cast<std::uint64_t*>(allowance.memory);
     for (job.first_row = 0; job.first_row < job.rows; job.first_row += most) {
@@ -120,41 +156,36 @@ void launch_rows(const Queue& queue, const RowLaunch& launch, typename RowProgra
     }
     return;
   }
-  const std::int64_t most = detail::most_blocks * launch.teams();
-  for (job.first_row = 0; job.first_row < job.rows; job.first_row += most) {
-    const std::int64_t rows = std::min(most, job.rows - job.first_row);
-    const auto of_launch = shape((rows + launch.teams() - 1) / launch.teams());
-    if constexpr (traits.stages > 1) {
-      if (launch.mode == RowMode::once) {
-        enqueue(queue, RowBody<P, RowMode::once>{}, of_launch, parameters);
-        continue;
-      }
-    }
-    enqueue(queue, RowBody<P, RowMode::again>{}, of_launch, parameters);
-  }
+  const auto of_launch = shape((std::int64_t{job.rows} + launch.teams() - 1) / launch.teams());
+  if constexpr (traits.stages > 1)
+    if (launch.mode == RowMode::once) return enqueue(queue, RowBody<P, RowMode::once>{}, of_launch, parameters);
+  enqueue(queue, RowBody<P, RowMode::again>{}, of_launch, parameters);
 }
 
-/// Describes the operands of a program to its kernel, with few dimensions.
+/// Describes the operands of a program to its kernel. requires: fewer than 2^30 rows, coalesced dimensions
 template <class P>
 RowExtent bind_rows(const Grid& grid, const Operand* operands, typename RowProgram<P>::Parameters& parameters) {
-  constexpr int count = summary_of<P>.operands;
   constexpr const auto& lines = summary_of<P>.lines;
-  Grid own = grid;
-  std::array<Operand, static_cast<std::size_t>(count == 0 ? 1 : count)> bound;
-  std::copy_n(operands, count, bound.data());
-  coalesce(own, bound.data(), count, true);
-  return detail::describe_rows(lines.data(), static_cast<int>(lines.size()), row_plan_of<P>.traits, own, bound.data(),
+  return detail::describe_rows(lines.data(), static_cast<int>(lines.size()), row_plan_of<P>.traits, grid, operands,
                                parameters.job, parameters.operands);
 }
 
 /// Runs a row program at every row of the grid, in the queue's order; operands in the order of the lines that take one.
 /// throws: GpuError    cost: one launch, or one for each stage where a few long rows are shared out
 template <class... Lines, class Queue>
-void run_row_program(Program<Lines...>, const Queue& queue, const Grid& grid, const Operand* operands) {
+void run_row_program(Program<Lines...> program, const Queue& queue, const Grid& grid, const Operand* operands) {
   using P = Program<Lines...>;
+  constexpr int count = summary_of<P>.operands;
+  std::array<Operand, static_cast<std::size_t>(count == 0 ? 1 : count)> bound;
+  std::copy_n(operands, count, bound.data());
+  Grid own = grid;
+  coalesce(own, bound.data(), count, true);
+  if (detail::halve_rows(own, bound.data(), count, summary_of<P>.lines.data(),
+                         [&](const Grid& half) { run_row_program(program, queue, half, bound.data()); }))
+    return;
   typename RowProgram<P>::Parameters parameters{};
   static_assert(sizeof(parameters) <= 32764, "twill: a kernel's parameters have at most 32,764 bytes");
-  const RowExtent extent = bind_rows<P>(grid, operands, parameters);
+  const RowExtent extent = bind_rows<P>(own, bound.data(), parameters);
   if (extent.rows == 0) return;
   launch_rows<P>(queue, choose_row_launch(row_plan_of<P>.traits, extent, queue.properties().shared_bytes), parameters);
 }

@@ -29,13 +29,19 @@ template <class P, RowMode M, class Block> class RowRun {
   using Uniforms = typename R::Uniforms;
   template <class T> using Local = typename Block::template Local<T>;
   static constexpr int V = R::V;
-  static constexpr int K = R::K;
+  static constexpr int K = R::template vectors<M>;
   static constexpr int segment = 16; ///< tiles that are summed one after another
 
 public:
   constexpr RowRun(const Block& block, const Parameters& parameters) : block_{block}, p_{parameters} {}
 
   TWILL_INLINE constexpr void run() {
+    if constexpr (M == RowMode::again) {
+      if (is_chunked()) {
+        row_ = p_.job.chunks.quotient(static_cast<std::uint32_t>(block_.block()));
+        chunk_ = static_cast<std::uint32_t>(block_.block()) - row_ * p_.job.chunks.value;
+      }
+    }
     block_.each([&](int thread) { start(thread); });
     stages(std::make_integer_sequence<int, R::stages>{});
     if (is_done_) return;
@@ -55,28 +61,22 @@ private:
     }
   };
 
-  [[nodiscard]] TWILL_INLINE constexpr bool is_chunked() const { return M == RowMode::again && p_.job.chunks > 1; }
+  [[nodiscard]] TWILL_INLINE constexpr bool is_chunked() const {
+    return M == RowMode::again && p_.job.chunks.value > 1;
+  }
   [[nodiscard]] TWILL_INLINE constexpr int lane_of(int thread) const { return thread & p_.job.lane_mask; }
-
-  /// Which row of the launch, and which chunk of it, the block has.
-  [[nodiscard]] TWILL_INLINE constexpr std::uint32_t chunked_row() const {
-    return static_cast<std::uint32_t>(block_.block()) / static_cast<std::uint32_t>(p_.job.chunks);
-  }
-  [[nodiscard]] TWILL_INLINE constexpr std::uint32_t chunk() const {
-    return static_cast<std::uint32_t>(block_.block()) % static_cast<std::uint32_t>(p_.job.chunks);
-  }
 
   TWILL_INLINE constexpr void start(int thread) {
     Place& place = place_[thread];
-    const std::int64_t teams = p_.job.teams;
-    const std::int64_t row = p_.job.first_row + (is_chunked() ? std::int64_t{chunked_row()}
-                                                              : block_.block() * teams + (thread >> p_.job.width_bits));
+    const auto of_launch =
+        is_chunked() ? row_ : static_cast<std::uint32_t>(block_.block() * p_.job.teams + (thread >> p_.job.width_bits));
+    const std::uint32_t row = p_.job.first_row + of_launch;
     place.is_live = row < p_.job.rows;
     find(place, place.is_live ? row : 0, std::make_integer_sequence<int, R::operands>{});
     std::int64_t length = p_.job.length;
     if constexpr (M == RowMode::again) {
       if (is_chunked()) {
-        const std::int64_t begin = chunk() * p_.job.chunk_elements;
+        const std::int64_t begin = chunk_ * p_.job.chunk_elements;
         advance(place, begin, lines_t<P, IsMoving>{});
         length = length - begin < p_.job.chunk_elements ? length - begin : p_.job.chunk_elements;
       }
@@ -86,29 +86,34 @@ private:
   }
 
   template <int... O>
-  TWILL_INLINE constexpr void find(Place& place, std::int64_t row, std::integer_sequence<int, O...>) const {
-    if (p_.job.outer_rank <= 1) {
-      ((place.at[O] = p_.operands[O].base + static_cast<std::uint64_t>(row * p_.operands[O].outer[0])), ...);
-      return;
-    }
-    ((place.at[O] = p_.operands[O].base), ...);
-    for (int axis = 0; axis < p_.job.outer_rank; ++axis) {
-      const std::int64_t rest = quotient(row, p_.job.extents[axis]);
-      const std::int64_t index = row - rest * p_.job.extents[axis];
-      ((place.at[O] += static_cast<std::uint64_t>(index * p_.operands[O].outer[axis])), ...);
+  TWILL_INLINE constexpr void find(Place& place, std::uint32_t row, std::integer_sequence<int, O...>) const {
+    (begin<O>(place.operands[O]), ...);
+    TWILL_NO_UNROLL
+    for (int axis = 0; axis < p_.job.between; ++axis) {
+      const std::uint32_t rest = p_.job.extents[axis].quotient(row);
+      const std::uint32_t index = row - rest * p_.job.extents[axis].value;
+      (move<O>(place.operands[O], index * p_.operands[O].outer[axis]), ...);
       row = rest;
     }
+    (move<O>(place.operands[O], row * p_.operands[O].down), ...);
   }
-  [[nodiscard]] static TWILL_INLINE constexpr std::int64_t quotient(std::int64_t row, std::int64_t extent) {
-    if (row < detail::most_elements && extent < detail::most_elements)
-      return static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(extent);
-    return row / extent;
+  template <int O> TWILL_INLINE constexpr void begin(RowElements& operand) const {
+    operand.at = p_.operands[O].data;
+    operand.number = p_.operands[O].number;
+    operand.along = p_.operands[O].along;
+    if constexpr (!R::is_number(O)) TWILL_ASSUME_GLOBAL(operand.at);
+  }
+  template <int O> static TWILL_INLINE constexpr void move(RowElements& operand, std::int64_t by) {
+    if constexpr (R::is_number(O))
+      operand.number += static_cast<std::uint64_t>(by);
+    else
+      operand.at += by;
   }
 
   template <int... I>
   TWILL_INLINE constexpr void advance(Place& place, std::int64_t elements, std::integer_sequence<int, I...>) const {
-    ((place.at[R::line(I).operand] +=
-      static_cast<std::uint64_t>(elements * p_.operands[R::line(I).operand].along) * unit<I>()),
+    (move<R::line(I).operand>(place.operands[R::line(I).operand],
+                              elements * p_.operands[R::line(I).operand].along * static_cast<std::int64_t>(unit<I>())),
      ...);
   }
   template <int I> [[nodiscard]] static constexpr std::uint64_t unit() {
@@ -118,16 +123,18 @@ private:
   /// Vectors begin at the last aligned address of the leading operand that is not behind its first element.
   template <int... I> TWILL_INLINE constexpr void align(Place& place, std::integer_sequence<int, I...>) const {
     place.shift = 0;
-    ((place.shift = R::line(I).operand == p_.job.leader
-                        ? static_cast<std::int32_t>(place.at[R::line(I).operand] / unit<I>() % V)
-                        : place.shift),
+    ((place.shift = R::line(I).operand == p_.job.leader ? static_cast<std::int32_t>(address<I>(place) / unit<I>() % V)
+                                                        : place.shift),
      ...);
     (align_one<I>(place), ...);
   }
   template <int I> TWILL_INLINE constexpr void align_one(Place& place) const {
-    constexpr int operand = R::line(I).operand;
-    const std::uint64_t first = place.at[operand] - static_cast<std::uint64_t>(place.shift) * unit<I>();
-    place.by_vector[operand] = p_.operands[operand].along == 1 && first % (V * unit<I>()) == 0;
+    RowElements& operand = place.operands[R::line(I).operand];
+    const std::uint64_t first = address<I>(place) - static_cast<std::uint64_t>(place.shift) * unit<I>();
+    operand.by_vector = operand.along == 1 && first % (V * unit<I>()) == 0;
+  }
+  template <int I> [[nodiscard]] static TWILL_INLINE constexpr std::uint64_t address(const Place& place) {
+    return reinterpret_cast<std::uint64_t>(place.operands[R::line(I).operand].at);
   }
 
   template <int... S> TWILL_INLINE constexpr void stages(std::integer_sequence<int, S...>) { (stage<S>(), ...); }
@@ -161,14 +168,15 @@ private:
       Loop::run(p_, place_[thread], lane_of(thread), tile_[thread], uniforms_[thread], sums, nullptr);
     } else {
       auto* shared = block_.template shared<std::byte>(detail::exchange_room(R::traits));
-      const std::int32_t vectors = (place_[thread].length + place_[thread].shift + V - 1) / V;
+      const Place place = Loop::relocated(p_, place_[thread], shared);
+      const std::int32_t vectors = (place.length + place.shift + V - 1) / V;
       std::int32_t first = lane_of(thread);
       while (first < vectors) {
         typename R::template Sums<Stage> some;
         Loop::clear(some, lines);
         for (int tile = 0; tile < segment && first < vectors; ++tile) {
-          typename R::Tile mine;
-          Loop::run(p_, place_[thread], first, mine, uniforms_[thread], some, shared);
+          typename R::template Tile<M> mine;
+          Loop::run(p_, place, first, mine, uniforms_[thread], some, shared);
           first += p_.job.width * K;
         }
         Loop::join(sums, some, lines);
@@ -217,11 +225,11 @@ private:
 
   /// Where a chunk's partial result and a row's result lie.
   template <int I> [[nodiscard]] TWILL_INLINE constexpr auto* partial(int number, std::int64_t of_chunk) const {
-    const std::int64_t at = (std::int64_t{chunked_row()} * R::traits.reductions + number) * p_.job.chunks + of_chunk;
+    const std::int64_t at = (std::int64_t{row_} * R::traits.reductions + number) * p_.job.chunks.value + of_chunk;
     return reinterpret_cast<typename R::template Computed<I>*>(p_.job.partials + at);
   }
   template <int I> [[nodiscard]] TWILL_INLINE constexpr auto* result() const {
-    const std::int64_t at = std::int64_t{chunked_row()} * static_cast<std::int64_t>(summary_of<P>.lines.size()) + I;
+    const std::int64_t at = std::int64_t{row_} * static_cast<std::int64_t>(summary_of<P>.lines.size()) + I;
     return reinterpret_cast<typename R::template Computed<I>*>(p_.job.results + at);
   }
 
@@ -234,15 +242,14 @@ private:
   }
 
   /// The last block of a row combines what all chunks have found.
-  template <int Stage, int... I>
-  TWILL_INLINE constexpr void combine_chunks(std::integer_sequence<int, I...> lines) {
+  template <int Stage, int... I> TWILL_INLINE constexpr void combine_chunks(std::integer_sequence<int, I...> lines) {
     is_done_ = true;
     constexpr bool is_end = Stage == R::stages - 1;
     if constexpr (sizeof...(I) > 0 || is_end) {
       block_.each([&](int thread) {
-        if (thread == 0) ((*partial<I>(ordinal(I, lines), chunk()) = slot<I>(uniforms_[thread])), ...);
+        if (thread == 0) ((*partial<I>(ordinal(I, lines), chunk_) = slot<I>(uniforms_[thread])), ...);
       });
-      if (!block_.is_last(p_.job.counters + chunked_row(), static_cast<unsigned>(p_.job.chunks))) return;
+      if (!block_.is_last(p_.job.counters + row_, p_.job.chunks.value)) return;
       is_done_ = !is_end;
       if constexpr (sizeof...(I) > 0) {
         FoundOf<std::integer_sequence<int, I...>> found;
@@ -256,7 +263,7 @@ private:
   }
   template <int I, class C> TWILL_INLINE constexpr void gather(C& sum, int thread, int number) const {
     sum = identity<R::line(I).reduction, C>();
-    for (std::int64_t other = thread; other < p_.job.chunks; other += block_.threads())
+    for (std::int64_t other = thread; other < p_.job.chunks.value; other += block_.threads())
       sum = combine<R::line(I).reduction>(sum, *partial<I>(number, other));
   }
 
@@ -276,14 +283,16 @@ private:
     const std::int64_t count = along == 0 ? 1 : p_.job.length;
     const T value = static_cast<T>(slot<R::line(I).arguments[0]>(uniforms_[thread]));
     for (std::int64_t j = lane_of(thread); j < count; j += p_.job.width)
-      reinterpret_cast<T*>(place_[thread].at[R::line(I).operand])[j * along] = value;
+      *reinterpret_cast<T*>(element_at<T, false>(place_[thread].operands[R::line(I).operand], j)) = value;
   }
 
   const Block& block_;
   const Parameters& p_;
   Local<Place> place_;
   Local<Uniforms> uniforms_;
-  Local<typename R::Tile> tile_;
+  Local<typename R::template Tile<M>> tile_;
+  std::uint32_t row_ = 0; ///< of a block that owns a chunk: among those of the launch
+  std::uint32_t chunk_ = 0;
   bool is_done_ = false; ///< what follows is another block's, or another launch's
 };
 

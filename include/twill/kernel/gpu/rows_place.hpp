@@ -10,6 +10,7 @@
 #include <twill/core/shape.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
+#include <twill/kernel/gpu/parameters.hpp>
 #include <twill/kernel/gpu/rows_plan.hpp>
 
 #include <cstddef>
@@ -18,29 +19,31 @@
 
 namespace twill::inline v0::kernel::gpu {
 
-/// One operand of a launch.
+/// One operand of a launch. Pointers stay pointers on their way into the kernel: so a compiler knows that they are global.
 struct RowOperand {
-  std::uint64_t base = 0;            ///< address at index 0; bits of an immediate; first number of an iota
-  std::int64_t along = 0;            ///< elements from one to the next along the row
-  std::int64_t outer[max_rank - 1]{}; ///< bytes (of an iota: its units) along the other dimensions, the innermost first
+  std::byte* data = nullptr;          ///< the element at index 0
+  std::uint64_t number = 0;           ///< bits of an immediate; first number of an iota
+  std::int64_t along = 0;             ///< elements from one to the next along the row
+  std::int64_t down = 0;              ///< bytes (of an iota: its units) along the first dimension
+  std::int64_t outer[max_rank - 2]{}; ///< along those between, the innermost first
 };
 
 /// What is the same for all blocks.
 struct RowJob {
-  std::int64_t first_row = 0; ///< of this launch
-  std::int64_t rows = 0;      ///< of all launches
-  std::int64_t length = 0;    ///< of a row
-  std::int64_t chunks = 1;
+  std::uint32_t first_row = 0; ///< of this launch
+  std::uint32_t rows = 0;      ///< of all launches
+  std::int64_t length = 0;     ///< of a row
   std::int64_t chunk_elements = 0;
   std::int64_t shared_elements = 0;
-  std::int64_t extents[max_rank - 1]{}; ///< of the other dimensions, the innermost first
-  int outer_rank = 0;
-  int leader = -1; ///< the operand that decides where vectors begin
-  int width = 32;  ///< threads that own a row
-  int teams = 1;   ///< rows that a block has at once
-  int width_bits = 31;  ///< a thread's number shifted by these is that of its team
-  int lane_mask = ~0;   ///< and masked by these the number within its team
-  int stage = 0;   ///< of a launch over chunks
+  Divisor extents[max_rank - 2]{}; ///< of the dimensions between the first and the row, the innermost first
+  Divisor chunks{};
+  int between = 0;                   ///< how many they are
+  int leader = -1;                   ///< the operand that decides where vectors begin
+  int width = 32;                    ///< threads that own a row
+  int teams = 1;                     ///< rows that a block has at once
+  int width_bits = 31;               ///< a thread's number shifted by these is that of its team
+  int lane_mask = ~0;                ///< and masked by these the number within its team
+  int stage = 0;                     ///< of a launch over chunks
   std::uint64_t* partials = nullptr; ///< of chunks: for each row of the launch, reduction of the stage and chunk
   std::uint64_t* results = nullptr;  ///< of rows: for each row of the launch and line
   unsigned* counters = nullptr;      ///< one for each row of the launch
@@ -52,33 +55,39 @@ template <int Count> struct RowParameters {
   RowOperand operands[Count == 0 ? 1 : Count]{};
 };
 
-/// Where a thread's row, or chunk of one, lies.
+/// How the elements of an operand lie along a thread's row, or chunk of one.
+struct RowElements {
+  std::byte* at = nullptr; ///< the first
+  std::uint64_t number = 0;
+  std::int64_t along = 0;
+  bool by_vector = false; ///< vectors that lie within the row move in one access
+};
+
+/// Where a thread's row lies.
 template <int Count> struct RowPlace {
-  std::uint64_t at[Count == 0 ? 1 : Count]{}; ///< addresses of the first elements; of an iota the number
-  bool by_vector[Count == 0 ? 1 : Count]{};   ///< vectors that lie within the row move in one access
-  std::int32_t shift = 0;                     ///< elements between an aligned address and the first
+  RowElements operands[Count == 0 ? 1 : Count]{};
+  std::int32_t shift = 0; ///< elements between an aligned address and the first
   std::int32_t length = 0;
   bool is_live = false; ///< there is such a row
 };
 
 /// Element `lane` of words in registers; `lane` is known once loops are unrolled.
 template <class T, int V> [[nodiscard]] TWILL_INLINE constexpr T get(const Words<T, V>& from, int lane) {
-  if constexpr (sizeof(T) == 8) {
-    const std::uint64_t bits = from.words[2 * lane] | (std::uint64_t{from.words[2 * lane + 1]} << 32);
-    return __builtin_bit_cast(T, bits);
-  } else if constexpr (sizeof(T) == 4) {
-    return __builtin_bit_cast(T, from.words[lane]);
-  } else if constexpr (sizeof(T) == 2) {
-    return T::from_bits(static_cast<std::uint16_t>(from.words[lane / 2] >> (16 * (lane % 2))));
-  } else {
-    return static_cast<T>((from.words[lane / 4] >> (8 * (lane % 4))) & 0xffU);
-  }
+  if constexpr (sizeof(T) == 8)
+    return element_of_bits<T>(from.words[2 * lane] | (std::uint64_t{from.words[2 * lane + 1]} << 32));
+  else if constexpr (sizeof(T) == 4)
+    return element_of_bits<T>(from.words[lane]);
+  else if constexpr (sizeof(T) == 2)
+    return element_of_bits<T>(from.words[lane / 2] >> (16 * (lane % 2)));
+  else
+    return element_of_bits<T>(from.words[lane / 4] >> (8 * (lane % 4)));
 }
 
 /// Sets element `lane` of words, which has to be zero.
 template <class T, int V> TWILL_INLINE constexpr void set(Words<T, V>& to, int lane, T value) {
   if constexpr (sizeof(T) == 8) {
-    const auto bits = __builtin_bit_cast(std::uint64_t, value);
+    std::uint64_t bits = 0; // not const: nvcc's front end fails when it tries to fold the cast
+    bits = __builtin_bit_cast(std::uint64_t, value);
     to.words[2 * lane] = static_cast<std::uint32_t>(bits);
     to.words[2 * lane + 1] = static_cast<std::uint32_t>(bits >> 32);
   } else if constexpr (sizeof(T) == 4) {
@@ -91,12 +100,12 @@ template <class T, int V> TWILL_INLINE constexpr void set(Words<T, V>& to, int l
 }
 
 /// A vector from an aligned address.
-template <class T, int V> TWILL_INLINE constexpr void load_vector(Words<T, V>& to, std::uint64_t at) {
+template <class T, int V> TWILL_INLINE constexpr void load_vector(Words<T, V>& to, const std::byte* from) {
   constexpr int bytes = Words<T, V>::unit_bytes;
   constexpr int words = bytes / 4;
   TWILL_UNROLL
   for (int unit = 0; unit < Words<T, V>::units; ++unit) {
-    const Unit<bytes> read = reinterpret_cast<const Unit<bytes>*>(at)[unit];
+    const Unit<bytes> read = reinterpret_cast<const Unit<bytes>*>(from)[unit];
     if constexpr (words == 0) {
       to.words[0] |= static_cast<std::uint32_t>(read.words[0]) << (8 * bytes * unit);
     } else {
@@ -105,7 +114,7 @@ template <class T, int V> TWILL_INLINE constexpr void load_vector(Words<T, V>& t
     }
   }
 }
-template <class T, int V> TWILL_INLINE constexpr void store_vector(const Words<T, V>& from, std::uint64_t at) {
+template <class T, int V> TWILL_INLINE constexpr void store_vector(const Words<T, V>& from, std::byte* to) {
   constexpr int bytes = Words<T, V>::unit_bytes;
   constexpr int words = bytes / 4;
   TWILL_UNROLL
@@ -118,16 +127,16 @@ template <class T, int V> TWILL_INLINE constexpr void store_vector(const Words<T
       TWILL_UNROLL
       for (int word = 0; word < words; ++word) written.words[word] = from.words[unit * words + word];
     }
-    reinterpret_cast<Unit<bytes>*>(at)[unit] = written;
+    reinterpret_cast<Unit<bytes>*>(to)[unit] = written;
   }
 }
 
-/// An element behind an address. Truth values are bytes: whatever is not zero is true.
-template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(std::uint64_t at, std::int64_t offset) {
+/// An element. Truth values are bytes: whatever is not zero is true.
+template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(const std::byte* from) {
   if constexpr (std::is_same_v<T, bool>)
-    return reinterpret_cast<const std::uint8_t*>(at)[offset] != 0;
+    return *reinterpret_cast<const std::uint8_t*>(from) != 0;
   else
-    return reinterpret_cast<const T*>(at)[offset];
+    return *reinterpret_cast<const T*>(from);
 }
 
 /// Whether element `first + lane` is one of the row's.
@@ -137,30 +146,43 @@ template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(std::uint
 template <int V> [[nodiscard]] TWILL_INLINE constexpr bool is_full(std::int32_t first, std::int32_t length) {
   return first >= 0 && first + V <= length;
 }
+/// Element `index` of an operand; with `Contiguous` the next one follows it.
+template <class T, bool Contiguous>
+[[nodiscard]] TWILL_INLINE constexpr std::byte* element_at(const RowElements& operand, std::int64_t index) {
+  constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+  return operand.at + (Contiguous ? index * bytes : index * operand.along * bytes);
+}
 
 /// The elements from `first` on, zeros outside of the row.
-template <class T, int V>
-TWILL_INLINE constexpr void load_part(Words<T, V>& to, std::uint64_t at, std::int64_t along, bool by_vector,
-                                      std::int32_t first, std::int32_t length) {
+template <bool Contiguous, class T, int V>
+TWILL_INLINE constexpr void load_part(Words<T, V>& to, const RowElements& operand, std::int32_t first,
+                                      std::int32_t length) {
+  constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
   to = Words<T, V>{};
-  if (by_vector && is_full<V>(first, length)) {
-    load_vector(to, at + static_cast<std::uint64_t>(std::int64_t{first} * static_cast<std::int64_t>(sizeof(T))));
+  if (operand.by_vector && is_full<V>(first, length)) {
+    load_vector(to, element_at<T, true>(operand, first));
   } else {
+    const std::byte* from = element_at<T, Contiguous>(operand, first);
     TWILL_UNROLL
-    for (int lane = 0; lane < V; ++lane)
-      if (is_inside(first, lane, length)) set(to, lane, read_element<T>(at, (first + lane) * along));
+    for (int lane = 0; lane < V; ++lane) {
+      if (is_inside(first, lane, length)) set(to, lane, read_element<T>(from));
+      from += Contiguous ? bytes : operand.along * bytes;
+    }
   }
 }
 
 template <class T, int V>
-TWILL_INLINE constexpr void store_part(const Words<T, V>& from, std::uint64_t at, std::int64_t along, bool by_vector,
-                                       std::int32_t first, std::int32_t length) {
-  if (by_vector && is_full<V>(first, length)) {
-    store_vector(from, at + static_cast<std::uint64_t>(std::int64_t{first} * static_cast<std::int64_t>(sizeof(T))));
+TWILL_INLINE constexpr void store_part(const Words<T, V>& from, const RowElements& operand, std::int32_t first,
+                                       std::int32_t length) {
+  if (operand.by_vector && is_full<V>(first, length)) {
+    store_vector(from, element_at<T, true>(operand, first));
   } else {
+    std::byte* to = element_at<T, false>(operand, first);
     TWILL_UNROLL
-    for (int lane = 0; lane < V; ++lane)
-      if (is_inside(first, lane, length)) reinterpret_cast<T*>(at)[(first + lane) * along] = get(from, lane);
+    for (int lane = 0; lane < V; ++lane) {
+      if (is_inside(first, lane, length)) *reinterpret_cast<T*>(to) = get(from, lane);
+      to += operand.along * static_cast<std::int64_t>(sizeof(T));
+    }
   }
 }
 

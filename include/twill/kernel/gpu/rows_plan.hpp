@@ -21,7 +21,8 @@ namespace twill::inline v0::kernel::gpu {
 struct RowTraits {
   int stages = 1;
   int vector = 4;          ///< elements of a vector: 16 bytes of the widest operand
-  int vectors = 4;         ///< that a thread loads before it uses the first
+  int vectors = 4;         ///< that a thread loads before it uses the first, and keeps
+  int pass_vectors = 4;    ///< the same where each stage is a pass of its own
   int most_threads = 1024; ///< of a block, so that nothing spills
   int kept_bytes = 0;      ///< of one element of all inputs that several stages read: what a row takes in shared memory
   int reductions = 0;      ///< of the stage that has most
@@ -70,6 +71,7 @@ constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count,
   const int elements = registers > 10 ? row_elements / 4 : registers > 5 ? row_elements / 2 : row_elements;
   traits.vectors = elements / traits.vector > 0 ? elements / traits.vector : 1;
   const int kept = registers * traits.vectors * traits.vector;
+  traits.pass_vectors = traits.stages == 1 || traits.vectors == 1 ? traits.vectors : traits.vectors / 2;
   traits.most_threads = kept <= 32 ? 1024 : kept <= 88 ? 512 : 256;
 }
 
@@ -133,8 +135,8 @@ template <class P, class Predicate> struct ChosenLines {
         chosen.number[chosen.size++] = i;
     return chosen;
   }();
-  template <int... K> static auto sequence(std::integer_sequence<int, K...>)
-      -> std::integer_sequence<int, numbers.number[K]...>;
+  template <int... K>
+  static auto sequence(std::integer_sequence<int, K...>) -> std::integer_sequence<int, numbers.number[K]...>;
   using type = decltype(sequence(std::make_integer_sequence<int, numbers.size>{}));
 };
 

@@ -25,11 +25,11 @@ struct RowExtent {
 /// How a row program is launched.
 struct RowLaunch {
   RowMode mode = RowMode::once;
-  int threads = 128;                 ///< of a block
-  int width = 32;                    ///< of them, those that own a row
-  std::int64_t shared_elements = 0;  ///< of a row, kept in shared memory; 0: each stage reads the row again
-  std::int64_t chunks = 1;           ///< of a row; more than one: a launch for each stage
-  std::int64_t chunk_elements = 0;   ///< of all but the last
+  int threads = 128;                ///< of a block
+  int width = 32;                   ///< of them, those that own a row
+  std::int64_t shared_elements = 0; ///< of a row, kept in shared memory; 0: each stage reads the row again
+  std::int64_t chunks = 1;          ///< of a row; more than one: a launch for each stage
+  std::int64_t chunk_elements = 0;  ///< of all but the last
   std::size_t shared_bytes = 0;
   [[nodiscard]] constexpr int teams() const { return threads / width; }
   friend constexpr bool operator==(const RowLaunch&, const RowLaunch&) = default;
@@ -37,13 +37,13 @@ struct RowLaunch {
 
 namespace detail {
 
-inline constexpr int exchange_slots = 32;   ///< one for each warp of a block
-inline constexpr int exchange_bytes = 8;    ///< of a slot
-inline constexpr int chunk_threads = 256;   ///< of a block that owns a chunk
-inline constexpr int chunk_blocks = 2048;   ///< that a launch over chunks aims at: several waves on any device
-inline constexpr int few_rows = 512;        ///< fewer blocks than that cannot fill a device
+inline constexpr int exchange_slots = 32;           ///< one for each warp of a block
+inline constexpr int exchange_bytes = 8;            ///< of a slot
+inline constexpr int chunk_threads = 256;           ///< of a block that owns a chunk
+inline constexpr int chunk_blocks = 2048;           ///< that a launch over chunks aims at: several waves on any device
+inline constexpr int few_rows = 512;                ///< fewer blocks than that cannot fill a device
 inline constexpr std::int64_t worth_chunks = 16384; ///< elements of a row, if one launch does it all
-inline constexpr std::int64_t worth_launches = 65536; ///< if it takes a launch for each stage
+inline constexpr std::int64_t worth_launches = 65536;                ///< if it takes a launch for each stage
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 32-bit offsets count
 
 [[nodiscard]] constexpr std::int64_t whole(std::int64_t number, std::int64_t of) { return (number + of - 1) / of * of; }
@@ -74,13 +74,12 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
   const bool is_few = is_single ? extent.rows < detail::few_rows && extent.length >= detail::worth_chunks
                                 : extent.rows < detail::few_rows / 4 && extent.length >= detail::worth_launches;
   if (is_few || extent.length > detail::most_elements) {
-    const std::int64_t tile = std::int64_t{detail::chunk_threads} * traits.vectors * traits.vector;
+    const std::int64_t tile = std::int64_t{detail::chunk_threads} * traits.pass_vectors * traits.vector;
     const std::int64_t of_row = extent.rows < detail::chunk_blocks ? detail::chunk_blocks / extent.rows : 1;
     launch.mode = RowMode::again;
     launch.threads = launch.width = detail::chunk_threads;
     launch.chunk_elements = detail::whole((extent.length + of_row - 1) / of_row, tile);
-    if (launch.chunk_elements > detail::most_elements)
-      launch.chunk_elements = detail::most_elements / tile * tile;
+    if (launch.chunk_elements > detail::most_elements) launch.chunk_elements = detail::most_elements / tile * tile;
     launch.chunks = (extent.length + launch.chunk_elements - 1) / launch.chunk_elements;
     launch.shared_bytes = detail::exchange_room(traits);
     return launch;
@@ -88,6 +87,7 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
   std::int64_t width = detail::width_of(vectors, traits.vectors);
   launch.mode = !is_single && width <= traits.most_threads ? RowMode::once : RowMode::again;
   if (launch.mode == RowMode::again) {
+    width = detail::width_of(vectors, traits.pass_vectors);
     const int most = traits.most_threads < 512 ? traits.most_threads : 512; // two blocks on a processor at least
     if (width > most) width = most;
     const std::int64_t elements = detail::whole(vectors * traits.vector, 16);

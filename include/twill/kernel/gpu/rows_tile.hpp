@@ -40,13 +40,19 @@ template <class P> struct RowProgram {
   static constexpr int operands = summary_of<P>.operands;
   static constexpr RowTraits traits = row_plan_of<P>.traits;
   static constexpr int V = traits.vector;
-  static constexpr int K = traits.vectors;
+  template <RowMode M> static constexpr int vectors = M == RowMode::once ? traits.vectors : traits.pass_vectors;
   static constexpr int stages = traits.stages;
 
   [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
   [[nodiscard]] static constexpr LinePlan plan(int i) { return plan_of<P>[i]; }
   [[nodiscard]] static constexpr RowLine row(int i) { return row_plan_of<P>.lines[static_cast<std::size_t>(i)]; }
 
+  /// Whether an operand is a number and no memory.
+  [[nodiscard]] static constexpr bool is_number(int operand) {
+    for (const Line& own : summary_of<P>.lines)
+      if (own.operand == operand) return own.kind == LineKind::immediate || own.kind == LineKind::iota;
+    return false;
+  }
   /// How a line's elements lie in memory, and in what they are computed.
   template <int I> using Element = scalar_t<line(I).type>;
   template <int I> using Computed = compute_t<Element<I>>;
@@ -55,9 +61,8 @@ template <class P> struct RowProgram {
   using Part = std::conditional_t<line(I).kind == LineKind::input || line(I).kind == LineKind::gather,
                                   Words<Element<I>, V>, Lanes<Computed<I>, V>>;
 
-  template <class Sequence> struct TileOf;
-  template <int... I>
-  struct TileOf<std::integer_sequence<int, I...>> : RowSlot<I, Parts<Part<I>, K>>... {};
+  template <class Sequence, int K> struct TileOf;
+  template <int... I, int K> struct TileOf<std::integer_sequence<int, I...>, K> : RowSlot<I, Parts<Part<I>, K>>... {};
   template <class Sequence> struct ValuesOf;
   template <int... I> struct ValuesOf<std::integer_sequence<int, I...>> : RowSlot<I, Computed<I>>... {};
   template <class Sequence> struct SumsOf;
@@ -66,7 +71,7 @@ template <class P> struct RowProgram {
   template <int... I> struct OutputsOf<std::integer_sequence<int, I...>> : RowSlot<I, Words<Element<I>, V>>... {};
 
   /// What a thread has of its row.
-  using Tile = TileOf<lines_t<P, IsKept>>;
+  template <RowMode M> using Tile = TileOf<lines_t<P, IsKept>, vectors<M>>;
   /// What varies along the row, for one element.
   using Values = ValuesOf<lines_t<P, IsPassing>>;
   /// What the row shares.
@@ -81,22 +86,19 @@ template <class P> struct RowUniforms {
   using R = RowProgram<P>;
   using Uniforms = typename R::Uniforms;
 
-  template <int I>
-  static TWILL_INLINE constexpr void know(Uniforms& values, const typename R::Place& place) {
+  template <int I> static TWILL_INLINE constexpr void know(Uniforms& values, const typename R::Place& place) {
     constexpr Line own = R::line(I);
     constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
     using T = typename R::template Element<I>;
     using C = typename R::template Computed<I>;
     C& value = slot<I>(values);
     if constexpr (own.kind == LineKind::input) {
-      value = place.is_live ? static_cast<C>(read_element<T>(place.at[own.operand], 0)) : C{};
+      value = place.is_live ? static_cast<C>(read_element<T>(place.operands[own.operand].at)) : C{};
     } else if constexpr (own.kind == LineKind::gather) {
-      value = place.is_live ? static_cast<C>(read_element<T>(place.at[own.operand], slot<a0>(values))) : C{};
+      const std::byte* from = place.operands[own.operand].at + slot<a0>(values) * static_cast<std::int64_t>(sizeof(T));
+      value = place.is_live ? static_cast<C>(read_element<T>(from)) : C{};
     } else if constexpr (own.kind == LineKind::immediate) {
-      Words<T, 1> bits{};
-      bits.words[0] = static_cast<std::uint32_t>(place.at[own.operand]);
-      if constexpr (sizeof(T) == 8) bits.words[1] = static_cast<std::uint32_t>(place.at[own.operand] >> 32);
-      value = static_cast<C>(get(bits, 0));
+      value = static_cast<C>(element_of_bits<T>(place.operands[own.operand].number));
     } else if constexpr (own.kind == LineKind::cast) {
       value = static_cast<C>(static_cast<T>(kernel::convert<C>(slot<a0>(values))));
     } else if constexpr (own.arity == 1) {
@@ -125,7 +127,7 @@ template <class P, RowMode M, int Stage> struct RowTile {
   using R = RowProgram<P>;
   using Place = typename R::Place;
   using Parameters = typename R::Parameters;
-  using Tile = typename R::Tile;
+  using Tile = typename R::template Tile<M>;
   using Values = typename R::Values;
   using Uniforms = typename R::Uniforms;
   using Sums = typename R::template Sums<Stage>;
@@ -134,10 +136,11 @@ template <class P, RowMode M, int Stage> struct RowTile {
   using Reduced = lines_t<P, IsReduced<Stage>>;
   using Scaled = lines_t<P, IsScaled<M, Stage>>;
   static constexpr int V = R::V;
-  static constexpr int K = R::K;
+  static constexpr int K = R::template vectors<M>;
 
-  template <int... I> static auto stored(std::integer_sequence<int, I...>) -> typename R::template OutputsOf<
-      std::integer_sequence<int, I...>>;
+  template <int... I>
+  static auto stored(std::integer_sequence<int, I...>) ->
+      typename R::template OutputsOf<std::integer_sequence<int, I...>>;
   struct IsStored {
     static constexpr bool holds(const Line& line, const LinePlan& plan, const RowLine& row) {
       return line.kind == LineKind::output && IsComputed<M, Stage>::holds(line, plan, row);
@@ -187,42 +190,59 @@ template <class P, RowMode M, int Stage> struct RowTile {
     TWILL_UNROLL
     for (int k = 0; k < K; ++k) {
       const std::int32_t begin = (first + k * p.job.width) * V - place.shift;
-      if (begin < place.length) compute(p, place, begin, k, tile, uniforms, inverses, sums, Active{}, Stored{});
+      if (begin < place.length) compute(place, begin, k, tile, uniforms, inverses, sums, Active{}, Stored{});
     }
   }
 
+  /// What earlier stages have left in shared memory is read there.
+  static TWILL_INLINE constexpr Place relocated(const Parameters& p, const Place& place, std::byte* shared) {
+    Place moved = place;
+    if (p.job.shared_elements > 0) relocate(p, moved, shared, Loaded{});
+    return moved;
+  }
+
 private:
+  template <int I> using Element = typename R::template Element<I>;
+
+  /// Whether shared memory can hold an input, and whether an earlier stage has put it there.
+  template <int I> [[nodiscard]] static constexpr bool is_shared() {
+    return M == RowMode::again && R::row(I).shared_offset >= 0;
+  }
+  template <int I> [[nodiscard]] static constexpr bool is_later() {
+    return is_shared<I>() && (R::row(I).again & ((std::uint32_t{1} << Stage) - 1)) != 0;
+  }
+  template <int I> [[nodiscard]] static TWILL_INLINE constexpr std::byte* kept(const Parameters& p, std::byte* shared) {
+    return shared + R::row(I).shared_offset * p.job.shared_elements;
+  }
   template <int... I>
-  static TWILL_INLINE constexpr void load(const Parameters& p, const Place& place, std::int32_t number, int k,
-                                          Tile& tile, std::byte* shared, std::integer_sequence<int, I...>) {
+  static TWILL_INLINE constexpr void relocate(const Parameters& p, Place& place, [[maybe_unused]] std::byte* shared,
+                                              std::integer_sequence<int, I...>) {
+    (relocate_one<I>(p, place, shared), ...);
+  }
+  template <int I>
+  static TWILL_INLINE constexpr void relocate_one(const Parameters& p, Place& place, std::byte* shared) {
+    if constexpr (is_later<I>()) {
+      RowElements& own = place.operands[R::line(I).operand];
+      own.at = kept<I>(p, shared) + place.shift * static_cast<std::int64_t>(sizeof(Element<I>));
+      own.along = 1;
+      own.by_vector = true;
+    }
+  }
+
+  template <int... I>
+  static TWILL_INLINE constexpr void load(const Parameters& p, const Place& place, [[maybe_unused]] std::int32_t number,
+                                          [[maybe_unused]] int k, Tile& tile, [[maybe_unused]] std::byte* shared,
+                                          std::integer_sequence<int, I...>) {
     (load_one<I>(p, place, number, slot<I>(tile).part[k], shared), ...);
   }
   template <int I, class Part>
   static TWILL_INLINE constexpr void load_one(const Parameters& p, const Place& place, std::int32_t number, Part& to,
                                               [[maybe_unused]] std::byte* shared) {
-    constexpr int operand = R::line(I).operand;
-    constexpr RowLine own = R::row(I);
-    constexpr bool has_room = M == RowMode::again && own.shared_offset >= 0;
-    constexpr bool is_later = has_room && (own.again & ((std::uint32_t{1} << Stage) - 1)) != 0;
     const std::int32_t begin = number * V - place.shift;
-    const std::int64_t along = R::line(I).access == Access::contiguous ? 1 : p.operands[operand].along;
-    if constexpr (has_room) {
-      if (p.job.shared_elements > 0) {
-        if (begin >= place.length) return;
-        const std::uint64_t mine = reinterpret_cast<std::uint64_t>(shared) +
-                                   static_cast<std::uint64_t>(own.shared_offset * p.job.shared_elements) +
-                                   static_cast<std::uint64_t>(number) * (V * sizeof(typename R::template Element<I>));
-        if constexpr (is_later) {
-          to = Part{};
-          load_vector(to, mine);
-        } else {
-          load_part(to, place.at[operand], along, place.by_vector[operand], begin, place.length);
-          store_vector(to, mine);
-        }
-        return;
-      }
-    }
-    load_part(to, place.at[operand], along, place.by_vector[operand], begin, place.length);
+    load_part<R::line(I).access == Access::contiguous>(to, place.operands[R::line(I).operand], begin, place.length);
+    if constexpr (is_shared<I>() && !is_later<I>())
+      if (p.job.shared_elements > 0 && begin < place.length)
+        store_vector(to, kept<I>(p, shared) + number * (V * static_cast<std::int64_t>(sizeof(Element<I>))));
   }
 
   template <int... I>
@@ -232,18 +252,16 @@ private:
   }
 
   template <int... I, int... O>
-  static TWILL_INLINE constexpr void compute(const Parameters& p, const Place& place, std::int32_t begin, int k,
-                                             Tile& tile, const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
+  static TWILL_INLINE constexpr void compute(const Place& place, std::int32_t begin, int k, Tile& tile,
+                                             const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
                                              std::integer_sequence<int, I...>, std::integer_sequence<int, O...>) {
     Outputs outputs{};
     TWILL_UNROLL
     for (int lane = 0; lane < V; ++lane) {
       Values values;
-      (evaluate<I>(p, place, begin, k, lane, values, tile, uniforms, inverses, sums, outputs), ...);
+      (evaluate<I>(place, begin, k, lane, values, tile, uniforms, inverses, sums, outputs), ...);
     }
-    (store_part(slot<O>(outputs), place.at[R::line(O).operand], p.operands[R::line(O).operand].along,
-                place.by_vector[R::line(O).operand], begin, place.length),
-     ...);
+    (store_part(slot<O>(outputs), place.operands[R::line(O).operand], begin, place.length), ...);
   }
 
   /// The value of a line that another one takes.
@@ -259,9 +277,9 @@ private:
   }
 
   template <int I>
-  static TWILL_INLINE constexpr void evaluate(const Parameters& p, const Place& place, std::int32_t begin, int k,
-                                              int lane, Values& values, Tile& tile, const Uniforms& uniforms,
-                                              const Inverses& inverses, Sums& sums, Outputs& outputs) {
+  static TWILL_INLINE constexpr void evaluate(const Place& place, std::int32_t begin, int k, int lane, Values& values,
+                                              Tile& tile, const Uniforms& uniforms, const Inverses& inverses,
+                                              Sums& sums, Outputs& outputs) {
     constexpr Line own = R::line(I);
     constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
     using T = typename R::template Element<I>;
@@ -277,19 +295,20 @@ private:
       auto& part = slot<I>(tile).part[k];
       if (lane == 0) part = Words<T, V>{};
       if (is_inside(begin, lane, place.length)) {
-        const std::int64_t along = own.access == Access::contiguous ? 1 : p.operands[own.operand].along;
+        const RowElements& operand = place.operands[own.operand];
+        const std::int64_t offset = argument<a0>(k, lane, values, tile, uniforms);
         set(part, lane,
-            read_element<T>(place.at[own.operand],
-                            argument<a0>(k, lane, values, tile, uniforms) + (begin + lane) * along));
+            read_element<T>(element_at<T, own.access == Access::contiguous>(operand, begin + lane) +
+                            offset * static_cast<std::int64_t>(sizeof(T))));
       }
     } else {
       C value{};
       if constexpr (own.kind == LineKind::iota)
-        value = static_cast<C>(place.at[own.operand] + static_cast<std::uint64_t>(begin + lane) *
-                                                           static_cast<std::uint64_t>(p.operands[own.operand].along));
+        value = static_cast<C>(place.operands[own.operand].number +
+                               static_cast<std::uint64_t>(begin + lane) *
+                                   static_cast<std::uint64_t>(place.operands[own.operand].along));
       else if constexpr (own.kind == LineKind::cast)
-        value = static_cast<C>(
-            static_cast<T>(kernel::convert<C>(argument<a0>(k, lane, values, tile, uniforms))));
+        value = static_cast<C>(static_cast<T>(kernel::convert<C>(argument<a0>(k, lane, values, tile, uniforms))));
       else if constexpr (R::plan(I).reciprocal)
         value = argument<a0>(k, lane, values, tile, uniforms) * slot<I>(inverses);
       else if constexpr (own.arity == 1)
@@ -302,10 +321,9 @@ private:
                                              argument<a1>(k, lane, values, tile, uniforms),
                                              argument<a2>(k, lane, values, tile, uniforms));
       else
-        value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms),
-                                             argument<a1>(k, lane, values, tile, uniforms),
-                                             argument<a2>(k, lane, values, tile, uniforms),
-                                             argument<a3>(k, lane, values, tile, uniforms));
+        value = kernel::apply<own.primitive>(
+            argument<a0>(k, lane, values, tile, uniforms), argument<a1>(k, lane, values, tile, uniforms),
+            argument<a2>(k, lane, values, tile, uniforms), argument<a3>(k, lane, values, tile, uniforms));
       if constexpr (R::row(I).kept)
         slot<I>(tile).part[k].lane[lane] = value;
       else
