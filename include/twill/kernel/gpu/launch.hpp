@@ -9,16 +9,9 @@
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/rows.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>
-
-namespace twill::inline v0::kernel::gpu {
-
-/// Runs a row program: kernel/gpu/rows.hpp.
-template <class P, twill::gpu::Runtime R>
-void run_row_program(P program, const twill::gpu::Queue<R>& queue, const Grid& grid, const Operand* operands);
-
-} // namespace twill::inline v0::kernel::gpu
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
