@@ -317,6 +317,19 @@ struct EmulatedRuntime {
     return 0;
   }
 
+  /// How often a call was made so far, by the name that gpu::Runtime gives it.
+  [[nodiscard]] static long calls_of(std::string_view call) {
+    const std::lock_guard lock{Machine::get().mutex};
+    for (std::size_t i = 0; i < emulation::calls.size(); ++i)
+      if (emulation::calls[i] == call) return Machine::get().counts[i];
+    return -1;
+  }
+  /// Lets the n-th call of a name from now on fail, n from 1.
+  static void fail_call(std::string_view call, long n, Status status) {
+    const std::lock_guard lock{Machine::get().mutex};
+    Machine::get().fault = {call, n, status};
+  }
+
   [[nodiscard]] static Status last_error() { return std::exchange(launch_error(), 0); }
   [[nodiscard]] static Status& launch_error() {
     static thread_local Status status = 0;

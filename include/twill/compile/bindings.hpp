@@ -62,6 +62,7 @@ struct RunArguments {
   std::span<void* const> outputs{};
   std::span<const std::uint64_t> knobs{}; ///< bit patterns, in the order of the table's list
   std::int64_t first_row = 0; ///< where this run's rows stand in the whole batch: random draws count from there
+  bool inputs_stay = false;   ///< the inputs of all runs lie at these addresses: a captured graph may keep them
 };
 
 /// Tells the operands of a binding where everything lies but the run-time numbers. throws: never

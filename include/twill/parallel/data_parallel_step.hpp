@@ -70,6 +70,7 @@ public:
     run_on_replicas(devices, devices.size(), [&](std::size_t rank) {
       Rank& own = *ranks_[rank];
       try {
+        own.capture = capture;
         if (rank < pieces.size()) {
           const Rows& piece = pieces[rank];
           const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
@@ -90,7 +91,15 @@ public:
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  R rule; ///< its options may change between steps
+  /// Whether the last program of each replica runs as a captured graph, and if not, why.
+  [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
+    std::vector<compile::CaptureReport> reports{};
+    for (const auto& rank : ranks_) reports.push_back(rank->capture_report());
+    return reports;
+  }
+
+  R rule;                                                 ///< its options may change between steps
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
 
 private:
   /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
@@ -134,6 +143,8 @@ private:
           std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
       program.knobs.take(context.knobs);
       program.knobs.set(train::loss_weight_knob, weight);
+      program.executor.allow(capture);
+      last = &program;
       program.executor.run(symbols, {.inputs = addresses,
                                      .parameters = state->addresses(),
                                      .outputs = outputs,
@@ -144,9 +155,11 @@ private:
     void update(const R& given, std::int64_t step) {
       numbers.write(given, step, update_knobs);
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
-      update_executor.run(
-          graph::SymbolValues{},
-          {.inputs = std::span{outputs}.subspan(1), .parameters = parameters, .knobs = update_knobs.bits()});
+      update_executor.allow(capture);
+      update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1),
+                                                  .parameters = parameters,
+                                                  .knobs = update_knobs.bits(),
+                                                  .inputs_stay = true});
       state->note_update();
     }
 
@@ -166,7 +179,13 @@ private:
       return *programs.back().second;
     }
 
+    [[nodiscard]] compile::CaptureReport capture_report() const {
+      if (last == nullptr) return {.reason = "this replica has had no rows yet"};
+      return last->executor.capture_report();
+    }
+
     D device;
+    compile::Capture capture = compile::Capture::automatic;
     std::shared_ptr<nn::NetworkState<D>> state;
     ThreadCommunicator<D> communicator;
     compile::Executor<D> update_executor;
@@ -177,6 +196,7 @@ private:
     std::vector<void*> outputs{};
     std::int64_t count = 0;
     std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
+    const Program* last = nullptr; ///< that ran
   };
 
   DataParallel<Network>* model_;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a host device. `thread_communicators(devices)`
+// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a device. `thread_communicators(devices)`
 // makes a group, one communicator for each rank, to be moved into the thread that plays the rank. Reductions follow the
-// tree of parallel/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of another host kind is only
-// ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
+// tree of parallel/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of another kind, GPUs included, is
+// only ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -54,9 +54,12 @@ public:
   void finish() {
     if constexpr (D::has_memory && !std::same_as<D, Cpu>) {
       if (target_ == nullptr || target_->empty()) return;
-      launch(device_, [staged = target_, to = device_target_.data](const Team&) {
-        std::memcpy(to, staged->data(), staged->size());
-      });
+      if constexpr (!HostDevice<D>)
+        copy_bytes(device_, device_target_.data, Cpu{}, target_->data(), target_->size(), CopyOptions{});
+      else
+        launch(device_, [staged = target_, to = device_target_.data](const Team&) {
+          std::memcpy(to, staged->data(), staged->size());
+        });
     }
   }
 
@@ -72,8 +75,12 @@ private:
     const void* from = call_.source.data;
     source_ = stage(call_.source.bytes(), [&](void* data) { call_.source.data = data; });
     if (source_->empty()) return;
-    launch(device_, [staged = source_, from](const Team&) { std::memcpy(staged->data(), from, staged->size()); });
-    synchronize(device_);
+    if constexpr (!HostDevice<D>) {
+      copy_bytes(Cpu{}, source_->data(), device_, from, source_->size(), CopyOptions{});
+    } else {
+      launch(device_, [staged = source_, from](const Team&) { std::memcpy(staged->data(), from, staged->size()); });
+      synchronize(device_);
+    }
   }
 
   D device_;

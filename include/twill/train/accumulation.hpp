@@ -140,6 +140,8 @@ public:
       if (batches_ == 0) draw_ = generator(network_->device()).next(); // one for all pieces, as for one batch
       program.knobs.set_draw(draw_.seed, draw_.step);
     }
+    program.executor.allow(capture);
+    last_ = &program;
     program.executor.run_on(
         shapes, {.inputs = addresses, .parameters = parameters(), .knobs = program.knobs.bits(), .first_row = rows_});
     ++batches_;
@@ -155,6 +157,7 @@ public:
     update_knobs_.set(detail::sum_scale_knob, 1 / share_of(std::max<std::int64_t>(rows_, 1)));
     void* output = loss_.data();
     const auto addresses = parameters();
+    update_->allow(capture);
     update_->run({}, {.parameters = addresses, .outputs = {&output, 1}, .knobs = update_knobs_.bits()});
     network_->state()->note_update();
     ++steps_;
@@ -168,7 +171,14 @@ public:
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
-  R rule; ///< its options may change between steps
+  /// Whether micro-batches like the last one run as captured graphs, and if not, why.
+  [[nodiscard]] compile::CaptureReport capture_report() const {
+    if (last_ == nullptr) return {.reason = "there was no micro-batch yet"};
+    return last_->executor.capture_report();
+  }
+
+  R rule;                                                 ///< its options may change between steps
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
 
 private:
   /// The weight of so many rows. The first micro-batch has one, so that half-precision gradients keep their size.
@@ -182,6 +192,7 @@ private:
     const D device = network_->device();
     if (update_ && update_->device() == device) return;
     programs_.clear();
+    last_ = nullptr;
     update_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<Update>::view(),
                                                      compile::kernels<Update, team_t<D>>, compile::Arena::kept);
     if (!(loss_.device() == device)) loss_ = memory::Buffer<D>(device, sizeof(T));
@@ -200,6 +211,7 @@ private:
   OptimiserState<D> state_{};
   std::unique_ptr<compile::Executor<D>> update_{};
   detail::StepPrograms<detail::StepProgram<D>> programs_{};
+  const detail::StepProgram<D>* last_ = nullptr;
   Draw draw_{};
   std::int64_t batches_ = 0;
   std::int64_t rows_ = 0;

@@ -13,13 +13,12 @@
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
+#include <twill/memory/gpu/capture.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,7 +37,7 @@ requires gpu::GpuDevice<D>
 class Executor<D> {
   using R = typename D::Runtime;
   using Queue = gpu::Queue<R>;
-  using Graph = StepGraph<R>;
+  using Graph = StepGraph<D>;
 
 public:
   using Kernel = KernelFunctionOn<Queue>;
@@ -48,7 +47,6 @@ public:
 
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
-  ~Executor() { wait_for_graphs(); }
 
   [[nodiscard]] const TableView& table() const { return table_; }
   [[nodiscard]] D device() const { return device_; }
@@ -75,7 +73,7 @@ public:
 
   /// The same for inputs of these shapes. throws: ShapeError when they do not fit the table or each other
   void run_on(std::span<const Dims> shapes, const RunArguments& arguments) {
-    run_bound(prepared(bindings_.at(table_, shapes, [this] { wait_for_graphs(); })), arguments);
+    run_bound(prepared(bindings_.at(table_, shapes, [] {})), arguments);
   }
 
 private:
@@ -90,7 +88,7 @@ private:
     std::vector<FixedInput> inputs{};
     std::size_t all_bytes = 0; ///< of the arena and the fixed places
     bool is_prepared = false;
-    StepGraphs<R> graphs{};
+    StepGraphs<D> graphs{};
   };
 
   [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
@@ -99,7 +97,7 @@ private:
   }
 
   BoundRun& bound_for(const graph::SymbolValues& symbols) {
-    return prepared(bindings_.at(table_, symbols, [this] { wait_for_graphs(); }));
+    return prepared(bindings_.at(table_, symbols, [] {}));
   }
 
   BoundRun& prepared(BoundRun& bound) {
@@ -125,7 +123,7 @@ private:
 
   void run_bound(BoundRun& bound, const RunArguments& arguments) {
     const std::string_view objects = objection();
-    const std::size_t bytes = objects.empty() ? bound.all_bytes : bound.numbers.arena_bytes;
+    const std::size_t bytes = objects.empty() && !arguments.inputs_stay ? bound.all_bytes : bound.numbers.arena_bytes;
     if (!arena_ || arena_->bytes() < bytes) {
       arena_.reset(); // before the larger one is made, so that the two never exist together
       arena_.emplace(device_, bytes);
@@ -152,27 +150,25 @@ private:
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments,
-                       "the stream is being captured by the program itself, which freezes this run's numbers");
-    Graph& graph = bound.graphs.at({.arena = arena_->data(),
-                                    .first_row = bound.numbers.random.empty() ? 0 : arguments.first_row,
-                                    .parameters = arguments.parameters,
-                                    .outputs = arguments.outputs},
-                                   [this] { wait_for_graphs(); });
-    if (graph.state == Graph::State::unseen) {
-      graph.state = Graph::State::seen;
+                       "the program itself is recording a graph, which freezes this run's numbers");
+    Graph& step = bound.graphs.at({.arena = arena_->data(),
+                                   .first_row = bound.numbers.random.empty() ? 0 : arguments.first_row,
+                                   .parameters = arguments.parameters,
+                                   .outputs = arguments.outputs,
+                                   .inputs = arguments.inputs_stay ? arguments.inputs : std::span<void* const>{}});
+    if (step.state == Graph::State::unseen) {
+      step.state = Graph::State::seen;
       return run_plain(queue, bound, arguments, "the first run with these shapes and addresses is never captured");
     }
-    if (graph.state == Graph::State::refused) return run_plain(queue, bound, arguments, graph.refusal);
     fix_inputs(bound, arguments);
-    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), copies_);
-    if (graph.state == Graph::State::seen && !capture(queue, bound, arguments, graph)) {
-      run_instructions(queue, bound.numbers, kernels_); // on the copies, which are there already
-      ++report_.plain_runs;
-      report_.reason = graph.refusal;
-      return;
+    if (step.state == Graph::State::seen) {
+      step.graph = capture(bound, arguments);
+      step.state = step.graph ? Graph::State::ready : Graph::State::refused;
+      report_.captures += step.graph ? 1 : 0;
     }
-    has_graphs_ = true;
-    gpu::check<R>(R::launch_graph(graph.graph, queue.stream()), "launch_graph", device_.index);
+    if (step.state == Graph::State::refused) return run_plain(queue, bound, arguments, step.graph.reason());
+    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), copies_);
+    step.graph.launch();
     ++report_.graph_runs;
     report_.reason.clear();
   }
@@ -180,56 +176,22 @@ private:
   /// The copies of a run's inputs to their fixed places.
   void fix_inputs(const BoundRun& bound, const RunArguments& arguments) {
     copies_.clear();
+    if (arguments.inputs_stay) return;
     for (const FixedInput& input : bound.inputs)
       copies_.push_back({arguments.inputs[input.index], static_cast<std::byte*>(arena_->data()) + input.offset,
                          static_cast<std::int64_t>(input.bytes)});
   }
 
-  /// Records all launches of a run on the fixed inputs. False when that is impossible, and then the graph says why.
-  [[nodiscard]] bool capture(const Queue& queue, BoundRun& bound, const RunArguments& arguments, Graph& graph) {
+  /// Records all launches of a run on the fixed inputs. Empty when that is impossible, and then it tells why.
+  [[nodiscard]] gpu::CapturedGraph<D> capture(BoundRun& bound, const RunArguments& arguments) {
     std::vector<void*> fixed(arguments.inputs.begin(), arguments.inputs.end());
-    for (std::size_t i = 0; i < bound.inputs.size(); ++i) fixed[bound.inputs[i].index] = copies_[i].to;
+    for (std::size_t i = 0; i < copies_.size(); ++i) fixed[bound.inputs[i].index] = copies_[i].to;
     RunArguments on_fixed = arguments;
     on_fixed.inputs = fixed;
     place_operands(bound, arena_->data(), on_fixed);
-    const auto refuse = [&](std::string reason) {
-      static_cast<void>(R::last_error()); // the driver remembers it, and it is told here
-      graph.state = Graph::State::refused;
-      graph.refusal = std::move(reason);
-      return false;
-    };
-    if (const gpu::Status status = R::begin_capture(queue.stream()); status != 0)
-      return refuse("the driver does not begin a capture: " + R::text(status));
-    std::string problem{};
-    try {
-      run_instructions(queue, bound.numbers, kernels_);
-    } catch (const std::exception& error) { // what is wrong without a capture too is thrown by the plain run
-      problem = error.what();
-    }
-    gpu::Capturing state = gpu::Capturing::yes;
-    static_cast<void>(R::capturing(queue.stream(), &state));
-    typename R::Graph made{};
-    const gpu::Status status = R::end_capture(queue.stream(), &made);
-    if (!problem.empty()) {
-      if (status == 0 && state == gpu::Capturing::yes) static_cast<void>(R::destroy_graph(made));
-      return refuse("an operation cannot be captured: " + problem);
-    }
-    if (status != 0 || state != gpu::Capturing::yes)
-      return refuse("the driver gave the capture up: " +
-                    (status != 0 ? R::text(status) : std::string{"something in it cannot be captured"}));
-    graph.graph = made;
-    graph.state = Graph::State::ready;
-    ++report_.captures;
-    return true;
-  }
-
-  /// Before graphs are destroyed.
-  void wait_for_graphs() noexcept {
-    if (!has_graphs_) return;
-    try {
-      synchronize(device_);
-    } catch (...) { // whoever waits for the run is told
-    }
+    return gpu::capture(device_, [&] {
+      launch(device_, [&](const Queue& recorder) { run_instructions(recorder, bound.numbers, kernels_); });
+    });
   }
 
   D device_;
@@ -237,7 +199,6 @@ private:
   std::span<const Kernel> kernels_;
   Arena arena_mode_;
   Capture capture_ = Capture::automatic;
-  bool has_graphs_ = false;
   NumbersBlock<D> numbers_;
   CaptureReport report_{};
   std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way

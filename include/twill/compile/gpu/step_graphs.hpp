@@ -7,7 +7,8 @@
 // compile/gpu/executor.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/memory/gpu/capture.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,76 +26,60 @@ struct FrozenAddresses {
   std::int64_t first_row = 0; ///< 0 where nothing is drawn
   std::span<void* const> parameters{};
   std::span<void* const> outputs{};
+  std::span<void* const> inputs{}; ///< those that stay where they are; others are copied to fixed places
 };
 
 /// One sort of run, and its graph once there is one.
-template <gpu::Runtime R> class StepGraph {
+template <gpu::GpuDevice D> class StepGraph {
 public:
   enum class State : unsigned char { unseen, seen, ready, refused };
 
   explicit StepGraph(const FrozenAddresses& frozen)
       : arena_{frozen.arena},
         first_row_{frozen.first_row},
-        addresses_(frozen.parameters.begin(), frozen.parameters.end()),
-        parameter_count_{frozen.parameters.size()} {
-    addresses_.insert(addresses_.end(), frozen.outputs.begin(), frozen.outputs.end());
-  }
-  StepGraph(const StepGraph&) = delete;
-  StepGraph& operator=(const StepGraph&) = delete;
-  /// requires: its last launch is done
-  ~StepGraph() {
-    if (state == State::ready) static_cast<void>(R::destroy_graph(graph));
-  }
+        parameters_(frozen.parameters.begin(), frozen.parameters.end()),
+        outputs_(frozen.outputs.begin(), frozen.outputs.end()),
+        inputs_(frozen.inputs.begin(), frozen.inputs.end()) {}
 
   [[nodiscard]] bool is_for(const FrozenAddresses& frozen) const {
-    const std::span all{addresses_};
-    const auto equal = [](std::span<void* const> a, std::span<void* const> b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    const auto equal = [](const std::vector<void*>& own, std::span<void* const> other) {
+      return std::equal(own.begin(), own.end(), other.begin(), other.end());
     };
-    return arena_ == frozen.arena && first_row_ == frozen.first_row &&
-           equal(all.first(parameter_count_), frozen.parameters) &&
-           equal(all.subspan(parameter_count_), frozen.outputs);
+    return arena_ == frozen.arena && first_row_ == frozen.first_row && equal(parameters_, frozen.parameters) &&
+           equal(outputs_, frozen.outputs) && equal(inputs_, frozen.inputs);
   }
 
   State state = State::unseen;
-  typename R::Graph graph{}; ///< when ready
-  std::string refusal{};     ///< why it was refused
+  gpu::CapturedGraph<D> graph{}; ///< when ready; when refused it tells the reason
 
 private:
   const void* arena_;
   std::int64_t first_row_;
-  std::vector<void*> addresses_;
-  std::size_t parameter_count_;
+  std::vector<void*> parameters_;
+  std::vector<void*> outputs_;
+  std::vector<void*> inputs_;
 };
 
 /// A few of them, those that were used last.
-template <gpu::Runtime R> class StepGraphs {
+template <gpu::GpuDevice D> class StepGraphs {
 public:
-  /// The record of a sort of run. `before_dropping()` is called before the oldest of too many is destroyed.
-  template <class F> StepGraph<R>& at(const FrozenAddresses& frozen, F&& before_dropping) {
+  /// The record of a sort of run.
+  StepGraph<D>& at(const FrozenAddresses& frozen) {
     for (std::size_t i = 0; i < graphs_.size(); ++i)
       if (graphs_[i]->is_for(frozen)) {
         std::rotate(graphs_.begin(), graphs_.begin() + static_cast<std::ptrdiff_t>(i),
                     graphs_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         return *graphs_.front();
       }
-    if (graphs_.size() == most_graphs) {
-      before_dropping();
-      graphs_.pop_back();
-    }
-    graphs_.insert(graphs_.begin(), std::make_unique<StepGraph<R>>(frozen));
+    if (graphs_.size() == most_graphs) graphs_.pop_back();
+    graphs_.insert(graphs_.begin(), std::make_unique<StepGraph<D>>(frozen));
     return *graphs_.front();
-  }
-
-  [[nodiscard]] bool any_ready() const {
-    return std::any_of(graphs_.begin(), graphs_.end(),
-                       [](const auto& graph) { return graph->state == StepGraph<R>::State::ready; });
   }
 
 private:
   static constexpr std::size_t most_graphs = 32; ///< micro-batches of one step differ in their first row
 
-  std::vector<std::unique_ptr<StepGraph<R>>> graphs_{};
+  std::vector<std::unique_ptr<StepGraph<D>>> graphs_{};
 };
 
 } // namespace twill::inline v0::compile
