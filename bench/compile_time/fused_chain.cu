@@ -6,7 +6,8 @@
 
 using namespace twill;
 
-Tensor<float, Cuda, Shape<dyn>> chain(const Tensor<float, Cuda, Shape<dyn>>& a, const Tensor<float, Cuda, Shape<dyn>>& b,
+Tensor<float, Cuda, Shape<dyn>> chain(const Tensor<float, Cuda, Shape<dyn>>& a,
+                                      const Tensor<float, Cuda, Shape<dyn>>& b,
                                       const Tensor<float, Cuda, Shape<dyn>>& c,
                                       const Tensor<float, Cuda, Shape<dyn>>& d) {
   return tanh(a * b + c) * d - 0.5 * a;

@@ -3,6 +3,7 @@
 //
 // Everything for hosts and CUDA, for files that nvcc compiles.
 
+#include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/device/cuda/cublas.cuh>

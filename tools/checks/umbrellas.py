@@ -21,6 +21,10 @@ OPENING = """#pragma once
 """
 
 
+# What expressions over tensors of GPUs need.
+EXPRESSION_LAYERS = ["device", "memory", "kernel", "tensor", "expr"]
+
+
 def is_public(root: Path, header: str) -> bool:
     text = (root / "include" / header).read_text()
     paragraph = text.split("\n#include", 1)[0]
@@ -36,9 +40,9 @@ def wanted(root: Path, layer: str) -> list[str]:
             if h.startswith(f"twill/{layer}/") and not is_of_gpus(h) and is_public(root, h)]
 
 
-def wanted_of_gpus(root: Path) -> list[str]:
+def wanted_of_gpus(root: Path, layers: list[str]) -> list[str]:
     return [h for h in tree.headers(root) if h.count("/") > 1 and is_of_gpus(h) and is_public(root, h)
-            and not any(h.startswith(f"twill/{layer}/") for layer in tree.APART)]
+            and h.split("/")[1] in layers and h.split("/")[1] not in tree.APART]
 
 
 def umbrellas(root: Path) -> dict[str, list[str]]:
@@ -46,8 +50,9 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
     result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART})
-    if of_gpus := wanted_of_gpus(root):
+    if of_gpus := wanted_of_gpus(root, tree.LAYERS):
         result["twill/cuda.cuh"] = sorted(["twill/twill.hpp", *of_gpus])
+        result["twill/expr.cuh"] = sorted(["twill/expr.hpp", *wanted_of_gpus(root, EXPRESSION_LAYERS)])
     return result
 
 
@@ -78,6 +83,8 @@ def write(root: Path) -> None:
             opening = OPENING.format(text="Everything for hosts. Each layer has an umbrella of its own, and every header can be included alone.")
         elif name == "twill/cuda.cuh":
             opening = OPENING.format(text="Everything for hosts and CUDA, for files that nvcc compiles.")
+        elif name == "twill/expr.cuh":
+            opening = OPENING.format(text="Tensors and expressions for hosts and CUDA, without models, for files that nvcc compiles.")
         else:
             opening = OPENING.format(text=f"All of {path.stem}/.")
         path.write_text(opening + "".join(f"#include <{header}>\n" for header in content))

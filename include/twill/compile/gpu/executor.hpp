@@ -5,7 +5,7 @@
 // of device memory that each run writes first, in stream order; so a step can be captured as a graph and still take a new
 // rate, seed or step number each time. With a kept arena the second run of a sort is captured, its inputs are copied to
 // fixed places behind the arena, and later runs are two launches: the prologue and the graph. An executor works on one
-// stream at a time. Not in the umbrella for hosts. Read next: compile/gpu/step_graphs.hpp, kernel/gpu/prologue.hpp.
+// stream at a time. Read next: compile/gpu/step_graphs.hpp, kernel/gpu/prologue.hpp.
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
