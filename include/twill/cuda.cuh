@@ -9,6 +9,7 @@
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>
+#include <twill/device/cuda/names.cuh>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/copy.hpp>
@@ -41,5 +42,8 @@
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/memory/gpu/capture.hpp>
+#include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
+#include <twill/tensor/cuda/pin_memory.cuh>
+#include <twill/tensor/gpu/pin_memory.hpp>
 #include <twill/twill.hpp>

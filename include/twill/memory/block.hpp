@@ -17,6 +17,18 @@ namespace twill::inline v0::memory {
 struct Segment;
 struct ArenaBase;
 
+struct Block;
+
+/// Takes blocks back that are none of their device's pool: memory that was lent, or needs more than to be listed.
+class BlockKeeper {
+public:
+  /// The last owner is gone.
+  virtual void take_back(Block* block) noexcept = 0;
+
+protected:
+  ~BlockKeeper() = default;
+};
+
 /// A piece of a segment. Everything but `owners` is guarded by the lock of the pool while the block is free, and belongs to
 /// the owner while it is in use (the neighbours excepted).
 struct Block {
@@ -29,10 +41,11 @@ struct Block {
   Block* next = nullptr;
   Block* previous_free = nullptr; ///< neighbours in a list of the free index
   Block* next_free = nullptr;
-  ArenaBase* home = nullptr;   ///< the arena of the stream that may reuse it without waiting
-  void* stream_use = nullptr;  ///< what the stream policy keeps: other users, fences; null for most blocks
-  std::uint64_t sequence = 0;  ///< of the allocation, for snapshots
-  const char* place = nullptr; ///< what made the allocation, where tracking is on
+  ArenaBase* home = nullptr;     ///< the arena of the stream that may reuse it without waiting
+  void* stream_use = nullptr;    ///< what the stream policy keeps: other users, fences; null for most blocks
+  std::uint64_t sequence = 0;    ///< of the allocation, for snapshots
+  const char* place = nullptr;   ///< what made the allocation, where tracking is on
+  BlockKeeper* keeper = nullptr; ///< who takes it back instead of its device's pool; null for most blocks
   std::atomic<std::uint32_t> owners{0};
   bool free = false;
   bool counted_as_split = false;

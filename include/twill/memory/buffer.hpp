@@ -49,8 +49,21 @@ public:
     if (block == nullptr) return;
     // a count of one needs no atomic decrement: nobody else can copy from this handle meanwhile
     if (block->owners.load(std::memory_order_acquire) == 1 ||
-        block->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      pool(device_).release(block);
+        block->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (block->keeper != nullptr) [[unlikely]]
+        block->keeper->take_back(block);
+      else
+        pool(device_).release(block);
+    }
+  }
+
+  /// For keepers of memory: a handle to a block of theirs, of which it is the only owner.
+  [[nodiscard]] static Buffer of_block(const D& device, Block* block) noexcept {
+    Buffer buffer;
+    block->owners.store(1, std::memory_order_relaxed);
+    buffer.block_ = block;
+    buffer.device_ = device;
+    return buffer;
   }
 
   /// The first byte, or null when there is none. On devices without memory it must not be dereferenced.

@@ -28,6 +28,8 @@
 
 namespace twill::inline v0 {
 
+struct Cuda; // device/cuda/cuda.cuh
+
 /// A lazy expression, as expr/ makes them; here only so that tensors can be assigned from one.
 template <class E>
 concept LazyValue = requires {
@@ -249,6 +251,17 @@ public:
   }
   template <class Isa = InstructionSet> [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const {
     return to(Cpu{index});
+  }
+  /// The same on a GPU, the current one unless told otherwise; needs <twill/cuda.cuh>.
+  template <class Gpu = Cuda, class Isa = InstructionSet> [[nodiscard]] auto cuda() const {
+    static_assert(
+        requires { sizeof(Gpu); }, "twill: cuda: include <twill/cuda.cuh> and compile the file with nvcc");
+    return to(current_device<Gpu>());
+  }
+  template <class Gpu = Cuda, class Isa = InstructionSet> [[nodiscard]] auto cuda(int index) const {
+    static_assert(
+        requires { sizeof(Gpu); }, "twill: cuda: include <twill/cuda.cuh> and compile the file with nvcc");
+    return to(Gpu{index});
   }
 
   /// The elements converted as static_cast converts; this very tensor when nothing changes.

@@ -10,18 +10,26 @@
 #include <twill/device/cpu/stream.hpp>
 #include <twill/device/gpu/stream.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 
 namespace twill::inline v0 {
 
 namespace gpu::detail {
 
+/// Tells the owner of pinned memory of a copy that uses it; false when it is not pinned. Set by the pool of such memory.
+template <Runtime R>
+TWILL_EXPORT inline constinit std::atomic<bool (*)(const void* address, const Event<R>& last)> pinned_memory{nullptr};
+
 /// Between a host device and a GPU, either way: a copy on the GPU's stream.
 template <GpuDevice D>
-void copy_with_host(const D& device, Cpu host, void* to, const void* from, std::size_t bytes, CopyOptions options) {
+void copy_with_host(const D& device, Cpu host, void* to, const void* from, const void* host_memory, std::size_t bytes,
+                    CopyOptions options) {
   using R = typename D::Runtime;
   if (bytes == 0) return;
-  // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind.
+  // A task's own work on a host device runs inline, so a task can neither wait for queues nor leave a copy behind, unless
+  // the memory itself knows of it.
   const bool inside_task = twill::detail::current_worker != nullptr;
   const bool recorded = recorded_graph<R>() != 0;
   if (recorded && !options.non_blocking) require_no_recording<R>("copy_bytes", device.index);
@@ -31,11 +39,14 @@ void copy_with_host(const D& device, Cpu host, void* to, const void* from, std::
   const Using<R> scope{device.index};
   check<R>(R::copy(to, from, bytes, stream), "copy", device.index);
   if (recorded) return; // each launch of the graph copies between these addresses
-  if (!options.non_blocking || inside_task) {
-    check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
-  } else {
-    static_cast<void>(submit(host, [copied = Event<R>{state, stream}] { copied.wait(); }));
+  if (options.non_blocking) {
+    const Event<R> copied{state, stream};
+    auto* const owner = pinned_memory<R>.load(std::memory_order_acquire);
+    const bool is_pinned = owner != nullptr && owner(host_memory, copied);
+    if (!inside_task) static_cast<void>(submit(host, [copied] { copied.wait(); }));
+    if (!inside_task || is_pinned) return;
   }
+  check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
 }
 
 /// Lets two devices read each other's memory directly, once, where the hardware can.
@@ -78,14 +89,14 @@ void copy_bytes(const D& to_device, void* to, const D& from_device, const void* 
 template <gpu::GpuDevice D>
 void copy_bytes(const D& to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                 CopyOptions options = {}) {
-  gpu::detail::copy_with_host(to_device, from_device, to, from, bytes, options);
+  gpu::detail::copy_with_host(to_device, from_device, to, from, from, bytes, options);
 }
 
 /// From a GPU to a host device. throws: GpuError
 template <gpu::GpuDevice D>
 void copy_bytes(Cpu to_device, void* to, const D& from_device, const void* from, std::size_t bytes,
                 CopyOptions options = {}) {
-  gpu::detail::copy_with_host(from_device, to_device, to, from, bytes, options);
+  gpu::detail::copy_with_host(from_device, to_device, to, from, to, bytes, options);
 }
 
 } // namespace twill::inline v0

@@ -60,6 +60,7 @@ template <Runtime R> struct StreamState {
   StreamState* next = nullptr;       ///< of the same device
   StreamState* next_spare = nullptr; ///< among those that nobody uses
   std::atomic<bool> is_recording{false};
+  std::atomic<bool> is_forgotten{false}; ///< its owner may have destroyed it; a new one may get the same handle
   std::atomic<StreamState*> recorder{
       nullptr}; ///< on which graphs for this stream are recorded, so that no other thread's
                 ///< work gets into them
@@ -104,7 +105,10 @@ public:
   /// What twill knows of a stream, the user's own included. throws: GpuError when there is no room for working memory
   [[nodiscard]] StreamState<R>& stream(typename R::Stream stream) {
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
-      if (each->queue.stream() == stream) return *each;
+      if (each->queue.stream() == stream) {
+        each->is_forgotten.store(false, std::memory_order_relaxed);
+        return *each;
+      }
     return add_stream(stream);
   }
 
@@ -126,6 +130,7 @@ public:
     const std::lock_guard lock{recorders_mutex_};
     if (StreamState<R>* spare = spare_streams_) {
       spare_streams_ = spare->next_spare;
+      spare->is_forgotten = false;
       return *spare;
     }
     return make_stream();
@@ -155,10 +160,16 @@ public:
     return memory_stream_;
   }
 
-  /// Calls `f(StreamState&)` for every stream known so far.
+  /// Leaves a stream alone from now on, until somebody uses its handle again. requires: its work is done
+  void forget(typename R::Stream stream) {
+    for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      if (each != default_stream_ && each->queue.stream() == stream) each->is_forgotten = true;
+  }
+
+  /// Calls `f(StreamState&)` for every stream in use.
   template <class F> void for_each_stream(F&& f) {
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
-      f(*each);
+      if (!each->is_forgotten) f(*each);
   }
 
   /// An event that nobody uses, with one owner. throws: GpuError

@@ -21,6 +21,7 @@ template <gpu::GpuDevice D> void forget_stream(const D& device, typename D::Runt
   gpu::require_no_recording<R>("forget_stream", device.index);
   gpu::check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
   memory::pool(device).forget_stream(gpu::StreamKey<R>{stream});
+  gpu::state_of(device).forget(stream);
 }
 
 } // namespace twill::inline v0

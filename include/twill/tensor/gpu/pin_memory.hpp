@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host tensors in pinned memory, from which non-blocking copies to a GPU run beside everything else: `pin_memory(x)` as
+// PyTorch has it, and `pinned_empty` for a buffer that is filled again and again. They are ordinary host tensors. The kind of
+// GPU is a template argument here; <twill/cuda.cuh> makes it CUDA. Read next: memory/gpu/pinned.hpp.
+
+#include <twill/core/instruction_set.hpp>
+#include <twill/memory/gpu/pinned.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0 {
+
+/// Whether the tensor's memory was pinned by twill for that kind of GPU.
+template <gpu::GpuDevice D, Scalar T, AnyShape S> [[nodiscard]] bool is_pinned(const Tensor<T, Cpu, S>& x) {
+  return x.data() != nullptr && memory::PinnedPool<typename D::Runtime>::get().holds(x.data());
+}
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// Uninitialised elements in pinned memory, row-major.
+/// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
+template <gpu::GpuDevice D, Scalar T, AnyShape S>
+[[nodiscard]] Tensor<T, Cpu, S> pinned_empty(const Dims& extents, Cpu device = {}) {
+  require_exists(D{}, "pinned_empty");
+  detail::require_fit<S>("pinned_empty", extents);
+  auto storage = memory::PinnedPool<typename D::Runtime>::get().allocate(
+      device, static_cast<std::size_t>(extents.elements()) * sizeof(T));
+  auto* const data = static_cast<T*>(storage.data());
+  return {std::move(storage), data, extents, contiguous_strides(extents)};
+}
+
+/// The same elements in pinned memory; this very tensor when it is there.
+/// throws: OutOfMemoryError, GpuError, DeviceError without a GPU
+template <gpu::GpuDevice D, Scalar T, AnyShape S>
+[[nodiscard]] Tensor<T, Cpu, S> pin_memory(const Tensor<T, Cpu, S>& x) {
+  if (is_pinned<D>(x)) return x;
+  const auto pinned = pinned_empty<D, T, S>(x.shape(), x.device());
+  pinned.copy_from(x);
+  return pinned;
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
