@@ -37,6 +37,13 @@
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/radix.hpp>
+#include <twill/kernel/gpu/reduce.hpp>
+#include <twill/kernel/gpu/rows.hpp>
+#include <twill/kernel/gpu/rows_body.hpp>
+#include <twill/kernel/gpu/rows_place.hpp>
+#include <twill/kernel/gpu/rows_plan.hpp>
+#include <twill/kernel/gpu/rows_shape.hpp>
+#include <twill/kernel/gpu/rows_tile.hpp>
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
