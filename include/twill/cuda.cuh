@@ -36,6 +36,7 @@
 #include <twill/kernel/gpu/parameters.hpp>
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
+#include <twill/kernel/gpu/quantile.hpp>
 #include <twill/kernel/gpu/radix.hpp>
 #include <twill/kernel/gpu/reduce.hpp>
 #include <twill/kernel/gpu/rows.hpp>
@@ -44,7 +45,9 @@
 #include <twill/kernel/gpu/rows_plan.hpp>
 #include <twill/kernel/gpu/rows_shape.hpp>
 #include <twill/kernel/gpu/rows_tile.hpp>
+#include <twill/kernel/gpu/sampling.hpp>
 #include <twill/kernel/gpu/scan.hpp>
+#include <twill/kernel/gpu/scatter.hpp>
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/gpu/tile.hpp>

@@ -39,10 +39,12 @@
 #include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/quantile.hpp>
 #include <twill/kernel/record.hpp>
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
+#include <twill/kernel/sampling.hpp>
 #include <twill/kernel/scalar/floats.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
 #include <twill/kernel/scalar/integers.hpp>

@@ -66,11 +66,13 @@ template <class Mask> [[nodiscard]] std::int64_t count_true(const char* operatio
 /// For each true element in row-major order, the sum of its indices times these strides.
 template <class Mask> [[nodiscard]] auto offsets_of_true(const char* operation, const Mask& mask, const Dims& weights) {
   using D = typename Mask::device_type;
-  const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(count_true(operation, mask)));
-  if constexpr (kernel::has_queue<D>)
-    write_offsets_of_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides(), weights,
-                          offsets.data());
-  else
+  if constexpr (kernel::has_queue<D>) {
+    const auto counted = counted_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides());
+    const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(counted.found()));
+    write_offsets(counted, mask.shape(), weights, offsets.data());
+    return offsets;
+  } else {
+    const Tensor<std::int64_t, D, Shape<dyn>> offsets(mask.device(), Dims(count_true(operation, mask)));
     launch(mask.device(), [weights, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
                            to = offsets.data()](const auto&) {
       each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
@@ -79,26 +81,32 @@ template <class Mask> [[nodiscard]] auto offsets_of_true(const char* operation, 
         to[number] = offset;
       });
     });
-  return offsets;
+    return offsets;
+  }
 }
 
 /// The indices of the true elements: one row for each axis of the mask.
 template <class Mask> [[nodiscard]] auto indices_of_true(const char* operation, const Mask& mask) {
   constexpr int rank = Mask::shape_type::rank;
   using D = typename Mask::device_type;
-  const std::int64_t count = count_true(operation, mask);
-  const Tensor<std::int64_t, D, Shape<rank, dyn>> indices(mask.device(), Dims(rank, count));
-  if constexpr (kernel::has_queue<D>)
-    write_indices_of_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides(),
-                          indices.data(), count);
-  else
+  using Indices = Tensor<std::int64_t, D, Shape<rank, dyn>>;
+  if constexpr (kernel::has_queue<D>) {
+    const auto counted = counted_true(kernel::gpu::on_queue, mask.device(), mask.data(), mask.shape(), mask.strides());
+    const std::int64_t found = counted.found();
+    const Indices indices(mask.device(), Dims(rank, found));
+    write_indices(counted, mask.shape(), found, indices.data());
+    return indices;
+  } else {
+    const std::int64_t count = count_true(operation, mask);
+    const Indices indices(mask.device(), Dims(rank, count));
     launch(mask.device(), [count, from = mask.data(), extents = mask.shape(), strides = mask.strides(),
                            to = indices.data()](const auto&) {
       each_true(from, extents, strides, [&](std::int64_t number, const std::int64_t* position) {
         for (int axis = 0; axis < rank; ++axis) to[axis * count + number] = position[axis];
       });
     });
-  return indices;
+    return indices;
+  }
 }
 
 template <AnyShape X, AnyShape M> consteval void require_leading_shape() {

@@ -12,6 +12,8 @@
 #include <twill/expr/gather.hpp>
 #include <twill/expr/reduced.hpp>
 #include <twill/expr/reductions.hpp>
+#include <twill/kernel/on_queue.hpp>
+#include <twill/kernel/quantile.hpp>
 #include <twill/kernel/walk.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/access.hpp>
@@ -41,12 +43,7 @@ template <class T> struct Compared { using type = compute_t<T>; };
 template <> struct Compared<bool> { using type = std::uint8_t; };
 template <class T> using compared_t = typename Compared<T>::type;
 
-/// Between which elements of a sorted row a quantile lies, and how far from the first to the second.
-struct Place {
-  std::int64_t below = 0;
-  std::int64_t above = 0;
-  double fraction = 0;
-};
+using Place = kernel::QuantilePlace;
 
 [[nodiscard]] inline Place place_of(double q, std::int64_t length, Interpolation method) {
   const double at = q * static_cast<double>(length - 1);
@@ -84,10 +81,7 @@ template <class T> [[nodiscard]] double select(T* row, std::int64_t length, cons
   const auto first = static_cast<double>(row[place.below]);
   if (place.above == place.below) return first;
   const auto second = static_cast<double>(*std::min_element(row + place.above, row + length));
-  if (first == second) return first;                      // infinite ones, too
-  if (place.fraction == 0.5) return (first + second) / 2; // as NumPy's median, so that 1 and infinity give infinity
-  return place.fraction < 0.5 ? first + (second - first) * place.fraction
-                              : second - (second - first) * (1 - place.fraction);
+  return kernel::between(first, second, place.fraction);
 }
 
 /// The quantiles of rows that lie one behind another: `to` holds all rows' first quantile, then their second, and so on.
@@ -131,9 +125,16 @@ template <unsigned Mask, AnyShape To, class T, class D, class S>
     if ((Mask >> axis & 1U) != 0) length *= extents[axis];
   Tensor<Result, D, To> result(x.device(), to_extents);
   const std::int64_t count = result.elements() / std::max<std::int64_t>(static_cast<std::int64_t>(q.size()), 1);
-  launch(result.device(), [=, to = result.data(), q = std::move(q)](const auto& team) {
-    select_rows(team, elements, count, length, q, method, to);
-  });
+  if constexpr (kernel::has_queue<D>) {
+    std::vector<Place> places;
+    for (const double fraction : q) places.push_back(place_of(fraction, length, method));
+    select_rows(kernel::gpu::on_queue, x.device(), static_cast<const Element*>(elements), count, length,
+                static_cast<const Place*>(places.data()), static_cast<std::int64_t>(places.size()), result.data());
+  } else {
+    launch(result.device(), [=, to = result.data(), q = std::move(q)](const auto& team) {
+      select_rows(team, elements, count, length, q, method, to);
+    });
+  }
   return result;
 }
 

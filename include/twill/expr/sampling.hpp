@@ -1,27 +1,31 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random orders and random choices: permutation, shuffle, choice, multinomial. Each is one task on the device whose draws
-// are pure functions of seed, number of the draw and place, so it gives the same on every host-like device kind.
-// Read next: expr/draws.hpp.
+// Random orders and random choices: permutation, shuffle, choice, multinomial. Their draws are pure functions of seed, number
+// of the draw and place, so they give the same on every device kind. Read next: kernel/sampling.hpp, expr/draws.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/core/philox.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/expr/draws.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/reductions.hpp>
 #include <twill/expr/take.hpp>
+#include <twill/kernel/on_queue.hpp>
+#include <twill/kernel/sampling.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/tensor.hpp>
+#include <twill/tensor/views.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::inline TWILL_ISA {
 
@@ -34,42 +38,53 @@ struct SamplingOptions {
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
-/// 0 to n - 1 in random order (Fisher and Yates).
+/// 0 to n - 1 in the order of random keys; of equal keys, in their own. The upper bits of a key say which of many short
+/// stretches it belongs to, so that no sort has far to go.
 inline void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
-  for (std::int64_t i = 0; i < n; ++i) places[i] = i;
-  for (std::int64_t i = n - 1; i > 0; --i) {
-    const auto bound = static_cast<std::uint64_t>(i) + 1;
-    std::swap(places[i], places[random_integer(draw.seed, draw.step, 0, bound, static_cast<std::uint64_t>(i))]);
+  struct Keyed {
+    std::uint64_t key;
+    std::int64_t place;
+  };
+  if (n < 2) {
+    if (n == 1) places[0] = 0;
+    return;
   }
-}
-
-[[nodiscard]] constexpr double unit_double(Draw draw, std::uint64_t index) {
-  return static_cast<double>(random_integer(draw.seed, draw.step, 0, std::uint64_t{1} << 53, index)) * 0x1p-53;
+  const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 4);
+  std::vector<std::int64_t> starts((std::size_t{1} << (64 - shift)) + 1);
+  std::vector<Keyed> keyed(static_cast<std::size_t>(n));
+  const auto key_of = [draw](std::int64_t i) {
+    return kernel::permutation_key(draw.seed, draw.step, static_cast<std::uint64_t>(i));
+  };
+  for (std::int64_t i = 0; i < n; ++i) ++starts[(key_of(i) >> shift) + 1];
+  for (std::size_t k = 1; k < starts.size(); ++k) starts[k] += starts[k - 1];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t key = key_of(i);
+    keyed[static_cast<std::size_t>(starts[key >> shift]++)] = {key, i};
+  }
+  std::size_t first = 0; // each start is the next stretch's by now
+  for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+    const auto last = static_cast<std::size_t>(starts[k]);
+    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(first), keyed.begin() + static_cast<std::ptrdiff_t>(last),
+              [](const Keyed& a, const Keyed& b) { return a.key < b.key || (a.key == b.key && a.place < b.place); });
+    first = last;
+  }
+  for (std::size_t i = 0; i < keyed.size(); ++i) places[i] = keyed[i].place;
 }
 
 /// Places drawn again and again: the first whose sum of weights exceeds a share of the total.
-inline void draw_with_replacement(const double* weights, double* sums, std::int64_t n, std::int64_t* to,
-                                  std::int64_t count, Draw draw, std::uint64_t first) {
-  double total = 0;
-  std::int64_t last = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    total += weights[i];
-    sums[i] = total;
-    if (weights[i] > 0) last = i;
-  }
-  for (std::int64_t k = 0; k < count; ++k) {
-    const double share = unit_double(draw, first + static_cast<std::uint64_t>(k)) * total;
-    to[k] = std::min<std::int64_t>(std::upper_bound(sums, sums + n, share) - sums, last);
-  }
+inline void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n,
+                                  std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < n; ++i) sums[i] = total += kernel::scaled_weight(weights[i], greatest, n);
+  for (std::int64_t k = 0; k < count; ++k)
+    to[k] = kernel::place_of_share(sums, n, draw.seed, draw.step, first + static_cast<std::uint64_t>(k));
 }
 
-/// Places drawn once each: those whose exponential clocks ring first (Efraimidis and Spirakis, "Weighted random sampling
-/// with a reservoir", 2006).
+/// Places drawn once each: those whose clocks ring first.
 inline void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
                                      std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
   for (std::int64_t i = 0; i < n; ++i) {
-    const double unit = unit_double(draw, first + static_cast<std::uint64_t>(i));
-    clocks[i] = weights[i] > 0 ? -std::log1p(-unit) / weights[i] : HUGE_VAL;
+    clocks[i] = kernel::random_clock(weights[i], draw.seed, draw.step, first + static_cast<std::uint64_t>(i));
     order[i] = i;
   }
   std::partial_sort(order, order + count, order + n, [clocks](std::int64_t a, std::int64_t b) {
@@ -90,7 +105,10 @@ template <Device D = Cpu>
   if (n < 0) throw ValueError("permutation: the length is " + std::to_string(n) + "; it is at least 0");
   const Tensor<std::int64_t, D, Shape<dyn>> result(device, Dims(n));
   const Draw draw = generator(device).next();
-  launch(device, [n, draw, to = result.data()](const auto&) { expr::shuffle_places(to, n, draw); });
+  if constexpr (kernel::has_queue<D>)
+    shuffle_places(kernel::gpu::on_queue, device, result.data(), n, draw);
+  else
+    launch(device, [n, draw, to = result.data()](const auto&) { expr::shuffle_places(to, n, draw); });
   return result;
 }
 /// The slices along the first axis in random order, in new memory.
@@ -131,19 +149,30 @@ requires(std::remove_cvref_t<W>::shape_type::rank == 1 || std::remove_cvref_t<W>
   }
   using Result = Tensor<std::int64_t, D, dynamic_shape_t<S::rank>>;
   const Result result(given.device(), S::rank == 1 ? Dims(count) : Dims(rows, count));
-  const Tensor<double, D, Shape<dyn>> working(given.device(), Dims(n));
-  const Tensor<std::int64_t, D, Shape<dyn>> order(given.device(), Dims(n));
+  if (result.elements() == 0) return result;
+  const auto greatest = eval(max<-1>(given));
   const Draw draw = generator(given.device()).next();
-  launch(given.device(),
-         [=, from = given.data(), to = result.data(), sums = working.data(), places = order.data()](const auto&) {
-           for (std::int64_t row = 0; row < rows; ++row) {
-             const auto first = static_cast<std::uint64_t>(row * (options.replacement ? count : n));
-             if (options.replacement)
-               expr::draw_with_replacement(from + row * n, sums, n, to + row * count, count, draw, first);
-             else
-               expr::draw_without_replacement(from + row * n, sums, places, n, to + row * count, count, draw, first);
-           }
-         });
+  if constexpr (kernel::has_queue<D>) {
+    const double* const from = given.data();
+    if (options.replacement)
+      draw_with_replacement(kernel::gpu::on_queue, given.device(), from, greatest.data(), rows, n, result.data(), count,
+                            draw);
+    else
+      draw_without_replacement(kernel::gpu::on_queue, given.device(), from, rows, n, result.data(), count, draw);
+  } else {
+    const Tensor<double, D, Shape<dyn>> clocks(given.device(), Dims(options.replacement ? 0 : n));
+    const Tensor<std::int64_t, D, Shape<dyn>> working(given.device(), Dims(n));
+    launch(given.device(), [=, from = given.data(), most = greatest.data(), to = result.data(), clock = clocks.data(),
+                            work = working.data()](const auto&) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const auto first = static_cast<std::uint64_t>(row * (options.replacement ? count : n));
+        if (options.replacement)
+          expr::draw_with_replacement(from + row * n, most[row], work, n, to + row * count, count, draw, first);
+        else
+          expr::draw_without_replacement(from + row * n, clock, work, n, to + row * count, count, draw, first);
+      }
+    });
+  }
   return result;
 }
 

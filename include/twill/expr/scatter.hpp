@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing by index: every element of the values goes where a gathered read of the same indices would look. Positions are
-// visited in row-major order by one thread, so the last of several writes to one place wins, and sums have one order.
+// visited in row-major order by one thread, so the last of several writes to one place wins, and sums have one order; a GPU
+// comes to the same by sorting (kernel/gpu/scatter.hpp).
 // Read next: expr/put.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/bind.hpp>
 #include <twill/expr/gather.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/layout.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
@@ -87,9 +90,15 @@ template <Writing W, class Node, class X> void scatter(const char* operation, co
     const auto run = [&](const auto&... places) {
       std::size_t k = 0;
       (plan.add(places.data(), places.shape(), places.strides(), node.steps[k++]), ...);
-      launch(device, [plan, to = node.moves.data(), from = converted.data()](const auto&) {
-        scatter_elements<W>(plan, to, from);
-      });
+      T* const to = node.moves.data();
+      const T* const from = converted.data();
+      if constexpr (kernel::has_queue<typename Node::device_type>) {
+        const layout::Span span = layout::touched(node.source.shape(), node.source.strides());
+        scatter_elements(kernel::gpu::on_queue, std::bool_constant<W == Writing::add>{}, device, plan, span.first,
+                         span.last, to, from);
+      } else {
+        launch(device, [plan, to, from](const auto&) { scatter_elements<W>(plan, to, from); });
+      }
     };
     run((share_memory(index.tensor, node.source) ? index.tensor.clone() : index.tensor).template to<std::int64_t>()...);
   });

@@ -145,22 +145,24 @@ struct IndicesWriter {
   }
 };
 
-/// For each true element of a mask in row-major order, the sum of its indices times these weights.
+/// Counts the true elements of a mask, to be written by one of the following.
 template <class D>
-void write_offsets_of_true(OnQueue, const D& device, const bool* mask, const Dims& extents, const Dims& strides,
-                           const Dims& weights, std::int64_t* to) {
-  if (extents.elements() == 0) return;
-  Counted(device, extents.elements(), MaskFlag{mask, merged({extents, strides})})
-      .write(OffsetWriter{to, merged({extents, weights})});
+[[nodiscard]] Counted<D, MaskFlag> counted_true(OnQueue, const D& device, const bool* mask, const Dims& extents,
+                                                const Dims& strides) {
+  const std::int64_t count = extents.elements();
+  return {device, count, MaskFlag{mask, count > 0 ? merged({extents, strides}) : Axes{}}};
 }
 
-/// The indices of the true elements, of which there are `count`: one row for each axis.
+/// For each of them in row-major order, the sum of its indices times these weights.
 template <class D>
-void write_indices_of_true(OnQueue, const D& device, const bool* mask, const Dims& extents, const Dims& strides,
-                           std::int64_t* to, std::int64_t count) {
-  if (extents.elements() == 0) return;
-  Counted(device, extents.elements(), MaskFlag{mask, merged({extents, strides})})
-      .write(IndicesWriter{to, count, Axes(extents, strides)});
+void write_offsets(const Counted<D, MaskFlag>& counted, const Dims& extents, const Dims& weights, std::int64_t* to) {
+  if (extents.elements() > 0) counted.write(OffsetWriter{to, merged({extents, weights})});
+}
+
+/// The indices of the `found` ones: one row for each axis.
+template <class D>
+void write_indices(const Counted<D, MaskFlag>& counted, const Dims& extents, std::int64_t found, std::int64_t* to) {
+  if (extents.elements() > 0) counted.write(IndicesWriter{to, found, Axes(extents, extents)});
 }
 
 } // namespace twill::inline v0::kernel::gpu

@@ -25,6 +25,7 @@ template <class T> struct SortParameters {
   std::uint32_t* order = nullptr;
   std::int64_t rows = 0;
   std::int64_t length = 0;
+  int bits = order_key_bits<T>; ///< how many lower bits of the keys differ
 };
 
 /// A block sorts a row.
@@ -44,7 +45,7 @@ template <class T, bool IsDescending> struct SortRow {
       }
     });
     block.barrier();
-    for (int shift = 0; shift < order_key_bits<T>; shift += digit_bits) order_tile(block, tile, count, shift);
+    for (int shift = 0; shift < p.bits; shift += digit_bits) order_tile(block, tile, count, shift);
     block.each([&](int thread) {
       for (int i = thread; i < count; i += block.threads()) p.order[start + i] = tile.values[tile.place(i)];
     });
@@ -146,7 +147,7 @@ template <class D> void order_by_row(const D& device, std::uint32_t* order, std:
 template <bool IsDescending, class T, class D> void order_long_rows(const D& device, const SortParameters<T>& p) {
   constexpr int bits = order_key_bits<T>;
   if constexpr (bits == 64) {
-    order_by_key<IsDescending, std::uint64_t>(device, p, 0, bits);
+    order_by_key<IsDescending, std::uint64_t>(device, p, 0, p.bits);
     if (p.rows > 1) order_by_row(device, p.order, p.rows, p.length);
   } else if (p.rows == 1) {
     order_by_key<IsDescending, std::uint32_t>(device, p, p.length, bits);
@@ -169,7 +170,7 @@ template <bool IsDescending, class T, class D> void order_rows(const D& device, 
   const std::int64_t together = is_short ? std::int64_t{1} << 30 : std::max<std::int64_t>(1, most / all.length);
   for (std::int64_t row = 0; row < all.rows; row += together) {
     const SortParameters<T> p{all.from + row * all.length, all.order + row * all.length,
-                              std::min(together, all.rows - row), all.length};
+                              std::min(together, all.rows - row), all.length, all.bits};
     if (!is_short) {
       detail::order_long_rows<IsDescending>(device, p);
       continue;

@@ -1,0 +1,60 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What random orders and choices are made of: pure functions of a draw and a place, the same on host devices and GPUs. Weights
+// become integers, whose sums do not depend on the order of adding, so that all devices choose alike.
+// Read next: expr/sampling.hpp.
+
+#include <twill/core/philox.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace twill::inline v0::kernel {
+
+/// The key by which place i of a random order is sorted. Two keys lie in each block of the generator.
+[[nodiscard]] constexpr std::uint64_t permutation_key(std::uint64_t seed, std::uint32_t step, std::uint64_t i) {
+  const std::uint64_t block = i / 2;
+  const auto words = philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, step},
+                                {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  return i % 2 == 0 ? std::uint64_t{words[0]} << 32 | words[1] : std::uint64_t{words[2]} << 32 | words[3];
+}
+
+/// A weight as a share of the greatest of n, in units so small that n of them have 62 bits. What is positive stays so.
+[[nodiscard]] constexpr std::int64_t scaled_weight(double weight, double greatest, std::int64_t n) {
+  if (!(weight > 0)) return 0;
+  const int bits = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+  const auto share = static_cast<std::int64_t>(weight / greatest * static_cast<double>(std::int64_t{1} << bits));
+  return share > 0 ? share : 1;
+}
+
+/// The first of n running sums that exceeds a random share of the last.
+[[nodiscard]] constexpr std::int64_t place_of_share(const std::int64_t* sums, std::int64_t n, std::uint64_t seed,
+                                                    std::uint32_t step, std::uint64_t index) {
+  const auto share =
+      static_cast<std::int64_t>(random_integer(seed, step, 0, static_cast<std::uint64_t>(sums[n - 1]), index));
+  std::int64_t first = 0;
+  for (std::int64_t count = n; count > 0;) {
+    const std::int64_t half = count / 2;
+    if (sums[first + half] <= share) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return first;
+}
+
+/// When the exponential clock of a weight rings first (Efraimidis and Spirakis, "Weighted random sampling with a reservoir",
+/// 2006).
+[[nodiscard]] constexpr double random_clock(double weight, std::uint64_t seed, std::uint32_t step,
+                                            std::uint64_t index) {
+  if (!(weight > 0)) return std::numeric_limits<double>::infinity();
+  const auto bits = random_integer(seed, step, 0, std::uint64_t{1} << 53, index);
+  return -std::log1p(-static_cast<double>(bits) * 0x1p-53) / weight;
+}
+
+} // namespace twill::inline v0::kernel
