@@ -111,7 +111,8 @@ private:
   }
 
   template <int... I>
-  TWILL_INLINE constexpr void advance(Place& place, std::int64_t elements, std::integer_sequence<int, I...>) const {
+  TWILL_INLINE constexpr void advance(Place& place, [[maybe_unused]] std::int64_t elements,
+                                      std::integer_sequence<int, I...>) const {
     (move<R::line(I).operand>(place.operands[R::line(I).operand],
                               elements * p_.operands[R::line(I).operand].along * static_cast<std::int64_t>(unit<I>())),
      ...);
