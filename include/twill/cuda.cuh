@@ -36,6 +36,7 @@
 #include <twill/kernel/gpu/parameters.hpp>
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
+#include <twill/kernel/gpu/prologue.hpp>
 #include <twill/kernel/gpu/quantile.hpp>
 #include <twill/kernel/gpu/radix.hpp>
 #include <twill/kernel/gpu/reduce.hpp>

@@ -5,6 +5,10 @@
 
 #include <tests/support/emulated_device.hpp>
 
+#include <twill/compile/gpu/executor.hpp>
+#include <twill/kernel/gpu/launch.hpp>
+#include <twill/kernel/gpu/product.hpp>
+
 namespace twill::test {
 using TestedDevice = Emulated;
 } // namespace twill::test
