@@ -23,7 +23,8 @@ namespace kernel_test {
 /// Stands for a queue of a device, and runs what it is given at once.
 class BlockQueue {
 public:
-  explicit BlockQueue(twill::gpu::Properties device = h200()) : device_{std::move(device)} {
+  explicit BlockQueue(twill::gpu::Properties device = h200(), std::size_t allowance_bytes = std::size_t{1} << 20)
+      : device_{std::move(device)}, memory_{new std::byte[allowance_bytes]} {
     std::memset(memory_.get(), 0xff, allowance_bytes);
     allowance_ = {memory_.get(), allowance_bytes, counters_.data(), static_cast<int>(counters_.size())};
   }
@@ -62,10 +63,9 @@ public:
   }
 
 private:
-  static constexpr std::size_t allowance_bytes = std::size_t{1} << 20;
   twill::gpu::Properties device_;
   twill::gpu::Allowance allowance_{};
-  std::unique_ptr<std::byte[]> memory_{new std::byte[allowance_bytes]};
+  std::unique_ptr<std::byte[]> memory_;
   std::vector<unsigned> counters_ = std::vector<unsigned>(1024);
 };
 
