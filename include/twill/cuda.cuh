@@ -10,8 +10,10 @@
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/names.cuh>
+#include <twill/device/cuda/nvml.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/runtime.cuh>
+#include <twill/device/cuda/visible_devices.hpp>
 #include <twill/device/gpu/copy.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -55,6 +57,8 @@
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
+#include <twill/profile/cuda/show_utilization.cuh>
+#include <twill/profile/cuda/utilization.hpp>
 #include <twill/tensor/cuda/pin_memory.cuh>
 #include <twill/tensor/gpu/pin_memory.hpp>
 #include <twill/twill.hpp>

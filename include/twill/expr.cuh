@@ -7,8 +7,10 @@
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/names.cuh>
+#include <twill/device/cuda/nvml.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
 #include <twill/device/cuda/runtime.cuh>
+#include <twill/device/cuda/visible_devices.hpp>
 #include <twill/device/gpu/copy.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>

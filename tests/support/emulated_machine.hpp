@@ -239,6 +239,13 @@ public:
     return capture;
   }
 
+  static constexpr std::size_t context_bytes = std::size_t{96} << 20;
+  /// What a device has given away.
+  [[nodiscard]] std::size_t used_bytes(int device) const {
+    const DeviceData& data = devices[static_cast<std::size_t>(device)];
+    return data.memory.used() + (data.has_context ? context_bytes : 0);
+  }
+
   /// Every call begins here: it is counted, told to fail, or refused. requires: the lock
   [[nodiscard]] Status enter(std::string_view call, int device, bool allowed_in_capture = true) {
     for (std::size_t i = 0; i < calls.size(); ++i)

@@ -9,6 +9,7 @@
 
 #include <twill/device/gpu/runtime.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace twill::inline v0 {
@@ -27,6 +28,7 @@ struct EmulatedRuntime {
     emulation::GraphData* data = nullptr;
   };
   static constexpr std::string_view name = "emulated";
+  static constexpr std::size_t others_bytes = std::size_t{7} << 20; ///< what other processes use of each device
 
   [[nodiscard]] static std::string text(Status status) {
     namespace error = emulation::error;
@@ -85,10 +87,13 @@ struct EmulatedRuntime {
 
   [[nodiscard]] static Status memory_info(std::size_t* free, std::size_t* total) {
     const Call call{"memory_info"};
-    const auto& memory = call.device().memory;
-    *total = memory.limit;
-    *free = memory.limit - memory.used();
+    *total = call.device().memory.limit;
+    *free = *total - std::min(*total, call.machine.used_bytes(Machine::device_in_use()));
     return call.status;
+  }
+  [[nodiscard]] static std::size_t used_bytes_from_outside(int device) {
+    const std::lock_guard lock{Machine::get().mutex};
+    return Machine::get().used_bytes(device) + others_bytes;
   }
   [[nodiscard]] static Status allocate(void** to, std::size_t bytes) {
     const Call call{"allocate", false};

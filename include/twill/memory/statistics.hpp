@@ -52,13 +52,16 @@ struct DeviceMemory {
   std::size_t total = 0;
   std::size_t used = 0;
   std::size_t free = 0;
+  std::size_t context = 0; ///< of what is used, the driver's own for this process; 0 where it has none, or is not known
 };
 
 template <class D> [[nodiscard]] DeviceMemory device_memory(const D& device) {
   auto& upstream = memory::pool(device).upstream();
   const std::size_t total = upstream.total_bytes();
   const std::size_t free = upstream.free_bytes();
-  return {total, total >= free ? total - free : 0, free};
+  DeviceMemory memory{total, total >= free ? total - free : 0, free};
+  if constexpr (requires { upstream.context_bytes(); }) memory.context = upstream.context_bytes();
+  return memory;
 }
 
 } // namespace twill::inline v0

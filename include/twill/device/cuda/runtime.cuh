@@ -6,6 +6,8 @@
 // next: device/cuda/cuda.cuh, and device/gpu/runtime.hpp for what each call promises.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cuda/nvml.hpp>
+#include <twill/device/cuda/visible_devices.hpp>
 #include <twill/device/gpu/runtime.hpp>
 
 #include <cstddef>
@@ -92,6 +94,7 @@ struct TWILL_EXPORT CudaRuntime {
   /// Counted once, because CUDA itself looks at CUDA_VISIBLE_DEVICES only once.
   [[nodiscard]] static int device_count() {
     static const int counted = [] {
+      detail::cuda_was_asked = true;
       int count = 0;
       if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
       static_cast<void>(cudaGetLastError());
@@ -126,6 +129,18 @@ struct TWILL_EXPORT CudaRuntime {
 
   [[nodiscard]] static Status memory_info(std::size_t* free, std::size_t* total) {
     return forget(cudaMemGetInfo(free, total));
+  }
+  /// The same as NVIDIA's management library sees it, before there is a context; 0 where it cannot be asked.
+  [[nodiscard]] static std::size_t used_bytes_from_outside(int device) {
+    gpu::Properties properties{};
+    if (!nvml::Library::of_driver().is_usable() || read_properties(device, &properties) != 0) return 0;
+    try {
+      const auto gpus = nvml::Library::of_driver().gpus();
+      const auto* const own = nvml::find_by_bus(gpus, properties.bus);
+      return own != nullptr ? own->used_bytes : 0;
+    } catch (const DeviceError&) {
+      return 0;
+    }
   }
   [[nodiscard]] static Status allocate(void** to, std::size_t bytes) { return forget(cudaMalloc(to, bytes)); }
   [[nodiscard]] static Status allocate_while_capturing(void** to, std::size_t bytes) {

@@ -88,15 +88,27 @@ public:
       : host_{{}, std::move(name), on_start, index}, index_{index} {
     static const int registered = std::atexit([] { detail::process_is_ending = true; });
     static_cast<void>(registered);
-    const Using<R> scope{index};
     check<R>(R::read_properties(index, &properties_), "read_properties", index);
-    default_stream_ = &make_stream();
+    const std::size_t used_before = used_bytes_from_outside();
+    const Using<R> scope{index};
+    typename R::Stream stream{};
+    check<R>(R::create_stream(&stream), "create_stream", index); // and with it the context
+    const std::size_t used_after = used_bytes_from_outside();
+    if (used_before > 0 && used_after > used_before) context_bytes_ = used_after - used_before;
+    try {
+      default_stream_ = &add_stream(stream);
+    } catch (...) {
+      static_cast<void>(R::destroy_stream(stream));
+      throw;
+    }
   }
   DeviceState(const DeviceState&) = delete;
   DeviceState& operator=(const DeviceState&) = delete;
 
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] const Properties& properties() const { return properties_; }
+  /// What the driver took for this process's context; 0 where that is not known, or somebody made the context before.
+  [[nodiscard]] std::size_t context_bytes() const { return context_bytes_; }
   [[nodiscard]] StreamState<R>& default_stream() { return *default_stream_; }
 
   /// The thread that runs what is submitted to the device.
@@ -199,6 +211,12 @@ public:
   }
 
 private:
+  /// What is in use on the device, whoever uses it, where the driver can tell that without a context.
+  [[nodiscard]] std::size_t used_bytes_from_outside() const {
+    if constexpr (requires { R::used_bytes_from_outside(index_); }) return R::used_bytes_from_outside(index_);
+    return 0;
+  }
+
   TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream) {
     const std::lock_guard lock{streams_mutex_};
     StreamState<R>* const first = first_stream_.load(std::memory_order_acquire);
@@ -237,6 +255,7 @@ private:
   std::atomic<StreamState<R>*> first_stream_{nullptr};
   std::mutex streams_mutex_{};
   std::mutex recorders_mutex_{};
+  std::size_t context_bytes_ = 0;
   typename R::Stream memory_stream_{};
   bool has_memory_stream_ = false;
   StreamState<R>* spare_streams_ = nullptr;

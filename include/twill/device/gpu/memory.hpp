@@ -78,6 +78,13 @@ public:
     }
   }
 
+  /// What the driver itself took for this process, where that is known; a device that was not used has no context.
+  [[nodiscard]] std::size_t context_bytes() const {
+    const auto* const state =
+        detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
+    return state != nullptr ? state->context_bytes() : 0;
+  }
+
   [[nodiscard]] std::size_t total_bytes() const { return info().total; }
   [[nodiscard]] std::size_t free_bytes() const { return info().free; }
 

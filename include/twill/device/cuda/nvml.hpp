@@ -1,0 +1,180 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NVIDIA's management library knows of the GPUs of a machine: load, memory, names, without a CUDA context and whoever
+// uses them. The library comes with the driver and is loaded when it is first asked, so no program needs it; without a driver
+// there is a reason instead of figures. The prototypes are declared here, and tests bring functions of their own. Read next:
+// device/cuda/visible_devices.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <dlfcn.h>
+
+namespace twill::inline v0::nvml {
+
+using Device = void*;
+using Status = int;
+
+struct Memory {
+  unsigned long long total = 0;
+  unsigned long long free = 0;
+  unsigned long long used = 0;
+};
+
+struct Utilization {
+  unsigned gpu = 0;
+  unsigned memory = 0;
+};
+
+struct PciInfo {
+  std::array<char, 16> legacy_bus_id{};
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned device_id = 0;
+  unsigned subsystem_id = 0;
+  std::array<char, 32> bus_id{};
+};
+
+/// The library's functions, as many as are used.
+struct Functions {
+  Status (*init)() = nullptr;
+  Status (*count)(unsigned* count) = nullptr;
+  Status (*device)(unsigned index, Device* device) = nullptr;
+  Status (*name)(Device device, char* name, unsigned length) = nullptr;
+  Status (*uuid)(Device device, char* uuid, unsigned length) = nullptr;
+  Status (*pci_info)(Device device, PciInfo* info) = nullptr;
+  Status (*memory)(Device device, Memory* memory) = nullptr;
+  Status (*utilization)(Device device, Utilization* utilization) = nullptr;
+  const char* (*error_text)(Status status) = nullptr;
+};
+
+/// A GPU of the machine.
+struct Gpu {
+  int index = 0; ///< in the order of the buses, as nvidia-smi has it
+  std::string name{};
+  std::string uuid{}; ///< "GPU-..."
+  std::string bus{};  ///< "00000000:1b:00.0", in lower case
+  std::size_t total_bytes = 0;
+  std::size_t used_bytes = 0;
+  std::size_t free_bytes = 0;
+  int load_percent = -1; ///< of the last moments; -1 where the GPU does not tell
+};
+
+/// The library, or the reason why it cannot be used.
+class Library {
+public:
+  /// Functions that are there already; they are told to begin.
+  explicit Library(const Functions& functions) : functions_{functions} { begin(); }
+  /// None, for a reason.
+  explicit Library(std::string problem) : problem_{std::move(problem)} {}
+
+  /// The driver's, loaded at the first call and kept.
+  [[nodiscard]] TWILL_EXPORT static const Library& of_driver() {
+    static const auto* const library = new Library{load("libnvidia-ml.so.1")};
+    return *library;
+  }
+
+  /// Opens a shared library that has NVML's functions.
+  [[nodiscard]] TWILL_COLD static Library load(const char* file) {
+    void* const opened = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr)
+      return Library{join_text({"nvml: ", file, " cannot be loaded, it comes with NVIDIA's driver: ", dlerror()})};
+    Functions found{};
+    std::string missing{};
+    const auto find = [&](auto*& function, const char* symbol) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(opened, symbol));
+      if (function == nullptr && missing.empty()) missing = symbol;
+    };
+    find(found.init, "nvmlInit_v2");
+    find(found.count, "nvmlDeviceGetCount_v2");
+    find(found.device, "nvmlDeviceGetHandleByIndex_v2");
+    find(found.name, "nvmlDeviceGetName");
+    find(found.uuid, "nvmlDeviceGetUUID");
+    find(found.pci_info, "nvmlDeviceGetPciInfo_v3");
+    find(found.memory, "nvmlDeviceGetMemoryInfo");
+    find(found.utilization, "nvmlDeviceGetUtilizationRates");
+    find(found.error_text, "nvmlErrorString");
+    if (!missing.empty())
+      return Library{join_text({"nvml: ", file, " has no function ", missing, "; update NVIDIA's driver"})};
+    return Library{found};
+  }
+
+  [[nodiscard]] bool is_usable() const { return problem_.empty(); }
+  /// Why it cannot be used; empty when it can.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  /// All GPUs of the machine, in the order of their buses. throws: DeviceError when the library cannot be used, or fails
+  [[nodiscard]] TWILL_COLD std::vector<Gpu> gpus() const {
+    if (!is_usable()) throw DeviceError(problem_);
+    unsigned count = 0;
+    require(functions_.count(&count), "nvmlDeviceGetCount");
+    std::vector<Gpu> all{};
+    for (unsigned index = 0; index < count; ++index) {
+      Device device = nullptr;
+      require(functions_.device(index, &device), "nvmlDeviceGetHandleByIndex");
+      Gpu& gpu = all.emplace_back();
+      gpu.index = static_cast<int>(index);
+      std::array<char, 96> text{};
+      if (functions_.name(device, text.data(), static_cast<unsigned>(text.size())) == 0) gpu.name = text.data();
+      if (functions_.uuid(device, text.data(), static_cast<unsigned>(text.size())) == 0) gpu.uuid = text.data();
+      PciInfo pci{};
+      require(functions_.pci_info(device, &pci), "nvmlDeviceGetPciInfo");
+      gpu.bus = lower_case(pci.bus_id.data());
+      Memory memory{};
+      require(functions_.memory(device, &memory), "nvmlDeviceGetMemoryInfo");
+      gpu.total_bytes = memory.total;
+      gpu.used_bytes = memory.used;
+      gpu.free_bytes = memory.free;
+      Utilization load{};
+      if (functions_.utilization(device, &load) == 0) gpu.load_percent = static_cast<int>(load.gpu);
+    }
+    return all;
+  }
+
+  [[nodiscard]] static std::string lower_case(std::string_view text) {
+    std::string result{text};
+    for (char& letter : result)
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return result;
+  }
+
+private:
+  TWILL_COLD void begin() {
+    if (const Status status = functions_.init(); status != 0)
+      problem_ = join_text({"nvml: nvmlInit failed: ", functions_.error_text(status)});
+  }
+  void require(Status status, std::string_view call) const {
+    if (status != 0) throw DeviceError(join_text({"nvml: ", call, " failed: ", functions_.error_text(status)}));
+  }
+
+  Functions functions_{};
+  std::string problem_{};
+};
+
+/// Whether two texts name one place on the buses: CUDA writes four digits of the domain, NVML eight.
+[[nodiscard]] inline bool is_same_bus(std::string_view left, std::string_view right) {
+  const auto tail = [](std::string_view bus) {
+    const auto colon = bus.find(':');
+    return Library::lower_case(colon == std::string_view::npos || colon < 4 ? bus : bus.substr(colon - 4));
+  };
+  return tail(left) == tail(right);
+}
+
+/// The GPU at a place on the buses, or null.
+[[nodiscard]] inline const Gpu* find_by_bus(const std::vector<Gpu>& gpus, std::string_view bus) {
+  for (const Gpu& gpu : gpus)
+    if (is_same_bus(gpu.bus, bus)) return &gpu;
+  return nullptr;
+}
+
+} // namespace twill::inline v0::nvml

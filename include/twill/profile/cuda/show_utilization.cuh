@@ -1,0 +1,49 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `show_utilization()` for programs with CUDA: the table of the host devices, and one of the GPUs. Read next:
+// profile/cuda/utilization.hpp.
+
+#include <twill/device/cuda/cuda.cuh>
+#include <twill/device/cuda/visible_devices.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/profile/cuda/utilization.hpp>
+#include <twill/profile/device_table.hpp>
+
+#include <iostream>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+/// The rows of some GPUs, none of which is used by asking.
+[[nodiscard]] inline std::vector<GpuRow> gpu_rows(const std::vector<Cuda>& devices) {
+  std::vector<GpuRow> rows{};
+  for (const Cuda& device : devices) {
+    gpu::Properties properties{};
+    gpu::check<CudaRuntime>(CudaRuntime::read_properties(device.index, &properties), "read_properties", device.index);
+    rows.push_back(
+        {twill::to_string(device), properties.bus, properties.name, memory_allocated(device), memory_reserved(device)});
+  }
+  return rows;
+}
+
+/// Prints the tables of all host devices and of all GPUs.
+inline void show_utilization(std::ostream& stream = std::cout) {
+  stream << utilization_table(detail::all_devices<Cpu>())
+         << gpu_utilization_text(gpu_rows(detail::all_devices<Cuda>()), nvml::Library::of_driver());
+}
+
+} // namespace twill::inline v0::profile
+
+namespace twill::inline v0 {
+
+/// Which GPUs of the machine this process's devices are, a line for each.
+[[nodiscard]] inline std::string describe_visible_devices() {
+  std::vector<std::string> buses{};
+  for (const auto& row : profile::gpu_rows(profile::detail::all_devices<Cuda>())) buses.push_back(row.bus);
+  return describe_visible_devices(buses);
+}
+
+} // namespace twill::inline v0
