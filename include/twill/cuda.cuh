@@ -6,6 +6,7 @@
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/data/gpu/staging.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>

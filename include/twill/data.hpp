@@ -8,4 +8,5 @@
 #include <twill/data/loader.hpp>
 #include <twill/data/prefetch.hpp>
 #include <twill/data/sampler.hpp>
+#include <twill/data/staging.hpp>
 #include <twill/data/tensor_dataset.hpp>

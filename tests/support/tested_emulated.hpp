@@ -6,6 +6,7 @@
 #include <tests/support/emulated_device.hpp>
 
 #include <twill/compile/gpu/executor.hpp>
+#include <twill/data/gpu/staging.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>
 

@@ -13,6 +13,7 @@
 #include <twill/data/dataset.hpp>
 #include <twill/data/prefetch.hpp>
 #include <twill/data/sampler.hpp>
+#include <twill/data/staging.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <concepts>
@@ -48,7 +49,7 @@ template <std::int64_t First, std::int64_t... Rest> struct Batched<First, Shape<
 template <class D, class F> struct BatchOf;
 template <class D, class... F> struct BatchOf<D, Fields<F...>> {
   using type = std::tuple<Tensor<typename F::value_type, D, typename Batched<dyn, typename F::row_shape>::type>...>;
-  using Host = std::tuple<std::unique_ptr<typename F::value_type[]>...>;
+  using Host = std::tuple<typename Staging<D>::template Field<typename F::value_type>...>;
 };
 
 /// A batch in host memory, before it goes to its device.
@@ -156,11 +157,11 @@ public:
         const auto indices = batches[number];
         Host host{static_cast<std::int64_t>(indices.size()), {}};
         [&]<std::size_t... I>(std::index_sequence<I...>) {
-          const auto allocate = [&]<class T>(std::unique_ptr<T[]>& field, const Dims& row) {
-            field = std::make_unique_for_overwrite<T[]>(indices.size() * static_cast<std::size_t>(row.elements()));
+          const auto allocate = [&]<class Field>(Field& field, const Dims& row) {
+            field = Field(indices.size() * static_cast<std::size_t>(row.elements()));
           };
           (allocate(std::get<I>(host.fields), rows[I]), ...);
-          read_rows(indices, std::get<I>(host.fields).get()...);
+          read_rows(indices, std::get<I>(host.fields).data()...);
         }
         (FieldIndices{});
         return host;
@@ -170,11 +171,8 @@ public:
         return on_device(
             host.rows, [&]<std::size_t... I>(std::index_sequence<I...>, const Batch& batch) {
               const auto copy = [&](const auto& tensor, const auto& field) {
-                const auto bytes = static_cast<std::size_t>(tensor.elements()) * sizeof(*field.get());
-                if constexpr (std::same_as<D, Cpu>)
-                  copy_bytes(device, tensor.data(), device, field.get(), bytes);
-                else
-                  copy_bytes(device, tensor.data(), Cpu{}, field.get(), bytes);
+                Staging<D>::copy(device, tensor.data(), field.data(),
+                                 static_cast<std::size_t>(tensor.elements()) * sizeof(*field.data()));
               };
               (copy(std::get<I>(batch), std::get<I>(host.fields)), ...);
             });

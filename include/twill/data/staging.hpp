@@ -1,0 +1,36 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host memory that a loader's workers fill, and how it gets to a device. On most kinds it is ordinary memory, copied
+// while the consumer waits; a kind that can do better specialises `Staging`. Read next: data/gpu/staging.hpp.
+
+#include <twill/device/device.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+
+namespace twill::inline v0::data {
+
+/// The elements of one field of a batch, before they go to a device of kind D.
+template <class D> struct Staging {
+  template <class T> class Field {
+  public:
+    Field() = default;
+    explicit Field(std::size_t count) : elements_{std::make_unique_for_overwrite<T[]>(count)} {}
+    [[nodiscard]] T* data() const { return elements_.get(); }
+
+  private:
+    std::unique_ptr<T[]> elements_{};
+  };
+
+  /// Brings a field to memory of the device, in the order of its stream; the field may go when this returns.
+  static void copy(const D& device, void* to, const void* from, std::size_t bytes) {
+    if constexpr (std::same_as<D, Cpu>)
+      copy_bytes(device, to, device, from, bytes, CopyOptions{});
+    else
+      copy_bytes(device, to, Cpu{}, from, bytes, CopyOptions{});
+  }
+};
+
+} // namespace twill::inline v0::data
