@@ -26,19 +26,19 @@ namespace twill::inline v0 {
 namespace algorithms {
 
 [[nodiscard]] constexpr std::size_t mdspan_extent(std::int64_t extent) {
-  return extent == dyn ? cuda::std::dynamic_extent : static_cast<std::size_t>(extent);
+  return extent == dyn ? ::cuda::std::dynamic_extent : static_cast<std::size_t>(extent);
 }
 template <class S> struct MdspanExtents;
 template <std::int64_t... E> struct MdspanExtents<Shape<E...>> {
-  using type = cuda::std::extents<std::int64_t, mdspan_extent(E)...>;
+  using type = ::cuda::std::extents<std::int64_t, mdspan_extent(E)...>;
 };
 template <class Extents> struct ShapeOfExtents;
-template <class I, std::size_t... E> struct ShapeOfExtents<cuda::std::extents<I, E...>> {
-  using type = Shape<(E == cuda::std::dynamic_extent ? dyn : static_cast<std::int64_t>(E))...>;
+template <class I, std::size_t... E> struct ShapeOfExtents<::cuda::std::extents<I, E...>> {
+  using type = Shape<(E == ::cuda::std::dynamic_extent ? dyn : static_cast<std::int64_t>(E))...>;
 };
 
 template <std::size_t Rank> [[nodiscard]] auto array_of(const Dims& dims) {
-  cuda::std::array<std::int64_t, Rank> result{};
+  ::cuda::std::array<std::int64_t, Rank> result{};
   for (std::size_t axis = 0; axis < Rank; ++axis) result[axis] = dims[static_cast<int>(axis)];
   return result;
 }
@@ -49,7 +49,7 @@ template <std::size_t Rank> [[nodiscard]] auto array_of(const Dims& dims) {
 /// throws: ValueError (a stride that is zero or negative: mdspan has none)
 template <Scalar T, AnyShape S> [[nodiscard]] auto mdspan_of(const Tensor<T, Cpu, S>& x) {
   using Extents = typename algorithms::MdspanExtents<S>::type;
-  using Mapping = cuda::std::layout_stride::template mapping<Extents>;
+  using Mapping = ::cuda::std::layout_stride::template mapping<Extents>;
   const Dims extents = x.shape();
   Dims strides = x.strides();
   for (int axis = 0; axis < S::rank; ++axis) {
@@ -61,8 +61,8 @@ template <Scalar T, AnyShape S> [[nodiscard]] auto mdspan_of(const Tensor<T, Cpu
   synchronize(x.device());
   constexpr auto rank = static_cast<std::size_t>(S::rank);
   const Extents shape(algorithms::array_of<rank>(extents));
-  return cuda::std::mdspan<T, Extents, cuda::std::layout_stride>(x.data(),
-                                                                 Mapping(shape, algorithms::array_of<rank>(strides)));
+  return ::cuda::std::mdspan<T, Extents, ::cuda::std::layout_stride>(
+      x.data(), Mapping(shape, algorithms::array_of<rank>(strides)));
 }
 
 /// The elements of a contiguous host tensor as a row-major mdspan, which needs no strides.
@@ -73,14 +73,14 @@ template <Scalar T, AnyShape S> [[nodiscard]] auto contiguous_mdspan_of(const Te
                      " leave gaps; use mdspan_of, or take contiguous() first");
   using Extents = typename algorithms::MdspanExtents<S>::type;
   synchronize(x.device());
-  return cuda::std::mdspan<T, Extents, cuda::std::layout_right>(
+  return ::cuda::std::mdspan<T, Extents, ::cuda::std::layout_right>(
       x.data(), Extents(algorithms::array_of<static_cast<std::size_t>(S::rank)>(x.shape())));
 }
 
 /// The elements behind an mdspan with strides as a host tensor, which does not own them: they have to outlive it.
 template <Scalar T, class Extents, class Layout, class Accessor>
 requires(!std::is_const_v<T> && Extents::rank() <= max_rank)
-    [[nodiscard]] auto tensor_of(const cuda::std::mdspan<T, Extents, Layout, Accessor>& span,
+    [[nodiscard]] auto tensor_of(const ::cuda::std::mdspan<T, Extents, Layout, Accessor>& span,
                                  const Cpu& device = Cpu{0}) {
   using S = typename algorithms::ShapeOfExtents<Extents>::type;
   static_assert(

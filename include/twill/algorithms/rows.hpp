@@ -12,6 +12,7 @@
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/shapes.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -26,18 +27,26 @@
 
 namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
-/// The operand as a tensor on the host.
-template <class X> [[nodiscard]] auto host_tensor(X&& x) {
-  static_assert(std::is_same_v<typename std::remove_cvref_t<X>::device_type, Cpu>,
-                "twill: algorithms: Thrust's host systems sort host tensors; move the operand with cpu()");
+/// Whether the elements lie on a GPU, where kernels of its own do what Thrust does on a host device.
+template <class X> inline constexpr bool is_on_gpu = kernel::has_queue<typename std::remove_cvref_t<X>::device_type>;
+
+/// The operand as a tensor.
+template <class X> [[nodiscard]] auto tensor_of_operand(X&& x) {
+  static_assert(std::is_same_v<typename std::remove_cvref_t<X>::device_type, Cpu> || is_on_gpu<X>,
+                "twill: algorithms: the operand has no elements that could be put in order; move it with cpu()");
   return expr::evaluated(std::forward<X>(x));
+}
+
+/// Waits until the caller can touch the elements: those of a GPU it never does.
+template <class X> void wait_for_elements(const X& x) {
+  if constexpr (!is_on_gpu<X>) synchronize(x.device());
 }
 
 /// A copy of x whose rows along the axis are contiguous: the axis and the last one exchanged.
 template <int Axis, class X> [[nodiscard]] auto copied_rows(const X& x) {
   constexpr int axis = axis_of<Axis, X::rank>;
   auto rows = x.template transpose<axis, X::rank - 1>().clone();
-  synchronize(rows.device());
+  wait_for_elements(rows);
   return rows;
 }
 /// The axes in their places again, row-major.

@@ -59,7 +59,7 @@ template <int Axis = -1, TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto topk(X&& x, std::int64_t k, O...) {
   constexpr bool least = (std::is_same_v<O, algorithms::Ascending> || ...);
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   return algorithms::select<Axis, !least>("topk", algorithms::policy_t<O...>{}, source, 0, k);
 }
 
@@ -68,7 +68,7 @@ requires algorithms::Options<O...>
 template <int Axis = -1, TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto kthvalue(X&& x, std::int64_t k, O...) {
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   const auto one = algorithms::select<Axis, algorithms::is_descending<O...>>("kthvalue", algorithms::policy_t<O...>{},
                                                                              source, k - 1, 1);
   constexpr int axis = axis_of<Axis, std::remove_cvref_t<decltype(source)>::rank>;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting along an axis through Thrust: `sort<0>(x)`, `argsort(x, descending)`, `sort<-1>(a * b, in_parallel)`. The sort is
+// Sorting along an axis, on host devices through Thrust: `sort<0>(x)`, `argsort(x, descending)`, `sort<-1>(a * b, in_parallel)`. The sort is
 // stable, so equal elements keep their order; NaN comes last, as in NumPy, and first in descending order, as in PyTorch.
 // Operands may be expressions and views of any strides; the result is a new row-major tensor.
 // Read next: algorithms/select.hpp, algorithms/unique.hpp.
@@ -17,15 +17,30 @@
 #include <thrust/sort.h>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
+/// Sorts each row of a GPU's tensor and gives it the sorted elements as its memory.
+template <bool IsDescending, class Rows> void sort_rows_on_gpu(Rows& rows, std::int64_t* indices) {
+  const Rows source = rows;
+  rows = Rows(source.device(), source.shape());
+  sort_rows(kernel::gpu::on_queue, std::bool_constant<IsDescending>{}, source.device(),
+            static_cast<const typename Rows::value_type*>(source.data()), rows_of(source.shape()), source.size(-1),
+            rows.data(), indices);
+}
+
 /// Sorts each row of x and moves its indices with it.
-template <bool IsDescending, class Policy, class Rows> [[nodiscard]] auto sort_rows_with_indices(Policy p, Rows& rows) {
+template <bool IsDescending, class Policy, class Rows>
+[[nodiscard]] auto sort_rows_with_indices([[maybe_unused]] Policy p, Rows& rows) {
   using T = typename Rows::value_type;
-  Tensor<std::int64_t, Cpu, typename Rows::shape_type> indices(rows.device(), rows.shape());
+  Tensor<std::int64_t, typename Rows::device_type, typename Rows::shape_type> indices(rows.device(), rows.shape());
   if (rows.elements() == 0) return indices;
+  if constexpr (is_on_gpu<Rows>) {
+    sort_rows_on_gpu<IsDescending>(rows, indices.data());
+    return indices;
+  }
   const std::int64_t length = rows.size(-1);
   for_each_row(p, rows_of(rows.shape()), [&, length](auto policy, std::int64_t row) {
     T* keys = rows.data() + row * length;
@@ -45,10 +60,13 @@ template <int Axis = -1, TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto sort(X&& x, O...) {
   using Policy = algorithms::policy_t<O...>;
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   using T = typename decltype(source)::value_type;
   auto rows = algorithms::copied_rows<Axis>(source);
-  if (rows.elements() > 0) {
+  if (rows.elements() == 0) return algorithms::as_before<Axis>(rows);
+  if constexpr (algorithms::is_on_gpu<decltype(source)>) {
+    algorithms::sort_rows_on_gpu<algorithms::is_descending<O...>>(rows, nullptr);
+  } else {
     const std::int64_t length = rows.size(-1);
     algorithms::for_each_row(Policy{}, algorithms::rows_of(rows.shape()), [&](auto policy, std::int64_t row) {
       T* first = rows.data() + row * length;
@@ -63,7 +81,7 @@ requires algorithms::Options<O...>
 template <int Axis = -1, TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto argsort(X&& x, O...) {
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   auto rows = algorithms::copied_rows<Axis>(source);
   const auto indices =
       algorithms::sort_rows_with_indices<algorithms::is_descending<O...>>(algorithms::policy_t<O...>{}, rows);

@@ -22,11 +22,11 @@ namespace twill::inline v0 {
 
 /// Distinct values in order; for each the index of its first occurrence in row-major order and how often it occurs; and for
 /// each element of the source which of them it is, in the source's shape.
-template <Scalar T, AnyShape S> struct Unique {
-  Tensor<T, Cpu, Shape<dyn>> values;
-  Tensor<std::int64_t, Cpu, Shape<dyn>> indices;
-  Tensor<std::int64_t, Cpu, S> inverse_indices;
-  Tensor<std::int64_t, Cpu, Shape<dyn>> counts;
+template <Scalar T, AnyShape S, Device D = Cpu> struct Unique {
+  Tensor<T, D, Shape<dyn>> values;
+  Tensor<std::int64_t, D, Shape<dyn>> indices;
+  Tensor<std::int64_t, D, S> inverse_indices;
+  Tensor<std::int64_t, D, Shape<dyn>> counts;
 };
 
 } // namespace twill::inline v0
@@ -38,46 +38,71 @@ template <TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto unique(X&& x, O...) {
   using Policy = algorithms::policy_t<O...>;
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   using T = typename decltype(source)::value_type;
-  const Tensor<T, Cpu, Shape<dyn>> copy = source.clone().flatten();
-  synchronize(copy.device());
+  using D = typename decltype(source)::device_type;
+  Tensor<T, D, Shape<dyn>> copy = source.clone().flatten();
+  algorithms::wait_for_elements(copy);
   if (copy.elements() == 0) return copy;
-  T* const first = copy.data();
-  T* const last = first + copy.elements();
-  thrust::stable_sort(Policy::thrust(), first, last, algorithms::Before<false>{});
-  const std::int64_t count = thrust::unique(Policy::thrust(), first, last, algorithms::Same{}) - first;
-  return copy[slice{0, count}].clone(); // does not keep the memory of all
+  if constexpr (algorithms::is_on_gpu<decltype(source)>) {
+    algorithms::sort_rows_on_gpu<false>(copy, nullptr);
+    const T* const sorted = copy.data();
+    const auto counted = counted_runs(kernel::gpu::on_queue, copy.device(), sorted, copy.elements());
+    const Tensor<T, D, Shape<dyn>> values(copy.device(), Dims(counted.found()));
+    write_values_of_runs(counted, sorted, values.data());
+    return values;
+  } else {
+    T* const first = copy.data();
+    T* const last = first + copy.elements();
+    thrust::stable_sort(Policy::thrust(), first, last, algorithms::Before<false>{});
+    const std::int64_t count = thrust::unique(Policy::thrust(), first, last, algorithms::Same{}) - first;
+    return copy[slice{0, count}].clone(); // does not keep the memory of all
+  }
 }
 
 /// The distinct elements with indices, inverse and counts. Options: a policy.
 template <TensorOperand X, class... O>
 requires algorithms::Options<O...>
 [[nodiscard]] auto unique_all(X&& x, O...) {
-  const auto source = algorithms::host_tensor(std::forward<X>(x));
+  const auto source = algorithms::tensor_of_operand(std::forward<X>(x));
   using T = typename decltype(source)::value_type;
   using S = typename decltype(source)::shape_type;
-  Tensor<T, Cpu, Shape<dyn>> sorted = source.clone().flatten();
-  synchronize(sorted.device());
+  using D = typename decltype(source)::device_type;
+  using Places = Tensor<std::int64_t, D, Shape<dyn>>;
+  Tensor<T, D, Shape<dyn>> sorted = source.clone().flatten();
+  algorithms::wait_for_elements(sorted);
   const auto places = algorithms::sort_rows_with_indices<false>(algorithms::policy_t<O...>{}, sorted);
-  Tensor<std::int64_t, Cpu, S> inverse(source.device(), source.shape());
-  Tensor<std::int64_t, Cpu, Shape<dyn>> indices(source.device(), sorted.shape());
-  Tensor<std::int64_t, Cpu, Shape<dyn>> counts(source.device(), sorted.shape());
-  T* values = sorted.data();
-  std::int64_t distinct = 0;
-  for (std::int64_t i = 0; i < sorted.elements(); ++i) {
-    if (i == 0 || !algorithms::Same{}(values[i], values[distinct - 1])) {
-      values[distinct] = values[i];
-      indices.data()[distinct] = places.data()[i];
-      counts.data()[distinct] = 0;
-      ++distinct;
+  Tensor<std::int64_t, D, S> inverse(source.device(), source.shape());
+  if constexpr (algorithms::is_on_gpu<decltype(source)>) {
+    const T* const from = sorted.data();
+    const std::int64_t elements = sorted.elements();
+    const auto counted = counted_runs(kernel::gpu::on_queue, source.device(), from, elements);
+    const std::int64_t found = counted.found();
+    Tensor<T, D, Shape<dyn>> values(source.device(), Dims(found));
+    Places indices(source.device(), Dims(found)), counts(source.device(), Dims(found));
+    const Places starts(source.device(), Dims(found));
+    write_runs(counted, source.device(), from, static_cast<const std::int64_t*>(places.data()), elements, found,
+               values.data(), starts.data(), indices.data(), counts.data(), inverse.data());
+    return Unique<T, S, D>{std::move(values), std::move(indices), std::move(inverse), std::move(counts)};
+  } else {
+    Places indices(source.device(), sorted.shape());
+    Places counts(source.device(), sorted.shape());
+    T* values = sorted.data();
+    std::int64_t distinct = 0;
+    for (std::int64_t i = 0; i < sorted.elements(); ++i) {
+      if (i == 0 || !algorithms::Same{}(values[i], values[distinct - 1])) {
+        values[distinct] = values[i];
+        indices.data()[distinct] = places.data()[i];
+        counts.data()[distinct] = 0;
+        ++distinct;
+      }
+      ++counts.data()[distinct - 1];
+      inverse.data()[places.data()[i]] = distinct - 1;
     }
-    ++counts.data()[distinct - 1];
-    inverse.data()[places.data()[i]] = distinct - 1;
+    const slice all_distinct{0, distinct};
+    return Unique<T, S>{sorted[all_distinct].clone(), indices[all_distinct].clone(), std::move(inverse),
+                        counts[all_distinct].clone()};
   }
-  const slice all_distinct{0, distinct};
-  return Unique<T, S>{sorted[all_distinct].clone(), indices[all_distinct].clone(), std::move(inverse),
-                      counts[all_distinct].clone()};
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA

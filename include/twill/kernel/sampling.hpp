@@ -37,12 +37,12 @@ namespace twill::inline v0::kernel {
       static_cast<std::int64_t>(random_integer(seed, step, 0, static_cast<std::uint64_t>(sums[n - 1]), index));
   std::int64_t first = 0;
   for (std::int64_t count = n; count > 0;) {
-    const std::int64_t half = count / 2;
-    if (sums[first + half] <= share) {
-      first += half + 1;
-      count -= half + 1;
+    const std::int64_t middle = count / 2;
+    if (sums[first + middle] <= share) {
+      first += middle + 1;
+      count -= middle + 1;
     } else {
-      count = half;
+      count = middle;
     }
   }
   return first;

@@ -181,7 +181,7 @@ void run_row_program(Program<Lines...> program, const Queue& queue, const Grid& 
   Grid own = grid;
   coalesce(own, bound.data(), count, true);
   if (detail::halve_rows(own, bound.data(), count, summary_of<P>.lines.data(),
-                         [&](const Grid& half) { run_row_program(program, queue, half, bound.data()); }))
+                         [&](const Grid& part) { run_row_program(program, queue, part, bound.data()); }))
     return;
   typename RowProgram<P>::Parameters parameters{};
   static_assert(sizeof(parameters) <= 32764, "twill: a kernel's parameters have at most 32,764 bytes");

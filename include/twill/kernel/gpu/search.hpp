@@ -1,0 +1,118 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Places in sorted vectors on a GPU, each found by halving: of values, and of the bounds between which elements are counted.
+// NaN counts as the greatest. Read next: algorithms/search.hpp.
+
+#include <twill/kernel/gpu/sort.hpp>
+#include <twill/kernel/on_queue.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// How many of the first elements satisfy a condition that none satisfies behind them.
+template <class F> [[nodiscard]] constexpr std::int64_t partition_point(std::int64_t count, F&& holds) {
+  std::int64_t first = 0;
+  while (count > 0) {
+    const std::int64_t middle = count / 2;
+    if (holds(first + middle)) {
+      first += middle + 1;
+      count -= middle + 1;
+    } else {
+      count = middle;
+    }
+  }
+  return first;
+}
+
+template <class T> struct SearchParameters {
+  const T* sorted = nullptr;
+  std::int64_t elements = 0;
+  const T* values = nullptr;
+  const double* edges = nullptr;
+  std::int64_t* to = nullptr;
+  std::int64_t count = 0;
+};
+
+/// Before all elements that are not less than a value, or behind all that are not greater.
+template <class T, bool IsRight> struct FindPlaces {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      const auto key = order_key<false>(p.values[i]);
+      p.to[i] = partition_point(p.elements, [&](std::int64_t k) {
+        const auto other = order_key<false>(p.sorted[k]);
+        return IsRight ? other <= key : other < key;
+      });
+    });
+  }
+};
+
+/// How many sorted integers are i.
+template <class T> struct CountEqual {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      const auto up_to = [&](std::int64_t bound) {
+        return partition_point(p.elements,
+                               [&](std::int64_t k) { return static_cast<std::int64_t>(p.sorted[k]) <= bound; });
+      };
+      p.to[i] = up_to(i) - up_to(i - 1);
+    });
+  }
+};
+
+/// How many sorted elements lie between two edges, of which the last counts, too.
+template <class T> struct CountBetween {
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const SearchParameters<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (i >= p.count) return;
+      const auto below = [&](double edge, bool with_edge) {
+        return partition_point(p.elements, [&](std::int64_t k) {
+          const auto value = static_cast<double>(p.sorted[k]);
+          return value < edge || (with_edge && value == edge);
+        });
+      };
+      p.to[i] = below(p.edges[i + 1], i + 1 == p.count) - below(p.edges[i], false);
+    });
+  }
+};
+
+namespace detail {
+template <class T, class D, class Body> void search(const D& device, Body body, const SearchParameters<T>& p) {
+  if (p.count == 0) return;
+  launch(device, [&](const auto& queue) { enqueue(queue, body, one_thread_each(p.count), p); });
+}
+} // namespace detail
+
+/// Where values would have to be put into a sorted vector.
+template <bool IsRight, class T, class D>
+void find_places(OnQueue, std::bool_constant<IsRight>, const D& device, const T* sorted, std::int64_t elements,
+                 const T* values, std::int64_t count, std::int64_t* to) {
+  detail::search(device, FindPlaces<T, IsRight>{}, SearchParameters<T>{sorted, elements, values, nullptr, to, count});
+}
+/// How often 0, 1, ..., count - 1 occur among sorted integers.
+template <class T, class D>
+void count_equal(OnQueue, const D& device, const T* sorted, std::int64_t elements, std::int64_t* to,
+                 std::int64_t count) {
+  detail::search(device, CountEqual<T>{}, SearchParameters<T>{sorted, elements, nullptr, nullptr, to, count});
+}
+/// How many sorted elements lie in each of `count` bins between edges.
+template <class T, class D>
+void count_between(OnQueue, const D& device, const T* sorted, std::int64_t elements, const double* edges,
+                   std::int64_t* to, std::int64_t count) {
+  detail::search(device, CountBetween<T>{}, SearchParameters<T>{sorted, elements, nullptr, edges, to, count});
+}
+
+} // namespace twill::inline v0::kernel::gpu
