@@ -49,9 +49,11 @@
 #include <twill/kernel/gpu/sampling.hpp>
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/scatter.hpp>
+#include <twill/kernel/gpu/search.hpp>
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
 #include <twill/kernel/gpu/tile.hpp>
+#include <twill/kernel/gpu/unique.hpp>
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
