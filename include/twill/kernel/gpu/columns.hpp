@@ -143,7 +143,7 @@ private:
     if (row >= last) return;
     own.cursor = cursor;
     own.place = place;
-    (L::template load<I>(own.leaves, own.cursor, p.grid, own.place), ...);
+    (L::template load<I, Path::any>(own.leaves, own.cursor, p.grid, own.place), ...);
     if (row + p.row_lanes < last) move_down(cursor, p, p.row_lanes, typename L::Moving{});
   }
 
@@ -155,12 +155,12 @@ private:
     typename L::Results results{};
     typename L::Lane lane{};
     (add_lane<K>(sums, lane, results, own, p, typename L::Values{}, outputs, reductions), ...);
-    (L::template store<O>(results, own.cursor, p.grid, own.place), ...);
+    (L::template store<O, Path::any>(results, own.cursor, p.grid, own.place), ...);
   }
   template <int K, int... V, int... O, int... R>
   static constexpr void add_lane(Sums& sums, typename L::Lane& lane, typename L::Results& results, const Row& own,
                                  const Own& p, Numbers<V...>, Numbers<O...>, Numbers<R...>) {
-    (L::template compute<V, K>(lane, own.leaves, own.cursor, p.grid, own.place), ...);
+    (L::template compute<V, K, Path::any>(lane, own.leaves, own.cursor, p.grid, own.place), ...);
     (L::template keep<O, K>(results, lane), ...);
     ((sums_of<R>(sums)[K] =
           combine<L::line(R).reduction>(sums_of<R>(sums)[K], value_of<L::line(R).arguments[0]>(lane))),
@@ -252,7 +252,8 @@ private:
       using E = typename L::template Element<O>;
       Words<E, lanes> words{};
       (set_element<K>(words, static_cast<E>(from[K])), ...);
-      Stored<E, lanes>::store(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk, place, all);
+      Stored<Path::any, E, lanes>::store(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk,
+                                         place, all);
     }
   }
 };

@@ -57,30 +57,42 @@ private:
   template <int... C>
   static constexpr void run(const Own& parameters, std::uint32_t first, std::uint32_t apart, Numbers<C...>) {
     Chunks own{};
-    (start(own.at[C], parameters, first + C * apart, typename L::Inputs{}), ...);
-    (finish(own.at[C], parameters, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{}), ...);
+    (L::locate(own.at[C].cursor, own.at[C].place, parameters, first + C * apart, typename L::Moving{}), ...);
+    if (parameters.walk.is_plain && (own.at[C].place.is_full && ...)) {
+      (start<Path::plain>(own.at[C], parameters, typename L::Inputs{}), ...);
+      (finish<Path::plain>(own.at[C], parameters, typename L::Inputs{}, typename L::Outputs{},
+                           typename L::LaneNumbers{}),
+       ...);
+      return;
+    }
+    // with all ways of access the code of a chunk is long; what else is under way are its lanes
+    TWILL_ROLLED
+    for (int c = 0; c < chunks; ++c) {
+      Chunk one{};
+      L::locate(one.cursor, one.place, parameters, first + static_cast<std::uint32_t>(c) * apart, typename L::Moving{});
+      start<Path::any>(one, parameters, typename L::Inputs{});
+      finish<Path::any>(one, parameters, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{});
+    }
   }
 
-  template <int... I>
-  static constexpr void start(Chunk& chunk, const Own& parameters, std::uint32_t number, Numbers<I...>) {
-    L::locate(chunk.cursor, chunk.place, parameters, number, typename L::Moving{});
-    (L::template load<I>(chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
+  template <Path Form, int... I> static constexpr void start(Chunk& chunk, const Own& parameters, Numbers<I...>) {
+    (L::template load<I, Form>(chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
   }
 
-  template <int... I, int... O, int... K>
+  template <Path Form, int... I, int... O, int... K>
   static constexpr void finish(Chunk& chunk, const Own& parameters, Numbers<I...>, Numbers<O...>, Numbers<K...>) {
-    if (chunk.place.remaining <= 0) return;
+    if (Form == Path::any && chunk.place.remaining <= 0) return;
     (L::template settle<I>(chunk.leaves, parameters), ...);
     typename L::Results results{};
     typename L::Lane lane{};
-    (one_lane<K>(lane, results, chunk, parameters, typename L::Values{}, Numbers<O...>{}), ...);
-    (L::template store<O>(results, chunk.cursor, parameters, chunk.place), ...);
+    (one_lane<Form, K>(lane, results, chunk, parameters, typename L::Values{}, Numbers<O...>{}), ...);
+    (L::template store<O, Form>(results, chunk.cursor, parameters, chunk.place), ...);
   }
 
-  template <int K, int... V, int... O>
+  template <Path Form, int K, int... V, int... O>
   static constexpr void one_lane(typename L::Lane& lane, typename L::Results& results, const Chunk& chunk,
                                  const Own& parameters, Numbers<V...>, Numbers<O...>) {
-    (L::template compute<V, K>(lane, chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
+    (L::template compute<V, K, Form>(lane, chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
     (L::template keep<O, K>(results, lane), ...);
   }
 };

@@ -100,46 +100,67 @@ template <int Count> struct Cursor {
   return offset + static_cast<std::int32_t>(rest) * operand.strides[walk.index_rank - 1];
 }
 
+/// How far each lane's element lies from what the cursor points at.
+template <int Lanes> struct LaneOffsets { std::int32_t at[Lanes]{}; };
+
+template <int Lanes, int... K>
+[[nodiscard]] constexpr LaneOffsets<Lanes> lane_offsets(const OperandParameters& operand, const Walk& walk,
+                                                        const Place& place, std::integer_sequence<int, K...>) {
+  LaneOffsets<Lanes> offsets{};
+  if (operand.mode == Mode::indexed) {
+    TWILL_ROLLED
+    for (int k = 0; k < Lanes; ++k) { // chosen by comparisons: an index would send the offsets through memory
+      const std::int32_t offset = indexed_offset(operand, walk, place.first + k * walk.spacing);
+      ((offsets.at[K] = K == k ? offset : offsets.at[K]), ...);
+    }
+  } else {
+    ((offsets.at[K] = static_cast<std::int32_t>(K * static_cast<std::uint32_t>(operand.step))), ...);
+  }
+  return offsets;
+}
+
 /// How far lane K's element lies from what the cursor points at.
-template <int K>
+template <int K, Path Form>
 [[nodiscard]] constexpr std::int64_t lane_offset(const OperandParameters& operand, const Walk& walk,
                                                  const Place& place) {
-  if (operand.mode == Mode::indexed) return indexed_offset(operand, walk, place.first + K * walk.spacing);
+  if (Form == Path::any && operand.mode == Mode::indexed)
+    return indexed_offset(operand, walk, place.first + K * walk.spacing);
   return std::int64_t{K} * operand.step;
 }
 
-/// Whether the chunk moves in one access.
-[[nodiscard]] constexpr bool moves_by_vector(const OperandParameters& operand, const Place& place) {
-  return operand.mode == Mode::vector && place.is_full;
+/// An element behind an address. Truth values are read as bytes: whatever is not zero is true.
+template <class T> [[nodiscard]] constexpr T read_element(const std::byte* at, std::int64_t offset) {
+  if constexpr (std::is_same_v<T, bool>)
+    return reinterpret_cast<const std::uint8_t*>(at)[offset] != 0;
+  else
+    return reinterpret_cast<const T*>(at)[offset];
 }
 
 /// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read, for `spread` to copy once all loads are under way.
-template <Access A, class T, int Lanes> struct Leaf {
+template <Access A, Path Form, class T, int Lanes> struct Leaf {
   template <int... K>
   static constexpr void load(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand,
-                             const Walk& walk, const Place& place, std::integer_sequence<int, K...>) {
-    if (A != Access::uniform && moves_by_vector(operand, place)) {
-      load_units(to, at, std::make_integer_sequence<int, Words<T, Lanes>::units>{});
+                             const Walk& walk, const Place& place, std::integer_sequence<int, K...> lanes) {
+    constexpr std::make_integer_sequence<int, Words<T, Lanes>::units> units{};
+    if constexpr (Form == Path::plain && A == Access::contiguous) {
+      load_units(to, at, units);
+    } else if constexpr (Form == Path::plain && A == Access::uniform) {
+      set_element<0>(to, read_element<T>(at, 0));
+    } else if (A != Access::uniform && operand.mode == Mode::vector && place.is_full) {
+      load_units(to, at, units);
     } else if (A != Access::contiguous && operand.mode == Mode::broadcast) {
-      if (place.remaining > 0) set_element<0>(to, read(at, 0));
-    } else {
-      (load_one<K>(to, at, operand, walk, place), ...);
+      if (place.remaining > 0) set_element<0>(to, read_element<T>(at, 0));
+    } else if constexpr (Form == Path::any) {
+      const auto offsets = lane_offsets<Lanes>(operand, walk, place, lanes);
+      (load_one<K>(to, at, offsets.at[K], walk, place), ...);
     }
-  }
-
-  /// An element behind an address. Truth values are read as bytes: whatever is not zero is true.
-  [[nodiscard]] static constexpr T read(const std::byte* at, std::int64_t offset) {
-    if constexpr (std::is_same_v<T, bool>)
-      return reinterpret_cast<const std::uint8_t*>(at)[offset] != 0;
-    else
-      return reinterpret_cast<const T*>(at)[offset];
   }
 
 private:
   template <int K>
-  static constexpr void load_one(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand,
-                                 const Walk& walk, const Place& place) {
-    if (is_alive<K>(walk, place)) set_element<K>(to, read(at, lane_offset<K>(operand, walk, place)));
+  static constexpr void load_one(Words<T, Lanes>& to, const std::byte* at, std::int32_t offset, const Walk& walk,
+                                 const Place& place) {
+    if (is_alive<K>(walk, place)) set_element<K>(to, read_element<T>(at, offset));
   }
   template <int... U>
   static constexpr void load_units(Words<T, Lanes>& to, const std::byte* at, std::integer_sequence<int, U...>) {
@@ -170,21 +191,24 @@ constexpr void spread(Words<T, Lanes>& to, const OperandParameters& operand, std
 }
 
 /// Stores a chunk.
-template <class T, int Lanes> struct Stored {
+template <Path Form, class T, int Lanes> struct Stored {
   template <int... K>
   static constexpr void store(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
-                              const Walk& walk, const Place& place, std::integer_sequence<int, K...>) {
-    if (moves_by_vector(operand, place))
-      store_units(from, at, std::make_integer_sequence<int, Words<T, Lanes>::units>{});
-    else
-      (store_one<K>(from, at, operand, walk, place), ...);
+                              const Walk& walk, const Place& place, std::integer_sequence<int, K...> lanes) {
+    constexpr std::make_integer_sequence<int, Words<T, Lanes>::units> units{};
+    if (Form == Path::plain || (operand.mode == Mode::vector && place.is_full)) {
+      store_units(from, at, units);
+    } else {
+      const auto offsets = lane_offsets<Lanes>(operand, walk, place, lanes);
+      (store_one<K>(from, at, offsets.at[K], walk, place), ...);
+    }
   }
 
 private:
   template <int K>
-  static constexpr void store_one(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
-                                  const Walk& walk, const Place& place) {
-    if (is_alive<K>(walk, place)) reinterpret_cast<T*>(at)[lane_offset<K>(operand, walk, place)] = element<K>(from);
+  static constexpr void store_one(const Words<T, Lanes>& from, std::byte* at, std::int32_t offset, const Walk& walk,
+                                  const Place& place) {
+    if (is_alive<K>(walk, place)) reinterpret_cast<T*>(at)[offset] = element<K>(from);
   }
   template <int... U>
   static constexpr void store_units(const Words<T, Lanes>& from, std::byte* at, std::integer_sequence<int, U...>) {

@@ -186,12 +186,13 @@ template <class P> struct Lines {
   }
 
   /// Issues the loads of input I.
-  template <int I>
+  template <int I, Path Form>
   static constexpr void load(Leaves& leaves, const Cursor<operands>& cursor, const Parameters<operands>& parameters,
                              const Place& place) {
     constexpr Line own = line(I);
-    Leaf<own.access, Element<I>, lanes>::load(words_of<I>(leaves), cursor.at[own.operand],
-                                              parameters.operands[own.operand], parameters.walk, place, LaneNumbers{});
+    Leaf<own.access, Form, Element<I>, lanes>::load(words_of<I>(leaves), cursor.at[own.operand],
+                                                    parameters.operands[own.operand], parameters.walk, place,
+                                                    LaneNumbers{});
   }
   /// Waits for input I, if need be.
   template <int I> static constexpr void settle(Leaves& leaves, const Parameters<operands>& parameters) {
@@ -200,7 +201,7 @@ template <class P> struct Lines {
   }
 
   /// The value of line I, not a reduction or an output, for lane K.
-  template <int I, int K>
+  template <int I, int K, Path Form>
   static constexpr void compute(Lane& lane, const Leaves& leaves, const Cursor<operands>& cursor,
                                 const Parameters<operands>& parameters, const Place& place) {
     constexpr Line own = line(I);
@@ -211,14 +212,15 @@ template <class P> struct Lines {
     } else if constexpr (own.kind == LineKind::iota) {
       const OperandParameters& operand = parameters.operands[own.operand];
       value_of<I>(lane) = cursor.number[own.operand];
-      if (is_alive<K>(parameters.walk, place)) value_of<I>(lane) += lane_offset<K>(operand, parameters.walk, place);
+      if (Form == Path::plain || is_alive<K>(parameters.walk, place))
+        value_of<I>(lane) += lane_offset<K, Form>(operand, parameters.walk, place);
     } else if constexpr (own.kind == LineKind::gather) {
       const OperandParameters& operand = parameters.operands[own.operand];
       value_of<I>(lane) = Computed<I>{};
-      if (is_alive<K>(parameters.walk, place))
-        value_of<I>(lane) = static_cast<Computed<I>>(Leaf<own.access, Element<I>, lanes>::read(
+      if (Form == Path::plain || is_alive<K>(parameters.walk, place))
+        value_of<I>(lane) = static_cast<Computed<I>>(read_element<Element<I>>(
             cursor.at[own.operand],
-            value_of<own.arguments[0]>(lane) + lane_offset<K>(operand, parameters.walk, place)));
+            value_of<own.arguments[0]>(lane) + lane_offset<K, Form>(operand, parameters.walk, place)));
     } else {
       derive<I>(lane);
     }
@@ -251,12 +253,12 @@ template <class P> struct Lines {
     set_element<K>(words_of<I>(results), static_cast<Element<I>>(value_of<line(I).arguments[0]>(lane)));
   }
   /// Stores output I.
-  template <int I>
+  template <int I, Path Form>
   static constexpr void store(const Results& results, const Cursor<operands>& cursor,
                               const Parameters<operands>& parameters, const Place& place) {
     constexpr Line own = line(I);
-    Stored<Element<I>, lanes>::store(words_of<I>(results), cursor.at[own.operand], parameters.operands[own.operand],
-                                     parameters.walk, place, LaneNumbers{});
+    Stored<Form, Element<I>, lanes>::store(words_of<I>(results), cursor.at[own.operand],
+                                           parameters.operands[own.operand], parameters.walk, place, LaneNumbers{});
   }
 
 private:

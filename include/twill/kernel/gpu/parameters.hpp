@@ -42,6 +42,9 @@ enum class Mode : std::int32_t {
   indexed,   ///< one by one: the grid was flattened, but not for this operand, which divides
 };
 
+/// Of two forms of the same code: `plain` for full chunks of walks that are plain, with nothing but vectors.
+enum class Path : std::uint8_t { any, plain };
+
 [[nodiscard]] constexpr const char* name(Mode mode) {
   constexpr const char* names[] = {"vector", "broadcast", "stepped", "indexed"};
   return names[static_cast<int>(mode)];
@@ -66,6 +69,7 @@ struct Walk {
   std::int32_t spacing = 1; ///< from lane to lane: 1, or as many as a row has chunks, for neighbouring threads' sake
   std::int32_t rank = 1;
   std::int32_t index_rank = 0; ///< of the grid before it was flattened
+  bool is_plain = false;       ///< leaves and outputs are vectors or broadcast, and nothing divides
   Divisor extents[max_rank]{};
   Divisor index_extents[max_rank]{};
 };

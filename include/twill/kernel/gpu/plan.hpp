@@ -129,12 +129,15 @@ inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes
       chunks *= grid[axis];
     }
   walk.chunks = static_cast<std::uint32_t>(chunks);
+  walk.is_plain = true;
   for (int o = 0; o < bound.count; ++o) {
     OperandParameters& to = parameters[o];
     to.data = static_cast<std::byte*>(bound.operands[o].data);
     to.bits = bound.operands[o].bits;
     to.mode = detail::mode_of(grid, bound, o, first, lanes, way);
     if (!bound.facts[o].moves()) continue;
+    const bool is_simple = bound.facts[o].kind == LineKind::iota || bound.facts[o].kind == LineKind::gather;
+    walk.is_plain = walk.is_plain && to.mode != Mode::indexed && (is_simple || to.mode != Mode::stepped);
     to.down = first > 0 ? bound.stride(o, 0) : 0;
     const auto along = static_cast<std::int32_t>(bound.stride(o, last));
     to.step = along * walk.spacing;
