@@ -34,11 +34,14 @@
 #define TWILL_DEVICE_CODE 0
 #endif
 
-/// Before a loop: device code keeps it a loop, because its body is long or its count small.
+/// Before a loop of device code: kept a loop, because its body is long or its count small; or written out, because what it
+/// indexes lives in registers.
 #if TWILL_DEVICE_CODE
 #define TWILL_ROLLED _Pragma("unroll 1")
+#define TWILL_UNROLLED _Pragma("unroll")
 #else
 #define TWILL_ROLLED
+#define TWILL_UNROLLED
 #endif
 
 /// Conversions between half and float by an instruction. nvcc's front end does not know the type they need.

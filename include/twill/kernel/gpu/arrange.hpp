@@ -181,11 +181,17 @@ constexpr void advance(const Bound& bound, int axis, std::int64_t steps) {
   }
 }
 
-/// Calls `launch(grid)` for pieces that fit, one after another; the operands are those of the piece while it runs. Only the
+/// What is called for each piece of a grid, by a pointer: programs share the code that calls it.
+struct PieceFunction {
+  void (*call)(const void* context, const Grid& piece) = nullptr;
+  const void* context = nullptr;
+};
+
+/// Calls a function for pieces that fit, one after another; the operands are those of the piece while it runs. Only the
 /// dimensions from `first` on are cut and count.
-template <class F> void in_pieces(const Grid& grid, const Bound& bound, int first, std::int64_t most, const F& launch) {
+inline void in_pieces(const Grid& grid, const Bound& bound, int first, std::int64_t most, PieceFunction launch) {
   const int axis = too_large_along(grid, bound, first, most);
-  if (axis < 0) return launch(grid);
+  if (axis < 0) return launch.call(launch.context, grid);
   constexpr std::int64_t granule = 64; // so that the second half is as aligned as the first
   const std::int64_t half = grid[axis] / 2;
   const std::int64_t cut = half > granule ? half / granule * granule : half;

@@ -35,7 +35,7 @@ template <class P> struct Columns {
   static constexpr int most_threads = column_threads;
   static constexpr int lanes = L::lanes;
   /// Rows that a thread loads before it adds the first.
-  static constexpr int rows = chunks_of_thread(summary_of<P>.lines.data(), L::count, lanes);
+  static constexpr int rows = rows_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, lanes));
 
   struct IsReduction {
     static constexpr bool wants(int i) { return L::line(i).kind == LineKind::reduce_columns; }
@@ -113,7 +113,7 @@ private:
 
   template <int... R>
   static constexpr void add_rows(Sums& sums, const Own& p, int block, int thread, Numbers<R...> reductions) {
-    (clear<R>(sums, typename L::LaneNumbers{}), ...);
+    (clear<R>(sums), ...);
     Cursor<L::operands> cursor{};
     Place place{};
     L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
@@ -133,7 +133,7 @@ private:
                                   std::int64_t row, std::int64_t last, Numbers<R...> reductions, Numbers<C...>) {
     Rows own{};
     (start(own.at[C], cursor, place, p, row + C * p.row_lanes, last, typename L::Inputs{}), ...);
-    (add(sums, own.at[C], p, reductions, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{}), ...);
+    (add(sums, own.at[C], p, reductions, typename L::Inputs{}, typename L::Outputs{}), ...);
   }
 
   /// Issues the loads of a row and moves on to the next.
@@ -147,28 +147,32 @@ private:
     if (row + p.row_lanes < last) move_down(cursor, p, p.row_lanes, typename L::Moving{});
   }
 
-  template <int... R, int... I, int... O, int... K>
+  template <int... R, int... I, int... O>
   static constexpr void add(Sums& sums, Row& own, const Own& p, Numbers<R...> reductions, Numbers<I...>,
-                            Numbers<O...> outputs, Numbers<K...>) {
+                            Numbers<O...> outputs) {
     if (own.place.remaining <= 0) return;
     (L::template settle<I>(own.leaves, p.grid), ...);
     typename L::Results results{};
     typename L::Lane lane{};
-    (add_lane<K>(sums, lane, results, own, p, typename L::Values{}, outputs, reductions), ...);
+    TWILL_UNROLLED
+    for (int number = 0; number < lanes; ++number)
+      add_lane(sums, lane, results, own, p, number, typename L::Values{}, outputs, reductions);
     (L::template store<O, Path::any>(results, own.cursor, p.grid, own.place), ...);
   }
-  template <int K, int... V, int... O, int... R>
+  template <int... V, int... O, int... R>
   static constexpr void add_lane(Sums& sums, typename L::Lane& lane, typename L::Results& results, const Row& own,
-                                 const Own& p, Numbers<V...>, Numbers<O...>, Numbers<R...>) {
-    (L::template compute<V, K, Path::any>(lane, own.leaves, own.cursor, p.grid, own.place), ...);
-    (L::template keep<O, K>(results, lane), ...);
-    ((sums_of<R>(sums)[K] =
-          combine<L::line(R).reduction>(sums_of<R>(sums)[K], value_of<L::line(R).arguments[0]>(lane))),
+                                 const Own& p, int number, Numbers<V...>, Numbers<O...>, Numbers<R...>) {
+    (L::template compute<V, Path::any>(lane, own.leaves, own.cursor, p.grid, own.place, number), ...);
+    (L::template keep<O>(results, lane, number), ...);
+    ((sums_of<R>(sums)[number] =
+          combine<L::line(R).reduction>(sums_of<R>(sums)[number], value_of<L::line(R).arguments[0]>(lane))),
      ...);
   }
 
-  template <int R, int... K> static constexpr void clear(Sums& sums, Numbers<K...>) {
-    ((sums_of<R>(sums)[K] = identity<L::line(R).reduction, typename L::template Computed<R>>()), ...);
+  template <int R> static constexpr void clear(Sums& sums) {
+    TWILL_UNROLLED
+    for (int k = 0; k < lanes; ++k)
+      sums_of<R>(sums)[k] = identity<L::line(R).reduction, typename L::template Computed<R>>();
   }
 
   /// Where a share's sums of reduction number `Ordinal` wait for the last block.
@@ -183,16 +187,17 @@ private:
   }
 
   template <int... R> static constexpr void add_shares(Sums& sums, const Own& p, int block, int thread, Numbers<R...>) {
-    (clear<R>(sums, typename L::LaneNumbers{}), ...);
+    (clear<R>(sums), ...);
     const std::uint32_t chunk = chunk_of(p, block, thread);
     if (chunk >= p.grid.walk.chunks) return;
     TWILL_ROLLED
     for (auto share = static_cast<std::uint32_t>(row_lane(p, thread)); share < p.shares;
          share += static_cast<std::uint32_t>(p.row_lanes))
-      (add_waiting<R>(sums, waiting<R>(p, share, chunk), typename L::LaneNumbers{}), ...);
+      (add_waiting<R>(sums, waiting<R>(p, share, chunk)), ...);
   }
-  template <int R, class T, int... K> static constexpr void add_waiting(Sums& sums, const T* from, Numbers<K...>) {
-    ((sums_of<R>(sums)[K] = combine<L::line(R).reduction>(sums_of<R>(sums)[K], from[K])), ...);
+  template <int R, class T> static constexpr void add_waiting(Sums& sums, const T* from) {
+    TWILL_UNROLLED
+    for (int k = 0; k < lanes; ++k) sums_of<R>(sums)[k] = combine<L::line(R).reduction>(sums_of<R>(sums)[k], from[k]);
   }
 
   /// The sums of a block's rows meet; a block alone stores the results, others leave their sums to the last.
@@ -210,6 +215,7 @@ private:
     T* shared = block.template shared<T>();
     block.barrier(); // what was there before has been read
     block.each([&](int thread) {
+      TWILL_UNROLLED
       for (int k = 0; k < lanes; ++k) shared[thread * lanes + k] = sums_of<R>(sums[thread])[k];
     });
     block.barrier();
@@ -219,6 +225,7 @@ private:
         if (row_lane(p, thread) >= step) return;
         T* mine = shared + thread * lanes;
         const T* theirs = shared + (thread + step * p.column_lanes) * lanes;
+        TWILL_UNROLLED
         for (int k = 0; k < lanes; ++k) mine[k] = combine<L::line(R).reduction>(mine[k], theirs[k]);
       });
       block.barrier();
@@ -233,6 +240,7 @@ private:
     });
   }
   template <class T> static constexpr void leave(T* to, const T* from) {
+    TWILL_UNROLLED
     for (int k = 0; k < lanes; ++k) to[k] = from[k];
   }
 
@@ -242,18 +250,17 @@ private:
     Cursor<L::operands> cursor{};
     Place place{};
     L::locate(cursor, place, p.grid, chunk, ColumnOutputs{});
-    (store_one<R, O>(from, p, cursor, place, typename L::LaneNumbers{}), ...);
+    (store_one<R, O>(from, p, cursor, place), ...);
   }
-  template <int R, int O, class T, int... K>
-  static constexpr void store_one(const T* from, const Own& p, const Cursor<L::operands>& cursor, const Place& place,
-                                  Numbers<K...> all) {
+  template <int R, int O, class T>
+  static constexpr void store_one(const T* from, const Own& p, const Cursor<L::operands>& cursor, const Place& place) {
     constexpr Line own = L::line(O);
     if constexpr (own.arguments[0] == R) {
       using E = typename L::template Element<O>;
       Words<E, lanes> words{};
-      (set_element<K>(words, static_cast<E>(from[K])), ...);
-      Stored<Path::any, E, lanes>::store(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk,
-                                         place, all);
+      TWILL_UNROLLED
+      for (int k = 0; k < lanes; ++k) set_element(words, k, static_cast<E>(from[k]));
+      store_chunk<Path::any>(words, cursor.at[own.operand], p.grid.operands[own.operand], p.grid.walk, place);
     }
   }
 };
@@ -263,33 +270,24 @@ private:
 template <class P, class Queue>
 void run_columns(const Queue& queue, Grid grid, const Operand* operands, std::int64_t most = most_elements) {
   using Body = Columns<P>;
-  OperandCopies<P> copies{operands};
-  const Bound bound = copies.bound();
   if (grid.rank == 0) grid = Grid(1);
   for (int axis = 1; axis < grid.rank; ++axis)
     if (grid[axis] == 0) return;
-  arrange(grid, bound, 1, grid.rank, true);
-  in_pieces(grid, bound, 1, most, [&](const Grid& piece) {
-    typename Body::Own parameters{};
-    plan_walk(piece, bound, 1, Body::lanes, choose_way(piece, bound, 1, Body::lanes), parameters.grid.walk,
-              parameters.grid.operands);
-    const ColumnShares shares = share_columns(piece[0], parameters.grid.walk.chunks, Body::lanes * Body::sum_bytes,
-                                              queue.allowance().bytes, queue.allowance().counter_count);
-    parameters.rows = piece[0];
-    parameters.share_rows = shares.share_rows;
-    parameters.shares = shares.shares;
-    parameters.groups = Divisor{shares.groups};
-    parameters.column_lanes = shares.column_lanes;
-    parameters.row_lanes = shares.row_lanes;
-    while ((1 << parameters.column_shift) < shares.column_lanes) ++parameters.column_shift;
-    parameters.partial = static_cast<std::byte*>(queue.allowance().memory);
-    parameters.counters = queue.allowance().counters;
-    enqueue(queue, Body{},
-            twill::gpu::LaunchShape{.blocks = shares.groups * shares.shares,
-                                    .threads = column_threads,
-                                    .shared_bytes = std::size_t{column_threads} * Body::lanes * 8},
-            parameters);
-  });
+  OperandCopies<P> copies{operands};
+  typename Body::Own parameters{};
+  struct Context {
+    const Queue& queue;
+    typename Body::Own& parameters;
+  } const context{queue, parameters};
+  const auto launch = [](const void* given, const Grid& piece) {
+    const auto& own = *static_cast<const Context*>(given);
+    const twill::gpu::LaunchShape shape = share_columns(own.parameters, own.parameters.grid.walk, piece[0], Body::lanes,
+                                                        Body::sum_bytes, own.queue.allowance());
+    enqueue(own.queue, Body{}, shape, own.parameters);
+  };
+  launch_pieces(grid,
+                {copies.bound(), 1, Body::lanes, &parameters.grid.walk, parameters.grid.operands, {launch, &context}},
+                most);
 }
 
 } // namespace twill::inline v0::kernel::gpu

@@ -4,6 +4,7 @@
 // How the rows and columns of a column program are shared out to blocks and threads, from the shape alone. Plain numbers,
 // tested on the host. Read next: kernel/gpu/columns.hpp.
 
+#include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
 
 #include <cstddef>
@@ -13,9 +14,13 @@ namespace twill::inline v0::kernel::gpu {
 
 inline constexpr int column_threads = 256; ///< of a block
 
-/// What a launch of a column program passes.
-template <int Count> struct ColumnParameters {
-  Parameters<Count> grid{}; ///< the columns
+/// Rows that a thread loads before it adds the first: about 64 bytes.
+[[nodiscard]] constexpr int rows_of_thread(int chunk_bytes) {
+  return chunk_bytes == 0 ? 1 : chunk_bytes <= 16 ? 4 : chunk_bytes <= 32 ? 2 : 1;
+}
+
+/// How the rows of a launch are shared out, for its kernel.
+struct ColumnShare {
   std::int64_t rows = 0;
   std::int64_t share_rows = 0;   ///< of a block
   std::uint32_t shares = 1;      ///< of the rows
@@ -25,6 +30,11 @@ template <int Count> struct ColumnParameters {
   std::int32_t row_lanes = 1;    ///< threads of a block one below the other, a power of two
   std::byte* partial = nullptr;
   unsigned* counters = nullptr;
+};
+
+/// What a launch of a column program passes.
+template <int Count> struct ColumnParameters : ColumnShare {
+  Parameters<Count> grid{}; ///< the columns
 };
 
 /// How the work of a launch is shared out.
@@ -60,6 +70,26 @@ struct ColumnShares {
   result.shares = static_cast<std::uint32_t>((rows + result.share_rows - 1) / result.share_rows);
   if (result.shares == 0) result.shares = 1;
   return result;
+}
+
+/// The same, written down for the kernel. `sum_bytes`: of all sums of a column.
+[[nodiscard]] inline twill::gpu::LaunchShape share_columns(ColumnShare& to, const Walk& walk, std::int64_t rows,
+                                                           int lanes, int sum_bytes,
+                                                           const twill::gpu::Allowance& working) {
+  const ColumnShares shares = share_columns(rows, walk.chunks, lanes * sum_bytes, working.bytes, working.counter_count);
+  to.rows = rows;
+  to.share_rows = shares.share_rows;
+  to.shares = shares.shares;
+  to.groups = Divisor{shares.groups};
+  to.column_lanes = shares.column_lanes;
+  to.row_lanes = shares.row_lanes;
+  to.column_shift = 0;
+  while ((1 << to.column_shift) < shares.column_lanes) ++to.column_shift;
+  to.partial = static_cast<std::byte*>(working.memory);
+  to.counters = working.counters;
+  return {.blocks = shares.groups * shares.shares,
+          .threads = column_threads,
+          .shared_bytes = std::size_t{column_threads} * static_cast<std::size_t>(lanes) * 8};
 }
 
 } // namespace twill::inline v0::kernel::gpu

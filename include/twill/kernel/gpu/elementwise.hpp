@@ -19,13 +19,18 @@
 
 namespace twill::inline v0::kernel::gpu {
 
-/// Chunks of a thread: so many that about 64 bytes a thread are on their way.
-[[nodiscard]] constexpr int chunks_of_thread(const Line* lines, int count, int lanes) {
+/// The bytes of a chunk of all inputs that move.
+[[nodiscard]] constexpr int bytes_of_chunk(const Line* lines, int count, int lanes) {
   int bytes = 0;
   for (int i = 0; i < count; ++i)
     if (lines[i].kind == LineKind::input && lines[i].access != Access::uniform)
       bytes += lanes * static_cast<int>(size_of(lines[i].type));
-  return bytes == 0 ? 2 : bytes <= 16 ? 4 : bytes <= 32 ? 2 : 1;
+  return bytes;
+}
+
+/// Chunks of a thread: 32 bytes on their way for each, 48 KiB for a processor with 1536 of them.
+[[nodiscard]] constexpr int chunks_of_thread(int chunk_bytes) {
+  return chunk_bytes <= 8 ? 4 : chunk_bytes <= 16 ? 2 : 1;
 }
 
 /// The kernel of an elementwise program.
@@ -33,7 +38,7 @@ template <class P> struct Elementwise {
   using L = Lines<P>;
   using Own = Parameters<L::operands>;
   static constexpr int most_threads = 256;
-  static constexpr int chunks = chunks_of_thread(summary_of<P>.lines.data(), L::count, L::lanes);
+  static constexpr int chunks = chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes));
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
     block.each([&](int thread) {
@@ -58,20 +63,22 @@ private:
   static constexpr void run(const Own& parameters, std::uint32_t first, std::uint32_t apart, Numbers<C...>) {
     Chunks own{};
     (L::locate(own.at[C].cursor, own.at[C].place, parameters, first + C * apart, typename L::Moving{}), ...);
-    if (parameters.walk.is_plain && (own.at[C].place.is_full && ...)) {
-      (start<Path::plain>(own.at[C], parameters, typename L::Inputs{}), ...);
-      (finish<Path::plain>(own.at[C], parameters, typename L::Inputs{}, typename L::Outputs{},
-                           typename L::LaneNumbers{}),
-       ...);
-      return;
+    if constexpr (chunks > 1) {
+      if (parameters.walk.is_plain && (own.at[C].place.is_full && ...)) {
+        (start<Path::plain>(own.at[C], parameters, typename L::Inputs{}), ...);
+        (finish<Path::plain>(own.at[C], parameters, typename L::Inputs{}, typename L::Outputs{}), ...);
+        return;
+      }
     }
     // with all ways of access the code of a chunk is long; what else is under way are its lanes
     TWILL_ROLLED
     for (int c = 0; c < chunks; ++c) {
-      Chunk one{};
-      L::locate(one.cursor, one.place, parameters, first + static_cast<std::uint32_t>(c) * apart, typename L::Moving{});
-      start<Path::any>(one, parameters, typename L::Inputs{});
-      finish<Path::any>(one, parameters, typename L::Inputs{}, typename L::Outputs{}, typename L::LaneNumbers{});
+      if constexpr (chunks > 1)
+        L::locate(own.at[0].cursor, own.at[0].place, parameters, first + static_cast<std::uint32_t>(c) * apart,
+                  typename L::Moving{});
+      start<Path::any>(own.at[0], parameters, typename L::Inputs{});
+      finish<Path::any>(own.at[0], parameters, typename L::Inputs{}, typename L::Outputs{});
+      own.at[0].leaves = typename L::Leaves{};
     }
   }
 
@@ -79,21 +86,23 @@ private:
     (L::template load<I, Form>(chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
   }
 
-  template <Path Form, int... I, int... O, int... K>
-  static constexpr void finish(Chunk& chunk, const Own& parameters, Numbers<I...>, Numbers<O...>, Numbers<K...>) {
+  template <Path Form, int... I, int... O>
+  static constexpr void finish(Chunk& chunk, const Own& parameters, Numbers<I...>, Numbers<O...> outputs) {
     if (Form == Path::any && chunk.place.remaining <= 0) return;
     (L::template settle<I>(chunk.leaves, parameters), ...);
     typename L::Results results{};
     typename L::Lane lane{};
-    (one_lane<Form, K>(lane, results, chunk, parameters, typename L::Values{}, Numbers<O...>{}), ...);
+    TWILL_UNROLLED
+    for (int number = 0; number < L::lanes; ++number)
+      one_lane<Form>(lane, results, chunk, parameters, number, typename L::Values{}, outputs);
     (L::template store<O, Form>(results, chunk.cursor, parameters, chunk.place), ...);
   }
 
-  template <Path Form, int K, int... V, int... O>
+  template <Path Form, int... V, int... O>
   static constexpr void one_lane(typename L::Lane& lane, typename L::Results& results, const Chunk& chunk,
-                                 const Own& parameters, Numbers<V...>, Numbers<O...>) {
-    (L::template compute<V, K, Form>(lane, chunk.leaves, chunk.cursor, parameters, chunk.place), ...);
-    (L::template keep<O, K>(results, lane), ...);
+                                 const Own& parameters, int number, Numbers<V...>, Numbers<O...>) {
+    (L::template compute<V, Form>(lane, chunk.leaves, chunk.cursor, parameters, chunk.place, number), ...);
+    (L::template keep<O>(results, lane, number), ...);
   }
 };
 
@@ -110,19 +119,23 @@ private:
 /// Runs an elementwise program over a grid. An output may lie exactly where an input lies.
 /// throws: what `enqueue` throws    cost: one kernel, unless offsets pass `most`
 template <class P, class Queue>
-void run_elementwise(const Queue& queue, Grid grid, const Operand* operands, std::int64_t most = most_elements) {
+void run_elementwise(const Queue& queue, const Grid& grid, const Operand* operands, std::int64_t most = most_elements) {
   using Body = Elementwise<P>;
   if (grid.elements() == 0) return;
   OperandCopies<P> copies{operands};
-  const Bound bound = copies.bound();
-  arrange(grid, bound, 0, grid.rank, true);
-  in_pieces(grid, bound, 0, most, [&](const Grid& piece) {
-    typename Body::Own parameters{};
-    plan_walk(piece, bound, 0, Body::L::lanes, choose_way(piece, bound, 0, Body::L::lanes), parameters.walk,
-              parameters.operands);
-    enqueue(queue, Body{}, elementwise_shape(parameters.walk.chunks, Body::chunks, queue.properties().processors),
-            parameters);
-  });
+  typename Body::Own parameters{};
+  struct Context {
+    const Queue& queue;
+    const typename Body::Own& parameters;
+  } const context{queue, parameters};
+  const auto launch = [](const void* given, const Grid&) {
+    const auto& own = *static_cast<const Context*>(given);
+    enqueue(own.queue, Body{},
+            elementwise_shape(own.parameters.walk.chunks, Body::chunks, own.queue.properties().processors),
+            own.parameters);
+  };
+  launch_pieces(grid, {copies.bound(), 0, Body::L::lanes, &parameters.walk, parameters.operands, {launch, &context}},
+                most);
 }
 
 } // namespace twill::inline v0::kernel::gpu

@@ -43,28 +43,29 @@ template <class T> [[nodiscard]] constexpr T element_of_bits(std::uint64_t bits)
     return static_cast<T>(bits & 0xffU);
 }
 
-/// Lane K.
-template <int K, class T, int Lanes> [[nodiscard]] constexpr T element(const Words<T, Lanes>& from) {
-  if constexpr (sizeof(T) == 8)
-    return element_of_bits<T>(from.words[2 * K] | (std::uint64_t{from.words[2 * K + 1]} << 32));
+/// A lane. The number has to be known once loops are unrolled, here and below.
+template <class T, int Lanes> [[nodiscard]] constexpr T element(const Words<T, Lanes>& from, int lane) {
+  constexpr int size = static_cast<int>(sizeof(T));
+  if constexpr (size == 8)
+    return element_of_bits<T>(from.words[2 * lane] | (std::uint64_t{from.words[2 * lane + 1]} << 32));
   else
-    return element_of_bits<T>(from.words[K * static_cast<int>(sizeof(T)) / 4] >>
-                              (8 * (K * static_cast<int>(sizeof(T)) % 4)));
+    return element_of_bits<T>(from.words[lane * size / 4] >> (8 * (lane * size % 4)));
 }
 
-/// Sets lane K, which has to be zero.
-template <int K, class T, int Lanes> constexpr void set_element(Words<T, Lanes>& to, T value) {
-  if constexpr (sizeof(T) == 8) {
+/// Sets a lane, which has to be zero.
+template <class T, int Lanes> constexpr void set_element(Words<T, Lanes>& to, int lane, T value) {
+  constexpr int size = static_cast<int>(sizeof(T));
+  if constexpr (size == 8) {
     std::uint64_t bits = 0; // not const: nvcc's front end fails when it tries to fold the cast
     bits = __builtin_bit_cast(std::uint64_t, value);
-    to.words[2 * K] = static_cast<std::uint32_t>(bits);
-    to.words[2 * K + 1] = static_cast<std::uint32_t>(bits >> 32);
-  } else if constexpr (sizeof(T) == 4) {
-    to.words[K] = __builtin_bit_cast(std::uint32_t, value);
-  } else if constexpr (sizeof(T) == 2) {
-    to.words[K / 2] |= static_cast<std::uint32_t>(value.bits) << (16 * (K % 2));
+    to.words[2 * lane] = static_cast<std::uint32_t>(bits);
+    to.words[2 * lane + 1] = static_cast<std::uint32_t>(bits >> 32);
+  } else if constexpr (size == 4) {
+    to.words[lane] = __builtin_bit_cast(std::uint32_t, value);
+  } else if constexpr (size == 2) {
+    to.words[lane / 2] |= static_cast<std::uint32_t>(value.bits) << (16 * (lane % 2));
   } else {
-    to.words[K / 4] |= static_cast<std::uint32_t>(value) << (8 * (K % 4));
+    to.words[lane / 4] |= static_cast<std::uint32_t>(value) << (8 * (lane % 4));
   }
 }
 
@@ -75,9 +76,9 @@ struct Place {
   bool is_full = false;       ///< all lanes have elements
 };
 
-/// Whether lane K has an element.
-template <int K> [[nodiscard]] constexpr bool is_alive(const Walk& walk, const Place& place) {
-  return place.is_full || K * walk.spacing < place.remaining;
+/// Whether a lane has an element.
+[[nodiscard]] constexpr bool is_alive(const Walk& walk, const Place& place, int lane) {
+  return place.is_full || lane * walk.spacing < place.remaining;
 }
 
 /// The address of each operand's element for lane 0; the number of an iota there.
@@ -103,29 +104,33 @@ template <int Count> struct Cursor {
 /// How far each lane's element lies from what the cursor points at.
 template <int Lanes> struct LaneOffsets { std::int32_t at[Lanes]{}; };
 
-template <int Lanes, int... K>
+template <int Lanes>
 [[nodiscard]] constexpr LaneOffsets<Lanes> lane_offsets(const OperandParameters& operand, const Walk& walk,
-                                                        const Place& place, std::integer_sequence<int, K...>) {
+                                                        const Place& place) {
   LaneOffsets<Lanes> offsets{};
   if (operand.mode == Mode::indexed) {
     TWILL_ROLLED
-    for (int k = 0; k < Lanes; ++k) { // chosen by comparisons: an index would send the offsets through memory
-      const std::int32_t offset = indexed_offset(operand, walk, place.first + k * walk.spacing);
-      ((offsets.at[K] = K == k ? offset : offsets.at[K]), ...);
+    for (int lane = 0; lane < Lanes; ++lane) {
+      const std::int32_t offset = indexed_offset(operand, walk, place.first + lane * walk.spacing);
+      TWILL_UNROLLED // a comparison instead of an index, which would send the offsets through memory
+          for (int k = 0; k < Lanes; ++k) offsets.at[k] = k == lane ? offset : offsets.at[k];
     }
   } else {
-    ((offsets.at[K] = static_cast<std::int32_t>(K * static_cast<std::uint32_t>(operand.step))), ...);
+    TWILL_UNROLLED
+    for (int k = 0; k < Lanes; ++k)
+      offsets.at[k] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(k) * static_cast<std::uint32_t>(operand.step));
   }
   return offsets;
 }
 
-/// How far lane K's element lies from what the cursor points at.
-template <int K, Path Form>
-[[nodiscard]] constexpr std::int64_t lane_offset(const OperandParameters& operand, const Walk& walk,
-                                                 const Place& place) {
+/// How far a lane's element lies from what the cursor points at.
+template <Path Form>
+[[nodiscard]] constexpr std::int64_t lane_offset(const OperandParameters& operand, const Walk& walk, const Place& place,
+                                                 int lane) {
   if (Form == Path::any && operand.mode == Mode::indexed)
-    return indexed_offset(operand, walk, place.first + K * walk.spacing);
-  return std::int64_t{K} * operand.step;
+    return indexed_offset(operand, walk, place.first + lane * walk.spacing);
+  return std::int64_t{lane} * operand.step;
 }
 
 /// An element behind an address. Truth values are read as bytes: whatever is not zero is true.
@@ -136,98 +141,76 @@ template <class T> [[nodiscard]] constexpr T read_element(const std::byte* at, s
     return reinterpret_cast<const T*>(at)[offset];
 }
 
-/// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read, for `spread` to copy once all loads are under way.
-template <Access A, Path Form, class T, int Lanes> struct Leaf {
-  template <int... K>
-  static constexpr void load(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand,
-                             const Walk& walk, const Place& place, std::integer_sequence<int, K...> lanes) {
-    constexpr std::make_integer_sequence<int, Words<T, Lanes>::units> units{};
-    if constexpr (Form == Path::plain && A == Access::contiguous) {
-      load_units(to, at, units);
-    } else if constexpr (Form == Path::plain && A == Access::uniform) {
-      set_element<0>(to, read_element<T>(at, 0));
-    } else if (A != Access::uniform && operand.mode == Mode::vector && place.is_full) {
-      load_units(to, at, units);
-    } else if (A != Access::contiguous && operand.mode == Mode::broadcast) {
-      if (place.remaining > 0) set_element<0>(to, read_element<T>(at, 0));
-    } else if constexpr (Form == Path::any) {
-      const auto offsets = lane_offsets<Lanes>(operand, walk, place, lanes);
-      (load_one<K>(to, at, offsets.at[K], walk, place), ...);
-    }
-  }
-
-private:
-  template <int K>
-  static constexpr void load_one(Words<T, Lanes>& to, const std::byte* at, std::int32_t offset, const Walk& walk,
-                                 const Place& place) {
-    if (is_alive<K>(walk, place)) set_element<K>(to, read_element<T>(at, offset));
-  }
-  template <int... U>
-  static constexpr void load_units(Words<T, Lanes>& to, const std::byte* at, std::integer_sequence<int, U...>) {
-    (load_unit<U>(to, at), ...);
-  }
-  template <int U> static constexpr void load_unit(Words<T, Lanes>& to, const std::byte* at) {
-    constexpr int bytes = Words<T, Lanes>::unit_bytes;
-    const Unit<bytes> unit = reinterpret_cast<const Unit<bytes>*>(at)[U];
+/// A whole chunk in one access, or a few.
+template <class T, int Lanes> constexpr void load_units(Words<T, Lanes>& to, const std::byte* at) {
+  constexpr int bytes = Words<T, Lanes>::unit_bytes;
+  TWILL_UNROLLED
+  for (int u = 0; u < Words<T, Lanes>::units; ++u) {
+    const Unit<bytes> unit = reinterpret_cast<const Unit<bytes>*>(at)[u];
     if constexpr (bytes < 4) {
-      to.words[0] |= static_cast<std::uint32_t>(unit.words[0]) << (8 * bytes * U);
+      to.words[0] |= static_cast<std::uint32_t>(unit.words[0]) << (8 * bytes * u);
     } else {
-      constexpr int count = bytes / 4;
-      to.words[U * count] = unit.words[0];
-      if constexpr (count > 1) to.words[U * count + 1] = unit.words[1];
-      if constexpr (count > 2) to.words[U * count + 2] = unit.words[2];
-      if constexpr (count > 2) to.words[U * count + 3] = unit.words[3];
+      TWILL_UNROLLED
+      for (int w = 0; w < bytes / 4; ++w) to.words[u * (bytes / 4) + w] = unit.words[w];
     }
   }
-};
+}
+template <class T, int Lanes> constexpr void store_units(const Words<T, Lanes>& from, std::byte* at) {
+  constexpr int bytes = Words<T, Lanes>::unit_bytes;
+  TWILL_UNROLLED
+  for (int u = 0; u < Words<T, Lanes>::units; ++u) {
+    Unit<bytes> unit{};
+    if constexpr (bytes < 4) {
+      unit.words[0] = static_cast<std::remove_reference_t<decltype(unit.words[0])>>(from.words[0] >> (8 * bytes * u));
+    } else {
+      TWILL_UNROLLED
+      for (int w = 0; w < bytes / 4; ++w) unit.words[w] = from.words[u * (bytes / 4) + w];
+    }
+    reinterpret_cast<Unit<bytes>*>(at)[u] = unit;
+  }
+}
+
+/// Issues the loads of a chunk. Of a broadcast operand only lane 0 is read, for `spread` to copy once all loads are under way.
+template <Access A, Path Form, class T, int Lanes>
+constexpr void load_chunk(Words<T, Lanes>& to, const std::byte* at, const OperandParameters& operand, const Walk& walk,
+                          const Place& place) {
+  if constexpr (Form == Path::plain && A == Access::contiguous) {
+    load_units(to, at);
+  } else if constexpr (Form == Path::plain && A == Access::uniform) {
+    set_element(to, 0, read_element<T>(at, 0));
+  } else if (A != Access::uniform && operand.mode == Mode::vector && place.is_full) {
+    load_units(to, at);
+  } else if (A != Access::contiguous && operand.mode == Mode::broadcast) {
+    if (place.remaining > 0) set_element(to, 0, read_element<T>(at, 0));
+  } else if constexpr (Form == Path::any) {
+    const auto offsets = lane_offsets<Lanes>(operand, walk, place);
+    TWILL_UNROLLED
+    for (int lane = 0; lane < Lanes; ++lane)
+      if (is_alive(walk, place, lane)) set_element(to, lane, read_element<T>(at, offsets.at[lane]));
+  }
+}
 
 /// Copies lane 0 of a broadcast operand to all.
-template <Access A, class T, int Lanes, int... K>
-constexpr void spread(Words<T, Lanes>& to, const OperandParameters& operand, std::integer_sequence<int, K...>) {
+template <Access A, class T, int Lanes> constexpr void spread(Words<T, Lanes>& to, const OperandParameters& operand) {
   if (A == Access::contiguous || operand.mode != Mode::broadcast) return;
-  const T value = element<0>(to);
+  const T value = element(to, 0);
   to = Words<T, Lanes>{};
-  (set_element<K>(to, value), ...);
+  TWILL_UNROLLED
+  for (int lane = 0; lane < Lanes; ++lane) set_element(to, lane, value);
 }
 
 /// Stores a chunk.
-template <Path Form, class T, int Lanes> struct Stored {
-  template <int... K>
-  static constexpr void store(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
-                              const Walk& walk, const Place& place, std::integer_sequence<int, K...> lanes) {
-    constexpr std::make_integer_sequence<int, Words<T, Lanes>::units> units{};
-    if (Form == Path::plain || (operand.mode == Mode::vector && place.is_full)) {
-      store_units(from, at, units);
-    } else {
-      const auto offsets = lane_offsets<Lanes>(operand, walk, place, lanes);
-      (store_one<K>(from, at, offsets.at[K], walk, place), ...);
-    }
+template <Path Form, class T, int Lanes>
+constexpr void store_chunk(const Words<T, Lanes>& from, std::byte* at, const OperandParameters& operand,
+                           const Walk& walk, const Place& place) {
+  if (Form == Path::plain || (operand.mode == Mode::vector && place.is_full)) {
+    store_units(from, at);
+  } else {
+    const auto offsets = lane_offsets<Lanes>(operand, walk, place);
+    TWILL_UNROLLED
+    for (int lane = 0; lane < Lanes; ++lane)
+      if (is_alive(walk, place, lane)) reinterpret_cast<T*>(at)[offsets.at[lane]] = element(from, lane);
   }
-
-private:
-  template <int K>
-  static constexpr void store_one(const Words<T, Lanes>& from, std::byte* at, std::int32_t offset, const Walk& walk,
-                                  const Place& place) {
-    if (is_alive<K>(walk, place)) reinterpret_cast<T*>(at)[offset] = element<K>(from);
-  }
-  template <int... U>
-  static constexpr void store_units(const Words<T, Lanes>& from, std::byte* at, std::integer_sequence<int, U...>) {
-    (store_unit<U>(from, at), ...);
-  }
-  template <int U> static constexpr void store_unit(const Words<T, Lanes>& from, std::byte* at) {
-    constexpr int bytes = Words<T, Lanes>::unit_bytes;
-    Unit<bytes> unit;
-    if constexpr (bytes < 4) {
-      unit.words[0] = static_cast<std::remove_reference_t<decltype(unit.words[0])>>(from.words[0] >> (8 * bytes * U));
-    } else {
-      constexpr int count = bytes / 4;
-      unit.words[0] = from.words[U * count];
-      if constexpr (count > 1) unit.words[1] = from.words[U * count + 1];
-      if constexpr (count > 2) unit.words[2] = from.words[U * count + 2];
-      if constexpr (count > 2) unit.words[3] = from.words[U * count + 3];
-    }
-    reinterpret_cast<Unit<bytes>*>(at)[U] = unit;
-  }
-};
+}
 
 } // namespace twill::inline v0::kernel::gpu

@@ -108,7 +108,6 @@ template <class P> struct Lines {
   static constexpr int operands = summary_of<P>.operands;
   /// Elements of a chunk.
   static constexpr int lanes = detail::lanes_of(summary_of<P>.lines.data(), count);
-  using LaneNumbers = std::make_integer_sequence<int, lanes>;
 
   [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
   /// How a line's elements lie in memory.
@@ -190,37 +189,36 @@ template <class P> struct Lines {
   static constexpr void load(Leaves& leaves, const Cursor<operands>& cursor, const Parameters<operands>& parameters,
                              const Place& place) {
     constexpr Line own = line(I);
-    Leaf<own.access, Form, Element<I>, lanes>::load(words_of<I>(leaves), cursor.at[own.operand],
-                                                    parameters.operands[own.operand], parameters.walk, place,
-                                                    LaneNumbers{});
+    load_chunk<own.access, Form>(words_of<I>(leaves), cursor.at[own.operand], parameters.operands[own.operand],
+                                 parameters.walk, place);
   }
   /// Waits for input I, if need be.
   template <int I> static constexpr void settle(Leaves& leaves, const Parameters<operands>& parameters) {
     constexpr Line own = line(I);
-    spread<own.access>(words_of<I>(leaves), parameters.operands[own.operand], LaneNumbers{});
+    spread<own.access>(words_of<I>(leaves), parameters.operands[own.operand]);
   }
 
-  /// The value of line I, not a reduction or an output, for lane K.
-  template <int I, int K, Path Form>
+  /// The value of line I, not a reduction or an output, for a lane.
+  template <int I, Path Form>
   static constexpr void compute(Lane& lane, const Leaves& leaves, const Cursor<operands>& cursor,
-                                const Parameters<operands>& parameters, const Place& place) {
+                                const Parameters<operands>& parameters, const Place& place, int number) {
     constexpr Line own = line(I);
     if constexpr (own.kind == LineKind::input) {
-      value_of<I>(lane) = static_cast<Computed<I>>(element<K>(words_of<I>(leaves)));
+      value_of<I>(lane) = static_cast<Computed<I>>(element(words_of<I>(leaves), number));
     } else if constexpr (own.kind == LineKind::immediate) {
       value_of<I>(lane) = immediate<I>(parameters);
     } else if constexpr (own.kind == LineKind::iota) {
       const OperandParameters& operand = parameters.operands[own.operand];
       value_of<I>(lane) = cursor.number[own.operand];
-      if (Form == Path::plain || is_alive<K>(parameters.walk, place))
-        value_of<I>(lane) += lane_offset<K, Form>(operand, parameters.walk, place);
+      if (Form == Path::plain || is_alive(parameters.walk, place, number))
+        value_of<I>(lane) += lane_offset<Form>(operand, parameters.walk, place, number);
     } else if constexpr (own.kind == LineKind::gather) {
       const OperandParameters& operand = parameters.operands[own.operand];
       value_of<I>(lane) = Computed<I>{};
-      if (Form == Path::plain || is_alive<K>(parameters.walk, place))
+      if (Form == Path::plain || is_alive(parameters.walk, place, number))
         value_of<I>(lane) = static_cast<Computed<I>>(read_element<Element<I>>(
             cursor.at[own.operand],
-            value_of<own.arguments[0]>(lane) + lane_offset<K, Form>(operand, parameters.walk, place)));
+            value_of<own.arguments[0]>(lane) + lane_offset<Form>(operand, parameters.walk, place, number)));
     } else {
       derive<I>(lane);
     }
@@ -248,17 +246,17 @@ template <class P> struct Lines {
     return static_cast<Computed<I>>(element_of_bits<Element<I>>(parameters.operands[line(I).operand].bits));
   }
 
-  /// Puts what output I stores of lane K among the results.
-  template <int I, int K> static constexpr void keep(Results& results, const Lane& lane) {
-    set_element<K>(words_of<I>(results), static_cast<Element<I>>(value_of<line(I).arguments[0]>(lane)));
+  /// Puts what output I stores of a lane among the results.
+  template <int I> static constexpr void keep(Results& results, const Lane& lane, int number) {
+    set_element(words_of<I>(results), number, static_cast<Element<I>>(value_of<line(I).arguments[0]>(lane)));
   }
   /// Stores output I.
   template <int I, Path Form>
   static constexpr void store(const Results& results, const Cursor<operands>& cursor,
                               const Parameters<operands>& parameters, const Place& place) {
     constexpr Line own = line(I);
-    Stored<Form, Element<I>, lanes>::store(words_of<I>(results), cursor.at[own.operand],
-                                           parameters.operands[own.operand], parameters.walk, place, LaneNumbers{});
+    store_chunk<Form>(words_of<I>(results), cursor.at[own.operand], parameters.operands[own.operand], parameters.walk,
+                      place);
   }
 
 private:

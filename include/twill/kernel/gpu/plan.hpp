@@ -108,9 +108,8 @@ inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes
                       OperandParameters* parameters) {
   const int last = grid.rank - 1;
   std::int64_t length = grid[last];
-  walk.rank = 1;
+  walk = Walk{};
   if (way == Way::flattened) {
-    walk.index_rank = 0;
     length = 1;
     for (int axis = last; axis >= first; --axis) {
       walk.index_extents[walk.index_rank++] = Divisor{static_cast<std::uint32_t>(grid[axis])};
@@ -132,6 +131,7 @@ inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes
   walk.is_plain = true;
   for (int o = 0; o < bound.count; ++o) {
     OperandParameters& to = parameters[o];
+    to = OperandParameters{};
     to.data = static_cast<std::byte*>(bound.operands[o].data);
     to.bits = bound.operands[o].bits;
     to.mode = detail::mode_of(grid, bound, o, first, lanes, way);
@@ -145,6 +145,28 @@ inline void plan_walk(const Grid& grid, const Bound& bound, int first, int lanes
     for (int axis = last - 1; axis >= first; --axis)
       to.strides[last - axis] = static_cast<std::int32_t>(bound.stride(o, axis));
   }
+}
+
+/// A program's launches on a queue: what its kernel is given, filled in for one piece of the grid after the other.
+struct PieceLaunch {
+  Bound bound{};
+  int first = 0; ///< of the dimensions that are walked
+  int lanes = 1;
+  Walk* walk = nullptr;
+  OperandParameters* parameters = nullptr;
+  PieceFunction launch{}; ///< called when they are filled in
+};
+
+/// Arranges a grid without empty dimensions and launches its pieces.
+inline void launch_pieces(Grid grid, const PieceLaunch& launch, std::int64_t most) {
+  arrange(grid, launch.bound, launch.first, grid.rank, true);
+  const auto one = [](const void* context, const Grid& piece) {
+    const PieceLaunch& own = *static_cast<const PieceLaunch*>(context);
+    const Way way = choose_way(piece, own.bound, own.first, own.lanes);
+    plan_walk(piece, own.bound, own.first, own.lanes, way, *own.walk, own.parameters);
+    own.launch.call(own.launch.context, piece);
+  };
+  in_pieces(grid, launch.bound, launch.first, most, {one, &launch});
 }
 
 } // namespace twill::inline v0::kernel::gpu
