@@ -1,0 +1,171 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution by cuDNN, channels-last: forward with bias and activation in the same kernel, and the gradients by input and by
+// filter. Each function says whether cuDNN did it; what it has no engine for is computed by other means.
+// Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+
+#include <twill/core/dtype.hpp>
+#include <twill/device/cuda/convolution.hpp>
+#include <twill/device/cuda/cudnn_graph.cuh>
+#include <twill/device/cuda/cudnn_plan.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <cudnn_graph.h>
+
+namespace twill::inline v0::cuda::dnn {
+
+/// What follows a convolution, element by element. gelu is the erf form.
+enum class Activation : std::uint8_t { none, relu, gelu, silu };
+
+/// What is computed of a convolution.
+enum class ConvolutionPart : std::uint8_t { forward, input_gradient, filter_gradient };
+
+namespace detail {
+
+[[nodiscard]] inline TensorShape shape_of(const ChannelsLast& tensor) {
+  const auto strides = tensor.strides();
+  return {{tensor.extents.begin(), tensor.extents.end()}, {strides.begin(), strides.end()}};
+}
+
+[[nodiscard]] inline Key key_of(const Convolution& c, ConvolutionPart part, bool has_bias, Activation activation) {
+  Key key{1 | static_cast<std::uint64_t>(part) << 8 | static_cast<std::uint64_t>(has_bias) << 16 |
+          static_cast<std::uint64_t>(activation) << 24};
+  const auto words = cuda::key_of(c);
+  for (std::size_t i = 0; i < words.size(); ++i) key[i + 1] = words[i];
+  return key;
+}
+
+[[nodiscard]] inline const Descriptor& describe(Graph& graph, const Convolution& c) {
+  const auto both = [](const Space& space) { return std::vector<std::int64_t>(space.begin(), space.end()); };
+  Descriptor& how = graph.keep(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  how.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, graph.math_type())
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2})
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, both(c.dilation))
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, both(c.stride))
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, both(c.padding_before))
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, both(c.padding_after));
+  return how.finalize(graph.what());
+}
+
+/// alpha and beta of an operation, in what it computes in.
+inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBackendAttributeName_t alpha,
+                        cudnnBackendAttributeName_t beta) {
+  if (c.dtype == DType::float64)
+    operation.set(alpha, 1.0).set(beta, 0.0);
+  else
+    operation.set(alpha, 1.0F).set(beta, 0.0F);
+}
+
+[[nodiscard]] inline cudnnPointwiseMode_t mode_of(Activation activation) {
+  return activation == Activation::relu   ? CUDNN_POINTWISE_RELU_FWD
+         : activation == Activation::gelu ? CUDNN_POINTWISE_GELU_FWD
+                                          : CUDNN_POINTWISE_SWISH_FWD;
+}
+
+} // namespace detail
+
+/// The graph of a convolution's forward pass: tensors with memory are input, filter, output and, with `has_bias`, bias.
+[[nodiscard]] inline Graph forward_graph(const Convolution& c, bool has_bias, Activation activation) {
+  Graph graph(to_string(c));
+  graph.compute_in(c.dtype == DType::float64 ? DType::float64 : DType::float32);
+  const TensorShape out = detail::shape_of(output_of(c));
+  const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
+  const int w = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
+  const int y = graph.tensor(out, c.dtype);
+  const DType between = c.dtype == DType::float64 ? DType::float64 : DType::float32;
+  const bool has_activation = activation != Activation::none;
+  const int convolved = has_bias || has_activation ? graph.value(out, between) : y;
+  graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                  {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x},
+                   {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w},
+                   {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, convolved}},
+                  {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, &detail::describe(graph, c)}},
+                  [&](Descriptor& operation) {
+                    detail::set_scalars(operation, c, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                                        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
+                  });
+  int last = convolved;
+  if (has_bias) {
+    const int bias = graph.tensor(detail::shape_of({{1, c.out_channels, 1, 1}}), c.dtype);
+    last = graph.pointwise(CUDNN_POINTWISE_ADD, has_activation ? graph.value(out, between) : y, last, bias);
+  }
+  if (has_activation) graph.pointwise(detail::mode_of(activation), y, last);
+  return graph;
+}
+
+/// The graph of a gradient: tensors with memory are, for the input's, output gradient, filter, input gradient; for the
+/// filter's, output gradient, input, filter gradient.
+[[nodiscard]] inline Graph gradient_graph(const Convolution& c, ConvolutionPart part) {
+  Graph graph(to_string(c) +
+              (part == ConvolutionPart::input_gradient ? ", gradient by input" : ", gradient by filter"));
+  graph.compute_in(c.dtype == DType::float64 ? DType::float64 : DType::float32);
+  const int dy = graph.tensor(detail::shape_of(output_of(c)), c.dtype);
+  if (part == ConvolutionPart::input_gradient) {
+    const int w = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
+    const int dx = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
+    graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                    {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, dy},
+                     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, w},
+                     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, dx}},
+                    {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, &detail::describe(graph, c)}},
+                    [&](Descriptor& made) {
+                      detail::set_scalars(made, c, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                                          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
+                    });
+  } else {
+    const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
+    const int dw = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
+    graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                    {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, dy},
+                     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, x},
+                     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, dw}},
+                    {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, &detail::describe(graph, c)}},
+                    [&](Descriptor& made) {
+                      detail::set_scalars(made, c, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                                          CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA);
+                    });
+  }
+  return graph;
+}
+
+/// y = activation(convolution of x by w, + bias where it is not null).
+/// throws: ValueError for sizes that make no sense, GpuError
+[[nodiscard]] inline bool try_convolution(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
+                                          const void* w, const void* bias, void* y,
+                                          Activation activation = Activation::none, Workspace workspace = {}) {
+  check(c);
+  std::vector<void*> pointers{const_cast<void*>(x), const_cast<void*>(w), y};
+  if (bias != nullptr) pointers.push_back(const_cast<void*>(bias));
+  return run_graph(
+      queue, detail::key_of(c, ConvolutionPart::forward, bias != nullptr, activation),
+      [&] { return forward_graph(c, bias != nullptr, activation); }, pointers, workspace);
+}
+
+/// dx = the gradient by the input. throws: ValueError, GpuError
+[[nodiscard]] inline bool try_convolution_input_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
+                                                         const void* dy, const void* w, void* dx,
+                                                         Workspace workspace = {}) {
+  check(c);
+  constexpr auto part = ConvolutionPart::input_gradient;
+  return run_graph(
+      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
+      {const_cast<void*>(dy), const_cast<void*>(w), dx}, workspace);
+}
+
+/// dw = the gradient by the filter. throws: ValueError, GpuError
+[[nodiscard]] inline bool try_convolution_filter_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
+                                                          const void* dy, const void* x, void* dw,
+                                                          Workspace workspace = {}) {
+  check(c);
+  constexpr auto part = ConvolutionPart::filter_gradient;
+  return run_graph(
+      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
+      {const_cast<void*>(dy), const_cast<void*>(x), dw}, workspace);
+}
+
+} // namespace twill::inline v0::cuda::dnn
