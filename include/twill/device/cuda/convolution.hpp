@@ -4,7 +4,7 @@
 // A convolution as a value, with or without a GPU: extents, padding, strides, dilation and groups, what they make of the output,
 // and how the three tensors lie channels-last: input (N, H, W, C), filter (K, R, S, C / groups), output (N, P, Q, K). One
 // dimension is two with a height of 1. Correlation, as networks mean it: the filter is not turned.
-// Read next: device/cuda/cudnn_convolution.cuh.
+// Not in the umbrella. Read next: device/cuda/cudnn_convolution.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
