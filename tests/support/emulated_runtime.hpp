@@ -157,7 +157,8 @@ struct EmulatedRuntime {
     return 0;
   }
   [[nodiscard]] static Status synchronize_stream(Stream stream) {
-    const Call call{"synchronize_stream", false};
+    const Call call{"synchronize_stream", false,
+                    stream.data != nullptr ? stream.data->device : Machine::device_in_use()};
     auto& data = call.machine.stream_of(stream.data);
     if (data.destroyed) return emulation::error::invalid_handle;
     if (data.capture != nullptr) {

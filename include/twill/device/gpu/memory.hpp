@@ -51,6 +51,7 @@ public:
 
   /// throws: std::bad_alloc when the device has no room, GpuError for any other failure
   [[nodiscard]] void* allocate(std::size_t bytes) {
+    DeviceState<R>& state = state_(device_); // makes the context, and measures it
     const Using<R> scope{device_};
     void* memory = nullptr;
     Status status = 0;
@@ -59,7 +60,7 @@ public:
     } else if (source_of_segments<R>() == Source::segments) {
       status = R::allocate(&memory, bytes);
     } else {
-      const auto stream = state_(device_).memory_stream();
+      const auto stream = state.memory_stream();
       status = R::allocate_async(&memory, bytes, stream);
       if (status == 0) check<R>(R::synchronize_stream(stream), "synchronize_stream", device_); // nothing else is there
     }
@@ -94,6 +95,7 @@ private:
     std::size_t total = 0;
   };
   [[nodiscard]] Info info() const {
+    static_cast<void>(state_(device_));
     const Using<R> scope{device_};
     Info found{};
     check<R>(R::memory_info(&found.free, &found.total), "memory_info", device_);

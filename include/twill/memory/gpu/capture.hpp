@@ -65,11 +65,11 @@ public:
     if (state_ == nullptr || detail::process_is_ending) return;
     Event<R> last{};
     try {
-      const Using<R> scope{state_->index()};
       last = Event<R>{*state_, stream_->queue.stream()};
-      static_cast<void>(R::destroy_graph(graph_)); // what it was launched for still runs
-    } catch (...) {                                // a device that failed runs nothing any more
+    } catch (...) { // without an event the host waits; a device that failed runs nothing any more
+      static_cast<void>(R::synchronize_stream(stream_->queue.stream()));
     }
+    static_cast<void>(R::destroy_graph(graph_)); // what it was launched for still runs
     detail::release_memory_of_graph<D>(number_, last);
   }
 

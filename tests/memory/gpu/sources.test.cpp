@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the pools of GPUs get their memory, when that is decided, and what a device's figures count.
+
+#include "tests/support/emulated_device.hpp"
+#include "tests/support/gpu_bodies.hpp"
+
+#include <twill/memory/buffer.hpp>
+#include <twill/memory/gpu/stream.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/memory/summary.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+/// Drivers of their own, so that each can be told where its memory comes from.
+struct OrderedRuntime : EmulatedRuntime {};
+struct PlainRuntime : EmulatedRuntime {};
+struct UnusedRuntime : EmulatedRuntime {};
+
+template <class R> struct Gpu {
+  int index = 0;
+  using Runtime = R;
+  using Upstream = gpu::SegmentUpstream<R>;
+  using PoolStreams = gpu::PoolStreams<R>;
+  using Event = gpu::Event<R>;
+  static constexpr std::string_view kind = "gpu";
+  static constexpr bool has_memory = true;
+  static constexpr bool launches_at_once = true;
+  [[nodiscard]] static int count() { return R::device_count(); }
+  friend constexpr bool operator==(Gpu, Gpu) = default;
+};
+
+} // namespace
+
+TEST_CASE("pools take their segments from the driver's stream-ordered allocator when told to", "[memory][MEM-1]") {
+  using D = Gpu<OrderedRuntime>;
+  configure_memory<D>({.source = gpu::Source::stream_ordered});
+  const long plain = EmulatedRuntime::calls_of("allocate");
+  {
+    const gpu::Stream<D> side{D{2}};
+    const memory::Buffer<D> here(D{2}, 4096);
+    CHECK(EmulatedRuntime::calls_of("allocate_async") == 1);
+    const StreamGuard<D> guard{D{2}, side.handle()};
+    const memory::Buffer<D> there(D{2}, std::size_t{3} << 20);
+    CHECK(EmulatedRuntime::calls_of("allocate_async") == 2);
+    const std::vector<int> sent{1, 2, 3};
+    std::vector<int> received(3);
+    copy_bytes(D{2}, there.data(), Cpu{0}, sent.data(), 12);
+    copy_bytes(Cpu{0}, received.data(), D{2}, there.data(), 12);
+    CHECK(received == sent);
+  }
+  CHECK(EmulatedRuntime::calls_of("allocate") == plain + 2); // two streams' working memory
+  CHECK(memory_allocated(D{2}) == 0);
+  CHECK(empty_cache(D{2}) == (std::size_t{2} << 20) + (std::size_t{20} << 20));
+  CHECK(memory_reserved(D{2}) == 0);
+  CHECK_NOTHROW(configure_memory<D>({.source = gpu::Source::stream_ordered}));
+  CHECK_THROWS_WITH(configure_memory<D>({.source = gpu::Source::segments}),
+                    "configure_memory: the pools of gpu devices are in use with the stream-ordered allocator; call it "
+                    "before the first tensor on one is made");
+}
+
+TEST_CASE("where memory comes from is decided by the first tensor", "[memory][MEM-1]") {
+  using D = Gpu<PlainRuntime>;
+  { const memory::Buffer<D> first(D{2}, 4); }
+  CHECK_NOTHROW(configure_memory<D>({.source = gpu::Source::segments}));
+  CHECK_THROWS_WITH(
+      configure_memory<D>({.source = gpu::Source::stream_ordered}),
+      "configure_memory: the pools of gpu devices are in use with the plain allocator; call it before the "
+      "first tensor on one is made");
+  (void)empty_cache(D{2});
+}
+
+TEST_CASE("a device's figures tell the context's own share", "[memory][MEM-2]") {
+  using D = Gpu<UnusedRuntime>;
+  const D device{3};
+  emulation::Machine::get().devices[3].has_context = false; // whatever other tests have done
+  REQUIRE(!gpu::is_in_use(device));
+  { const memory::Buffer<D> first(device, 4); }
+  const DeviceMemory whole = device_memory(device);
+  CHECK(whole.context == emulation::Machine::context_bytes);
+  CHECK(whole.total == emulation::DeviceMemory::capacity);
+  CHECK(whole.used >= whole.context + gpu::allowance_bytes);
+  CHECK(memory_summary(device).find(" used (96.00 MiB by the context), ") != std::string::npos);
+  CHECK(memory_summary(Cpu{0}).find("context") == std::string::npos);
+  (void)empty_cache(device);
+}
