@@ -87,6 +87,12 @@ struct half {
   TWILL_INLINE constexpr operator float() const {
 #if TWILL_HARDWARE_HALF
     if (!std::is_constant_evaluated()) return static_cast<float>(std::bit_cast<_Float16>(bits));
+#elif TWILL_DEVICE_CODE
+    if (!std::is_constant_evaluated()) {
+      float value;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+      return value;
+    }
 #endif
     return detail::half_value_in_software(bits);
   }
@@ -95,6 +101,12 @@ private:
   [[nodiscard]] static TWILL_INLINE constexpr std::uint16_t round(float value) {
 #if TWILL_HARDWARE_HALF
     if (!std::is_constant_evaluated()) return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+#elif TWILL_DEVICE_CODE
+    if (!std::is_constant_evaluated()) {
+      std::uint16_t rounded;
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+      return rounded;
+    }
 #endif
     return detail::half_bits_in_software(value);
   }
@@ -119,6 +131,13 @@ struct bfloat16 {
 
 private:
   [[nodiscard]] static constexpr std::uint16_t round(float value) {
+#if TWILL_DEVICE_CODE >= 800
+    if (!std::is_constant_evaluated()) {
+      std::uint16_t rounded;
+      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+      return rounded;
+    }
+#endif
     const auto input = std::bit_cast<std::uint32_t>(value);
     if ((input & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>((input >> 16) | 0x40U);
     return static_cast<std::uint16_t>((input + 0x7fffU + ((input >> 16) & 1U)) >> 16);

@@ -5,6 +5,7 @@
 // neighbour, integer floor_divide and remainder round towards minus infinity and give 0 for a divisor of 0. This is the
 // definition that tests compare with and that uniform values use; vectors have kernel/apply_pack.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -159,7 +160,7 @@ requires(P == Primitive::where) [[nodiscard]] constexpr T apply(bool condition, 
 template <Primitive P, class T>
 requires(P == Primitive::fma) [[nodiscard]] constexpr T apply(T a, T b, T c) {
   if constexpr (std::floating_point<T>) {
-#if defined(__FMA__)
+#if defined(__FMA__) || TWILL_DEVICE_CODE
     return std::fma(a, b, c);
 #else
     return a * b + c;
@@ -191,6 +192,8 @@ requires(P == Primitive::random_integer) [[nodiscard]] constexpr std::int64_t
 template <class To, class From> [[nodiscard]] constexpr To convert(From value) {
   if constexpr (std::same_as<To, bool>)
     return value != From{0};
+  else if constexpr (std::floating_point<From> && std::same_as<To, std::uint8_t>)
+    return static_cast<To>(static_cast<std::int32_t>(value)); // wraps on every device
   else
     return static_cast<To>(value);
 }

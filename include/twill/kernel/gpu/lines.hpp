@@ -30,13 +30,15 @@ template <int Count> using All = std::make_integer_sequence<int, Count>;
 
 namespace detail {
 
-/// The elements of 16 bytes of the largest type in memory; chunks are as long, at least 2, at most 8.
+/// The elements of 16 bytes of the largest type in memory; chunks are as long, at least 2, at most 8. The sums of columns,
+/// which are stored once, do not count.
 [[nodiscard]] constexpr int lanes_of(const Line* lines, int count) {
   int largest = 0;
   for (int i = 0; i < count; ++i) {
     const LineKind kind = lines[i].kind;
     const int bytes = static_cast<int>(size_of(lines[i].type));
-    if ((kind == LineKind::input || kind == LineKind::gather || kind == LineKind::output) && bytes > largest)
+    const bool is_sum = kind == LineKind::output && lines[i].column;
+    if ((kind == LineKind::input || kind == LineKind::gather || kind == LineKind::output) && !is_sum && bytes > largest)
       largest = bytes;
   }
   return largest == 8 ? 2 : largest == 2 ? 8 : 4;

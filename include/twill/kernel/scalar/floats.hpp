@@ -4,13 +4,28 @@
 // Functions of real numbers on scalars: libm's, and what libm lacks. Python's remainder and floor division, as NumPy
 // computes them. Read next: kernel/scalar/gamma.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/scalar/gamma.hpp>
 
 #include <cmath>
 #include <concepts>
+#include <type_traits>
 
 namespace twill::inline v0::kernel::detail {
+
+/// A product that no compiler fuses with a later sum: host compilers are told by -ffp-contract, device code by the call.
+template <std::floating_point T> constexpr T product_of_floats(T a, T b) {
+#if TWILL_DEVICE_CODE
+  if (!std::is_constant_evaluated()) {
+    if constexpr (sizeof(T) == sizeof(float))
+      return __fmul_rn(a, b);
+    else
+      return __dmul_rn(a, b);
+  }
+#endif
+  return a * b;
+}
 
 /// Python's remainder: the sign of the divisor.
 template <std::floating_point T> constexpr T remainder_floats(T a, T b) {
@@ -52,7 +67,7 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a) {
   else if constexpr (P == sign)
     return a > 0 ? T{1} : a < 0 ? T{-1} : a == 0 ? T{0} : a;
   else if constexpr (P == square)
-    return a * a;
+    return product_of_floats(a, a);
   else if constexpr (P == sqrt)
     return std::sqrt(a);
   else if constexpr (P == rsqrt)
@@ -128,7 +143,7 @@ template <Primitive P, std::floating_point T> constexpr T apply_floating(T a, T 
   else if constexpr (P == subtract)
     return a - b;
   else if constexpr (P == multiply)
-    return a * b;
+    return product_of_floats(a, b);
   else if constexpr (P == divide)
     return a / b;
   else if constexpr (P == floor_divide)

@@ -5,6 +5,8 @@
 // series (Abramowitz and Stegun 6.3), the higher ones by the Hurwitz zeta function (Euler and Maclaurin's formula), left of
 // zero by reflection. Scalars only, in double.
 
+#include <twill/core/config.hpp>
+
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -13,7 +15,7 @@ namespace twill::inline v0::kernel::detail {
 
 /// libm's lgamma writes a global variable, which threads would share.
 template <std::floating_point T> constexpr T log_gamma(T x) {
-#if defined(__GLIBC__)
+#if defined(__GLIBC__) && !TWILL_DEVICE_CODE
   int sign = 0;
   if constexpr (sizeof(T) == sizeof(float))
     return ::lgammaf_r(x, &sign);
