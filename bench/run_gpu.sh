@@ -33,6 +33,7 @@ part configure 120 cmake -S . -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=R
   -DCMAKE_CUDA_ARCHITECTURES="${ARCHITECTURES:-90}" -DTWILL_GPU_ONLY=ON -DTWILL_BUILD_EXAMPLES=OFF -DTWILL_ARCH=native
 part build 420 cmake --build "$build" --parallel "$jobs" --target twill_gpu
 part tests 120 "$build/tests/gpu/test_cuda_suites"
+part libraries 60 "$build/tests/cuda/test_cuda_libraries"
 
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 if [[ -n $sanitizer ]]; then
