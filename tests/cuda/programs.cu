@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every kind of fused program as kernel and as host code: from programs written down, and from the gradients of a model
-// that is a named type, a lambda, and a type local to a function.
+// that is a named type, a lambda, and a type local to a function. What the compiler made of the kernels is read by
+// check_ptx.py.
 
 #include <tests/cuda/programs.hpp>
-#include <tests/cuda/support/device_program.cuh>
 
 #include <twill/compile/function.hpp>
 #include <twill/device/cpu/cpu.hpp>
+#include <twill/device/cuda/cuda.cuh>
+#include <twill/kernel/cuda/block.cuh>
+#include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/tensor/create.hpp>
 
@@ -67,10 +70,9 @@ template <class S, std::size_t K> int kernel_at() {
   } else {
     using Launch = decltype(program_at<S, static_cast<std::size_t>(info.first_line)>(
         std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{}));
-    const auto launch = [](auto program, const kernel::Grid& grid, const Operand* operands) {
-      twill_test_cuda::launch_on_gpu(program, grid, operands);
-    };
-    void (*keep)(Launch, const kernel::Grid&, const Operand*) = launch;
+    const auto launch = [](auto program, const gpu::Queue<CudaRuntime>& queue, const kernel::Grid& grid,
+                           const Operand* operands) { kernel::run(program, queue, grid, operands); };
+    void (*keep)(Launch, const gpu::Queue<CudaRuntime>&, const kernel::Grid&, const Operand*) = launch;
     return keep != nullptr ? 1 : 0;
   }
 }
@@ -153,8 +155,8 @@ std::vector<float> run_on_gpu(Kind kind, const std::vector<float>& x) {
   check(cudaMemcpy(memory, x.data(), 35 * sizeof(float), cudaMemcpyHostToDevice));
   const auto [in, out] = bind(kind, memory, memory + 35);
   const Operand operands[2] = {in, out};
-  with_program(kind, [&](auto program) { twill_test_cuda::launch_on_gpu(program, kernel::Grid(5, 7), operands); });
-  check(cudaGetLastError());
+  with_program(kind, [&](auto program) { kernel::launch(program, Cuda{0}, kernel::Grid(5, 7), operands); });
+  synchronize(Cuda{0});
   check(cudaMemcpy(result.data(), memory + 35, result.size() * sizeof(float), cudaMemcpyDeviceToHost));
   check(cudaFree(memory));
   return result;
