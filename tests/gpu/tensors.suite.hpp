@@ -1,0 +1,113 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors on a GPU: they move, their results stay where their operands are, and what is made like them lies beside them.
+// [DEV-2, DEV-4, DEV-5]
+
+#include <tests/support/suite.hpp>
+
+#include <twill/expr.hpp>
+#include <twill/memory/gpu/stream.hpp>
+#include <twill/tensor.hpp>
+#include <twill/tensor/gpu/pin_memory.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+namespace {
+
+using namespace twill;
+using namespace twill::test;
+using D = TestedDevice;
+
+template <class T, class Device, class S>
+void require_values(const Tensor<T, Device, S>& x, std::initializer_list<std::type_identity_t<T>> values) {
+  const auto here = x.cpu().contiguous();
+  require_equal(here.elements(), static_cast<std::int64_t>(values.size()));
+  std::size_t i = 0;
+  for (const T value : values) require_equal(here.data()[i++], value);
+}
+
+Tensor<float, Cpu, Shape<dyn>> numbers(std::int64_t count) {
+  Tensor<float, Cpu, Shape<dyn>> x(Cpu{0}, Dims(count));
+  for (std::int64_t i = 0; i < count; ++i) x.data()[i] = static_cast<float>(i);
+  return x;
+}
+
+void tensors_move() {
+  const auto x = numbers(5);
+  const auto y = x.to(D{0});
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(y)>, Tensor<float, D, Shape<dyn>>>);
+  require(y.device() == D{0});
+  require(y.to(D{0}).data() == y.data()); // nothing changes
+  require(y.to<float>().data() == y.data());
+  require_values(y, {0, 1, 2, 3, 4});
+  require_values(y.to<std::int32_t>(), {0, 1, 2, 3, 4});
+  require_values(x.cuda<D>(), {0, 1, 2, 3, 4});
+  require(x.cuda<D>().device() == current_device<D>());
+  const D last{D::count() - 1};
+  require(y.cuda<D>(last.index).device() == last);
+  require_values(y.cuda<D>(last.index), {0, 1, 2, 3, 4});
+  require_values(y[slice{.step = 2}].to(last), {0, 2, 4}); // strided
+  require_values(y[slice{.step = 2}].cpu(), {0, 2, 4});
+  require_values(y[slice{1, 1}].cpu(), {});
+  require_equal(y[3].item(), 3.0F);
+  Tensor<float, Cpu, Shape<dyn>> z(Cpu{0}, Dims(5));
+  z.copy_from(y);
+  require_values(z, {0, 1, 2, 3, 4});
+  const auto meta = y.to(Meta{});
+  require_equal(meta.size(0), std::int64_t{5});
+}
+const Case move{"tensors move to a GPU, between GPUs and back", &tensors_move};
+
+void results_stay() {
+  const D last{D::count() - 1};
+  const auto x = numbers(4).to(last);
+  const auto y = eval(x * 2.0F + x);
+  require(y.device() == last);
+  require_values(y, {0, 3, 6, 9});
+  require(sum(x).item() == 6.0F);
+  if (D::count() > 1)
+    require_throws<DeviceError>([&] { const auto z = eval(x + numbers(4).to(D{0})); }, to_string(last));
+}
+const Case stay{"results lie on the GPU of their operands", &results_stay};
+
+void likes_stay() {
+  const D last{D::count() - 1};
+  const auto x = numbers(3).to(last);
+  const auto zeros_beside = zeros_like(x);
+  require(zeros_beside.device() == last);
+  require_values(zeros_beside, {0, 0, 0});
+  require_values(ones_like(x), {1, 1, 1});
+  require_values(full_like(x, 7.0F), {7, 7, 7});
+  require(empty_like(x).device() == last);
+  require_values(x.clone(), {0, 1, 2});
+}
+const Case like{"what is made like a tensor lies beside it", &likes_stay};
+
+void batches_are_prefetched() {
+  // two pinned buffers in turn, copied on a stream of their own beside the work on the batch before
+  const gpu::Stream<D> copying{D{0}};
+  constexpr std::int64_t rows = 1000;
+  float total = 0;
+  for (int batch = 0; batch < 6; ++batch) {
+    const auto staged = pinned_empty<D, float, Shape<dyn>>(Dims(rows));
+    for (std::int64_t i = 0; i < rows; ++i) staged.data()[i] = static_cast<float>(batch);
+    Tensor<float, D, Shape<dyn>> x{};
+    D::Event copied{};
+    {
+      const StreamGuard<D> guard{D{0}, copying.handle()};
+      x = staged.to(D{0}, {.non_blocking = true});
+      copied = record(D{0});
+    }
+    wait(D{0}, copied);
+    memory::Buffer<D> storage = x.storage();
+    storage.record_stream(current_queue(D{0}).stream());
+    total += sum(x).item();
+  }
+  require_equal(total, 15.0F * static_cast<float>(rows));
+}
+const Case prefetch{"pinned batches are copied on a stream of their own", &batches_are_prefetched};
+
+} // namespace
