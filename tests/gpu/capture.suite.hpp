@@ -162,4 +162,29 @@ void graphs_move() {
 }
 const Case move{"a graph may be replaced while it runs", &graphs_move};
 
+void other_threads_go_on() {
+  const Bytes mine(D{0}, count * sizeof(int));
+  const Bytes theirs(D{0}, count * sizeof(int));
+  start(D{0}, FillInts{}, {.to = ints(mine), .count = count, .value = 1});
+  start(D{0}, FillInts{}, {.to = ints(theirs), .count = count, .value = 1});
+  const auto graph = gpu::capture(D{0}, [&] {
+    start(D{0}, AddToInts{}, {.to = ints(mine), .count = count, .value = 1});
+    submit(D{0},
+           [&] { // another thread works on the device meanwhile: it allocates, launches and waits
+             const Bytes more(D{0}, std::size_t{3} << 20);
+             start(D{0}, AddToInts{}, {.to = ints(theirs), .count = count, .value = 5});
+             synchronize(D{0});
+           })
+        .wait();
+    start(D{0}, AddToInts{}, {.to = ints(mine), .count = count, .value = 1});
+  });
+  require_equal(graph.reason(), std::string{});
+  require_all(theirs, 6);
+  require_all(mine, 1);
+  graph.launch();
+  require_all(theirs, 6); // none of it got into the graph
+  require_all(mine, 3);
+}
+const Case threads{"other threads use the device while one records", &other_threads_go_on};
+
 } // namespace

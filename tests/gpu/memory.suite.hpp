@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -176,6 +177,29 @@ void user_streams_are_accepted() {
   }
 }
 const Case user_streams{"a program's own stream is twill's for a scope", &user_streams_are_accepted};
+
+void threads_share_a_device() {
+  std::vector<std::thread> threads{};
+  std::array<int, 4> wrong{};
+  for (int rank = 0; rank < 4; ++rank)
+    threads.emplace_back([rank, &wrong] {
+      const gpu::Stream<D> own{D{0}};
+      const StreamGuard<D> guard{D{0}, own.handle()};
+      for (int round = 0; round < 20; ++round) {
+        const Bytes memory(D{0}, count * sizeof(int));
+        start(D{0}, FillInts{}, {.to = ints(memory), .count = count, .value = round});
+        start(D{0}, AddToInts{}, {.to = ints(memory), .count = count, .value = 100 * rank});
+        const auto numbers = Pinned::get().allocate(Cpu{0}, count * sizeof(int));
+        copy_bytes(Cpu{0}, numbers.data(), D{0}, memory.data(), count * sizeof(int));
+        for (int i = 0; i < count; ++i)
+          wrong[static_cast<std::size_t>(rank)] +=
+              static_cast<const int*>(numbers.data())[i] != round + 100 * rank ? 1 : 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  require(wrong == std::array<int, 4>{});
+}
+const Case threads{"threads with a stream each share a GPU and its pool", &threads_share_a_device};
 
 void pinned_memory_is_pooled() {
   auto& pool = Pinned::get();
