@@ -3,7 +3,9 @@
 //
 // All of algorithms/.
 
+#include <twill/algorithms/device_iterator.hpp>
 #include <twill/algorithms/element_iterator.hpp>
+#include <twill/algorithms/element_program.hpp>
 #include <twill/algorithms/lazy_iterator.hpp>
 #include <twill/algorithms/mdspan.hpp>
 #include <twill/algorithms/policy.hpp>

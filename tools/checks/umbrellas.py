@@ -50,6 +50,10 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
     result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART})
+    for layer in tree.APART:
+        if of_layer := [h for h in tree.headers(root)
+                        if h.startswith(f"twill/{layer}/") and is_of_gpus(h) and is_public(root, h)]:
+            result[f"twill/{layer}.cuh"] = sorted([f"twill/{layer}.hpp", *of_layer])
     if of_gpus := wanted_of_gpus(root, tree.LAYERS):
         result["twill/cuda.cuh"] = sorted(["twill/twill.hpp", *of_gpus])
         result["twill/expr.cuh"] = sorted(["twill/expr.hpp", *wanted_of_gpus(root, EXPRESSION_LAYERS)])
@@ -86,7 +90,7 @@ def write(root: Path) -> None:
         elif name == "twill/expr.cuh":
             opening = OPENING.format(text="Tensors and expressions for hosts and CUDA, without models, for files that nvcc compiles.")
         else:
-            opening = OPENING.format(text=f"All of {path.stem}/.")
+            opening = OPENING.format(text=f"All of {path.stem}/." if path.suffix == ".hpp" else f"All of {path.stem}/, for files that nvcc compiles.")
         path.write_text(opening + "".join(f"#include <{header}>\n" for header in content))
 
 

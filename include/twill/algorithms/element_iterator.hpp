@@ -8,6 +8,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
@@ -28,8 +29,8 @@ template <int Rank> struct Walk {
   std::array<std::int64_t, room> extents{};
   std::array<std::int64_t, room> strides{};
 
-  Walk() = default;
-  Walk(const Dims& of_extents, const Dims& of_strides) {
+  constexpr Walk() = default;
+  constexpr Walk(const Dims& of_extents, const Dims& of_strides) {
     for (int axis = 0; axis < of_extents.rank; ++axis) {
       if (of_extents[axis] == 1) continue;
       const auto last = static_cast<std::size_t>(rank - 1);
@@ -44,9 +45,10 @@ template <int Rank> struct Walk {
     }
   }
 
-  [[nodiscard]] std::int64_t offset(std::int64_t index) const {
+  [[nodiscard]] constexpr std::int64_t offset(std::int64_t index) const {
     std::int64_t sum = 0;
-    for (int axis = rank - 1; axis > 0; --axis) {
+    for (int axis = Rank - 1; axis > 0; --axis) { // all of them, so that kernels keep the numbers in registers
+      if (axis >= rank) continue;
       const auto at = static_cast<std::size_t>(axis);
       sum += index % extents[at] * strides[at];
       index /= extents[at];
@@ -65,46 +67,46 @@ public:
   using difference_type = std::ptrdiff_t;
   using reference = Reference;
 
-  [[nodiscard]] difference_type index() const { return index_; }
-  [[nodiscard]] Reference operator*() const { return self().at(index_); }
-  [[nodiscard]] Reference operator[](difference_type distance) const { return self().at(index_ + distance); }
+  [[nodiscard]] constexpr difference_type index() const { return index_; }
+  [[nodiscard]] constexpr Reference operator*() const { return self().at(index_); }
+  [[nodiscard]] constexpr Reference operator[](difference_type distance) const { return self().at(index_ + distance); }
 
-  Derived& operator++() { return *this += 1; }
-  Derived& operator--() { return *this += -1; }
-  Derived operator++(int) {
+  constexpr Derived& operator++() { return *this += 1; }
+  constexpr Derived& operator--() { return *this += -1; }
+  constexpr Derived operator++(int) {
     Derived before = self();
     ++index_;
     return before;
   }
-  Derived operator--(int) {
+  constexpr Derived operator--(int) {
     Derived before = self();
     --index_;
     return before;
   }
-  Derived& operator+=(difference_type distance) {
+  constexpr Derived& operator+=(difference_type distance) {
     index_ += distance;
     return static_cast<Derived&>(*this);
   }
-  Derived& operator-=(difference_type distance) { return *this += -distance; }
-  [[nodiscard]] friend Derived operator+(Derived at, difference_type distance) { return at += distance; }
-  [[nodiscard]] friend Derived operator+(difference_type distance, Derived at) { return at += distance; }
-  [[nodiscard]] friend Derived operator-(Derived at, difference_type distance) { return at -= distance; }
-  [[nodiscard]] friend difference_type operator-(const Derived& left, const Derived& right) {
+  constexpr Derived& operator-=(difference_type distance) { return *this += -distance; }
+  [[nodiscard]] friend constexpr Derived operator+(Derived at, difference_type distance) { return at += distance; }
+  [[nodiscard]] friend constexpr Derived operator+(difference_type distance, Derived at) { return at += distance; }
+  [[nodiscard]] friend constexpr Derived operator-(Derived at, difference_type distance) { return at -= distance; }
+  [[nodiscard]] friend constexpr difference_type operator-(const Derived& left, const Derived& right) {
     return left.index() - right.index();
   }
-  [[nodiscard]] friend bool operator==(const Derived& left, const Derived& right) {
+  [[nodiscard]] friend constexpr bool operator==(const Derived& left, const Derived& right) {
     return left.index() == right.index();
   }
-  [[nodiscard]] friend std::strong_ordering operator<=>(const Derived& left, const Derived& right) {
+  [[nodiscard]] friend constexpr std::strong_ordering operator<=>(const Derived& left, const Derived& right) {
     return left.index() <=> right.index();
   }
 
 protected:
-  IndexIterator() = default;
-  explicit IndexIterator(difference_type index) : index_{index} {}
+  constexpr IndexIterator() = default;
+  constexpr explicit IndexIterator(difference_type index) : index_{index} {}
 
 private:
-  [[nodiscard]] const Derived& self() const { return static_cast<const Derived&>(*this); }
+  [[nodiscard]] constexpr const Derived& self() const { return static_cast<const Derived&>(*this); }
 
   difference_type index_ = 0;
 };
@@ -114,12 +116,12 @@ template <Scalar T, int Rank> class ElementIterator : public IndexIterator<Eleme
 public:
   using pointer = T*;
 
-  ElementIterator() = default;
-  ElementIterator(T* data, const Walk<Rank>& walk, std::int64_t index)
+  constexpr ElementIterator() = default;
+  constexpr ElementIterator(T* data, const Walk<Rank>& walk, std::int64_t index)
       : IndexIterator<ElementIterator<T, Rank>, T, T&>{index}, data_{data}, walk_{walk} {}
 
-  [[nodiscard]] T& at(std::ptrdiff_t index) const { return data_[walk_.offset(index)]; }
-  [[nodiscard]] T* operator->() const { return &at(this->index()); }
+  [[nodiscard]] constexpr T& at(std::ptrdiff_t index) const { return data_[walk_.offset(index)]; }
+  [[nodiscard]] constexpr T* operator->() const { return &at(this->index()); }
 
 private:
   T* data_ = nullptr;
@@ -127,6 +129,19 @@ private:
 };
 
 } // namespace algorithms
+
+/// The first element of a GPU's tensor, for kernels: host code must not look at what it points to.
+template <Scalar T, class D, AnyShape S>
+requires kernel::has_queue<D>
+[[nodiscard]] algorithms::ElementIterator<T, S::rank> begin(const Tensor<T, D, S>& x) {
+  return {x.data(), {x.shape(), x.strides()}, 0};
+}
+/// Behind the last element.
+template <Scalar T, class D, AnyShape S>
+requires kernel::has_queue<D>
+[[nodiscard]] algorithms::ElementIterator<T, S::rank> end(const Tensor<T, D, S>& x) {
+  return {x.data(), {x.shape(), x.strides()}, x.elements()};
+}
 
 /// The first element in row-major order. Waits for the device.
 template <Scalar T, AnyShape S>

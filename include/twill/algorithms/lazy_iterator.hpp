@@ -4,78 +4,27 @@
 // A `lazy` expression as a random-access range that computes element i when it is asked for it: no memory for a result.
 // Iterators share the expression's handles, so they stay good when it is gone. One element is computed by the scalar
 // primitives of kernel/apply.hpp, so functions such as exp may differ from the vector kernels in the last place. For a range
-// that is read more than once `eval` is cheaper. Read next: algorithms/sort.hpp.
+// that is read more than once `eval` is cheaper. Read next: algorithms/device_iterator.hpp.
 
 #include <twill/algorithms/element_iterator.hpp>
+#include <twill/algorithms/element_program.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/expr/bind.hpp>
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/program.hpp>
-#include <twill/kernel/apply.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/program.hpp>
-#include <twill/kernel/summary.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace twill::inline v0::algorithms::inline TWILL_ISA {
-
-/// The lines of a program over one element.
-template <class P> struct ElementProgram;
-template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
-  static constexpr auto& lines = kernel::summary_of<kernel::Program<Lines...>>.lines;
-  template <std::size_t I> using value_t = kernel::compute_t<scalar_t<lines[I].type>>;
-  template <class Indices> struct Values;
-  template <std::size_t... I> struct Values<std::index_sequence<I...>> { using type = std::tuple<value_t<I>...>; };
-  static constexpr std::size_t count = sizeof...(Lines) - 1; // all but the output
-  using values_type = typename Values<std::make_index_sequence<count>>::type;
-
-  template <std::size_t I, std::size_t... A> static auto step(const values_type& values, std::index_sequence<A...>) {
-    return kernel::apply<lines[I].primitive>(std::get<static_cast<std::size_t>(lines[I].arguments[A])>(values)...);
-  }
-
-  template <std::size_t I>
-  static value_t<I> line(const values_type& values, const kernel::Operand* operands, const std::int64_t* offsets) {
-    constexpr kernel::Line entry = lines[I];
-    using T = scalar_t<entry.type>;
-    if constexpr (entry.kind == kernel::LineKind::input) {
-      return static_cast<value_t<I>>(static_cast<const T*>(operands[entry.operand].data)[offsets[entry.operand]]);
-    } else if constexpr (entry.kind == kernel::LineKind::immediate) {
-      T element;
-      std::memcpy(static_cast<void*>(&element), &operands[entry.operand].bits, sizeof(T));
-      return static_cast<value_t<I>>(element);
-    } else if constexpr (entry.kind == kernel::LineKind::cast) {
-      const auto value = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
-      return static_cast<value_t<I>>(static_cast<T>(kernel::convert<value_t<I>>(value)));
-    } else if constexpr (entry.kind == kernel::LineKind::gather) {
-      const auto moved = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
-      return static_cast<value_t<I>>(
-          static_cast<const T*>(operands[entry.operand].data)[offsets[entry.operand] + moved]);
-    } else {
-      static_assert(entry.kind == kernel::LineKind::step,
-                    "twill: begin: this expression has no single elements; evaluate it");
-      return static_cast<value_t<I>>(step<I>(values, std::make_index_sequence<entry.arity>{}));
-    }
-  }
-
-  /// The last value before it would be stored.
-  template <class Result> static Result run(const kernel::Operand* operands, const std::int64_t* offsets) {
-    values_type values{};
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((std::get<I>(values) = line<I>(values, operands, offsets)), ...);
-    }
-    (std::make_index_sequence<count>{});
-    return static_cast<Result>(std::get<static_cast<std::size_t>(lines[count].arguments[0])>(values));
-  }
-};
 
 /// An expression, bound to its memory.
 template <class E> class LazyElements {
@@ -147,17 +96,23 @@ template <class E> [[nodiscard]] auto lazy_elements(const E& expression) {
 // closer to what is not const.
 namespace twill::inline v0::expr::inline TWILL_ISA {
 /// The first value of an expression in row-major order.
-template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> begin(const E& expression) {
+template <LazyValue E>
+requires(!kernel::has_queue<typename E::device_type>)
+    [[nodiscard]] algorithms::LazyIterator<E> begin(const E& expression) {
   return {algorithms::lazy_elements(expression), 0};
 }
-template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> begin(E& expression) {
+template <LazyValue E>
+requires(!kernel::has_queue<typename E::device_type>) [[nodiscard]] algorithms::LazyIterator<E> begin(E& expression) {
   return begin(std::as_const(expression));
 }
 /// Behind the last value.
-template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(const E& expression) {
+template <LazyValue E>
+requires(!kernel::has_queue<typename E::device_type>)
+    [[nodiscard]] algorithms::LazyIterator<E> end(const E& expression) {
   return {nullptr, extents_of(expression).elements()};
 }
-template <LazyValue E> [[nodiscard]] algorithms::LazyIterator<E> end(E& expression) {
+template <LazyValue E>
+requires(!kernel::has_queue<typename E::device_type>) [[nodiscard]] algorithms::LazyIterator<E> end(E& expression) {
   return end(std::as_const(expression));
 }
 } // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -7,6 +7,7 @@
 // without it `in_parallel` does not compile. Read next: algorithms/sort.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/cpu.hpp>
 
 #include <thrust/system/cpp/execution_policy.h>
 #if defined(TWILL_WITH_TBB)
@@ -76,5 +77,8 @@ inline constexpr algorithms::Sequential in_sequence{};
 inline constexpr algorithms::Parallel in_parallel{};
 inline constexpr algorithms::Ascending ascending{};
 inline constexpr algorithms::Descending descending{};
+
+/// Thrust's execution policy for a device, so that one source serves hosts and, with algorithms/on.cuh, CUDA.
+[[nodiscard]] inline const auto& on(Cpu) { return ::thrust::cpp::par; }
 
 } // namespace twill::inline v0::inline TWILL_ISA

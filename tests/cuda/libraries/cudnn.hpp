@@ -14,8 +14,8 @@
 namespace twill::test {
 
 /// The properties that cuDNN reads of an H200.
-inline cuda::dnn::Descriptor described_h200() {
-  return cuda::dnn::properties_from(
+inline nvidia::dnn::Descriptor described_h200() {
+  return nvidia::dnn::properties_from(
       R"({"maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536,
       "multiProcessorCount": 132, "smClockRateKHz": 1980000, "memClockRateKHz": 3201000, "l2CacheSize": 62914560,
       "warpSize": 32, "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,

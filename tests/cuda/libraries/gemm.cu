@@ -21,8 +21,8 @@
 namespace {
 
 using namespace twill;
-using cuda::Gemm;
-using cuda::GemmEpilogue;
+using nvidia::Gemm;
+using nvidia::GemmEpilogue;
 using test::Case;
 using test::Needs;
 
@@ -59,7 +59,7 @@ void descriptions_are_taken() {
           gemm.epilogue = epilogue;
           gemm.bias = memory;
           gemm.auxiliary = memory;
-          const cuda::detail::CublasProblem problem(gemm, {.allows_tf32 = allows_tf32}, 0);
+          const nvidia::detail::CublasProblem problem(gemm, {.allows_tf32 = allows_tf32}, 0);
           std::int32_t transposed = -1;
           test::require(cublasLtMatmulDescGetAttribute(const_cast<cublasLtMatmulDescOpaque_t*>(&problem.operation),
                                                        CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof(transposed),
@@ -138,7 +138,7 @@ template <class T> struct Product {
 
 bool run(const Gemm& gemm) {
   bool done = false;
-  launch(Cuda{0}, [&](const auto& queue) { done = cuda::try_gemm(queue, gemm); });
+  launch(Cuda{0}, [&](const auto& queue) { done = nvidia::try_gemm(queue, gemm); });
   return done;
 }
 
@@ -186,7 +186,7 @@ Expected<T> expected_of(GemmEpilogue epilogue, const Product<T>& product, const 
       double value = product.sums[at(i * n + j)];
       const double argument = arguments[at(i * n + j)];
       switch (epilogue) {
-      case cuda::GemmEpilogue::bias:
+      case nvidia::GemmEpilogue::bias:
         value += static_cast<double>(offsets[at(j)]);
         break;
       case relu:
@@ -197,7 +197,7 @@ Expected<T> expected_of(GemmEpilogue epilogue, const Product<T>& product, const 
       case relu_bias_keep:
         value = std::max(value + static_cast<double>(offsets[at(j)]), 0.0);
         break;
-      case cuda::GemmEpilogue::gelu:
+      case nvidia::GemmEpilogue::gelu:
       case gelu_keep:
         value = ::gelu(value);
         break;
@@ -232,13 +232,14 @@ template <class T> void check_epilogues(double tolerance) {
   for (const GemmEpilogue epilogue : all_epilogues)
     for (const bool tb : {false, true}) {
       const Product<T> product(sizes, false, tb, 21);
-      const bool is_bits = cuda::keeps_bits(epilogue);
+      const bool is_bits = nvidia::keeps_bits(epilogue);
       const bool reads = epilogue >= GemmEpilogue::relu_gradient && epilogue <= GemmEpilogue::gelu_gradient_bias;
       const auto bias = random_values<T>(static_cast<std::size_t>(std::max(m, n)), 31);
       const std::vector<T> arguments = random_values<T>(static_cast<std::size_t>(m * n), 33);
       const std::vector<double> wide(arguments.begin(), arguments.end());
-      const std::int64_t leading = cuda::auxiliary_leading(epilogue, n);
-      std::vector<std::uint8_t> auxiliary(std::max<std::size_t>(cuda::auxiliary_bytes(epilogue, dtype_of<T>, m, n), 1));
+      const std::int64_t leading = nvidia::auxiliary_leading(epilogue, n);
+      std::vector<std::uint8_t> auxiliary(
+          std::max<std::size_t>(nvidia::auxiliary_bytes(epilogue, dtype_of<T>, m, n), 1));
       for (std::int64_t i = 0; i < m && reads; ++i)
         for (std::int64_t j = 0; j < n; ++j) {
           const std::int64_t place = i * leading + j;
@@ -305,7 +306,7 @@ void options_keep_the_result() {
 
 void refusals_name_the_product() {
   const Gemm gemm{.dtype = DType::int32, .m = 3, .n = 4, .k = 5};
-  test::require_throws<ValueError>([&] { launch(Cuda{0}, [&](const auto& queue) { cuda::gemm(queue, gemm); }); },
+  test::require_throws<ValueError>([&] { launch(Cuda{0}, [&](const auto& queue) { nvidia::gemm(queue, gemm); }); },
                                    "product of 3 x 5 by 5 x 4 int32");
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace twill;
-using namespace twill::cuda;
+using namespace twill::nvidia;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace twill;
-using namespace twill::cuda;
+using namespace twill::nvidia;
 
 namespace {
 

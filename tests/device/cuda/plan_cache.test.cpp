@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-using twill::cuda::PlanCache;
+using twill::nvidia::PlanCache;
 
 namespace {
 using Cache = PlanCache<2, int>;

@@ -27,7 +27,7 @@ template <class T> ProductStack<T> plain(std::int64_t m, std::int64_t n, std::in
 TEST_CASE("a plain product goes to the library as it lies", "[kernel]") {
   const auto stacked = stacked_gemm(plain<float>(100, 50, 70), 2.0, 1.0);
   REQUIRE(stacked.count == 1);
-  const cuda::Gemm gemm = stacked.batch<float>(0);
+  const nvidia::Gemm gemm = stacked.batch<float>(0);
   CHECK(gemm.dtype == DType::float32);
   CHECK(gemm.m == 100);
   CHECK(gemm.n == 50);
@@ -48,7 +48,7 @@ TEST_CASE("transposed factors go to the library without a copy", "[kernel]") {
   stack.a.column_stride = 104;
   stack.b.row_stride = 1;
   stack.b.column_stride = 72;
-  const cuda::Gemm gemm = stacked_gemm(stack).batch<twill::half>(0);
+  const nvidia::Gemm gemm = stacked_gemm(stack).batch<twill::half>(0);
   CHECK(gemm.a.is_transposed);
   CHECK(gemm.a.leading == 104);
   CHECK(gemm.b.is_transposed);
@@ -87,7 +87,7 @@ TEST_CASE("a batch is one call where its axes step together, else one for each o
   const auto apart = stacked_gemm(stack);
   REQUIRE(apart.count == 2);
   CHECK(apart.first.batch == 3);
-  const cuda::Gemm second = apart.batch<double>(1);
+  const nvidia::Gemm second = apart.batch<double>(1);
   CHECK(static_cast<const double*>(second.a.data) == stack.a.data + 3 * 800);
   CHECK(static_cast<const double*>(second.b.data) == stack.b.data);
   CHECK(static_cast<double*>(second.c) == stack.c + 3 * 1200);

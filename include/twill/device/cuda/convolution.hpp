@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::cuda {
+namespace twill::inline v0::nvidia {
 
 /// Height and width.
 using Space = std::array<std::int64_t, 2>;
@@ -117,4 +117,4 @@ inline constexpr std::size_t convolution_key_words = 16;
           both(c.kernel), both(c.stride), both(c.padding_before), both(c.padding_after), both(c.dilation)};
 }
 
-} // namespace twill::inline v0::cuda
+} // namespace twill::inline v0::nvidia

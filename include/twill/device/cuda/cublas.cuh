@@ -28,7 +28,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
-namespace twill::inline v0::cuda::detail {
+namespace twill::inline v0::nvidia::detail {
 
 static_assert(library_epilogue(GemmEpilogue::none) == CUBLASLT_EPILOGUE_DEFAULT);
 static_assert(library_epilogue(GemmEpilogue::bias) == CUBLASLT_EPILOGUE_BIAS);
@@ -273,9 +273,9 @@ struct CublasCandidates {
   return {result.algo, result.workspaceSize, true};
 }
 
-} // namespace twill::inline v0::cuda::detail
+} // namespace twill::inline v0::nvidia::detail
 
-namespace twill::inline v0::cuda {
+namespace twill::inline v0::nvidia {
 
 /// Computes a product on a queue's stream; false, and nothing done, when the library does not do such products (integers,
 /// overlapping rows, an epilogue for these types and alignments): compute it by other means then.
@@ -311,4 +311,4 @@ inline void gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& product) {
     detail::fail_cublas(CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic", queue.device(), product);
 }
 
-} // namespace twill::inline v0::cuda
+} // namespace twill::inline v0::nvidia

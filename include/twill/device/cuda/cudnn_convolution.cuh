@@ -16,7 +16,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::cuda::dnn {
+namespace twill::inline v0::nvidia::dnn {
 
 /// What follows a convolution, element by element. gelu is the erf form.
 enum class Activation : std::uint8_t { none, relu, gelu, silu };
@@ -34,7 +34,7 @@ namespace detail {
 [[nodiscard]] inline Key key_of(const Convolution& c, ConvolutionPart part, bool has_bias, Activation activation) {
   Key key{1 | static_cast<std::uint64_t>(part) << 8 | static_cast<std::uint64_t>(has_bias) << 16 |
           static_cast<std::uint64_t>(activation) << 24};
-  const auto words = cuda::key_of(c);
+  const auto words = nvidia::key_of(c);
   for (std::size_t i = 0; i < words.size(); ++i) key[i + 1] = words[i];
   return key;
 }
@@ -168,4 +168,4 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
       {const_cast<void*>(dy), const_cast<void*>(x), dw}, workspace);
 }
 
-} // namespace twill::inline v0::cuda::dnn
+} // namespace twill::inline v0::nvidia::dnn

@@ -28,7 +28,7 @@
 #include <cuda_runtime.h>
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::cuda::dnn {
+namespace twill::inline v0::nvidia::dnn {
 
 /// What an engine may need; `memory` is null while planning.
 struct Workspace {
@@ -269,4 +269,4 @@ template <class Build>
   return true;
 }
 
-} // namespace twill::inline v0::cuda::dnn
+} // namespace twill::inline v0::nvidia::dnn

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace twill::inline v0::cuda {
+namespace twill::inline v0::nvidia {
 
 /// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column.
 /// gelu is the tanh form. The `keep` forms write what the gradient needs to `auxiliary`; the `gradient` forms read it:
@@ -226,4 +226,4 @@ inline constexpr std::size_t gemm_key_words = 13;
           word(gemm.bias_batch_stride)};
 }
 
-} // namespace twill::inline v0::cuda
+} // namespace twill::inline v0::nvidia

@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-namespace twill::inline v0::cuda {
+namespace twill::inline v0::nvidia {
 
 /// Mixes the words of a key; every bit of the input reaches every bit of the result.
 template <std::size_t Words>
@@ -91,4 +91,4 @@ private:
   std::uint64_t clock_ = 0;
 };
 
-} // namespace twill::inline v0::cuda
+} // namespace twill::inline v0::nvidia

@@ -24,7 +24,7 @@ void run_products(const twill::gpu::Queue<CudaRuntime>& queue, const ProductStac
     const gpu::StackedGemm stacked = gpu::stacked_gemm(stack, double{alpha}, double{beta});
     std::int64_t done = 0;
     // what the library refuses once it refuses always: the shapes are those of the first
-    while (done < stacked.count && twill::cuda::try_gemm(queue, stacked.template batch<T>(done))) ++done;
+    while (done < stacked.count && twill::nvidia::try_gemm(queue, stacked.template batch<T>(done))) ++done;
     if (stacked.count > 0 && done == stacked.count) return;
   }
   gpu::tiled_products(queue, stack, alpha, beta);

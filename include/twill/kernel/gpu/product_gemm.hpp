@@ -19,14 +19,14 @@ namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 /// The products of a stack as `count` batches that differ in where they begin only; 0 when twill's own kernel is to compute
 /// them.
 struct StackedGemm {
-  cuda::Gemm first{};
+  nvidia::Gemm first{};
   BatchWalk walk{};
   std::int64_t count = 0;
 
   /// Batch number `index`, in [0, count).
-  template <class T> [[nodiscard]] cuda::Gemm batch(std::int64_t index) const {
+  template <class T> [[nodiscard]] nvidia::Gemm batch(std::int64_t index) const {
     const BatchOffsets offsets = offsets_of(walk, index * walk.inner());
-    cuda::Gemm gemm = first;
+    nvidia::Gemm gemm = first;
     gemm.a.data = static_cast<const T*>(first.a.data) + offsets.a;
     gemm.b.data = static_cast<const T*>(first.b.data) + offsets.b;
     gemm.c = static_cast<T*>(first.c) + offsets.c;
@@ -49,7 +49,7 @@ template <class T>
   if (!a.is_dense || !b.is_dense) return {};
   result.walk = walk_batch(stack);
   const auto inner = static_cast<std::size_t>(result.walk.rank - 1);
-  cuda::Gemm& gemm = result.first;
+  nvidia::Gemm& gemm = result.first;
   gemm.dtype = dtype_of<T>;
   gemm.m = stack.m;
   gemm.n = stack.n;
@@ -62,7 +62,7 @@ template <class T>
   gemm.c_batch_stride = result.walk.c[inner];
   gemm.alpha = alpha;
   gemm.beta = beta;
-  if (!cuda::refusal(gemm).empty()) return {};
+  if (!nvidia::refusal(gemm).empty()) return {};
   result.count = result.walk.count() / result.walk.inner();
   return result;
 }

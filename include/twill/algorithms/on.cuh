@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thrust's algorithms on a CUDA device as twill uses it: `thrust::sort(on(Cuda{0}), ...)` runs in the order of the device's
+// stream, takes working memory from its pool, and does not make the caller wait unless it returns a value. They run on the
+// driver's current device, which has to be the one that is named (`set_device`, `DeviceGuard`). CUB takes
+// `stream_of(device)` and `working_memory(device, bytes)`. Read next: algorithms/device_iterator.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cuda/cuda.cuh>
+#include <twill/memory/buffer.hpp>
+
+#include <thrust/system/cuda/execution_policy.h>
+
+#include <cstddef>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace twill::inline v0 {
+namespace algorithms {
+
+/// Working memory for Thrust, from the pool of a device. A plain value, as Thrust copies it in functions of any kind; what
+/// it gave out is noted with the thread, which takes it back.
+template <class D> class PoolAllocator {
+public:
+  using value_type = char;
+
+  explicit PoolAllocator(const D& device) : device_{device} {}
+
+  /// throws: OutOfMemoryError
+  [[nodiscard]] char* allocate(std::ptrdiff_t bytes) {
+    given().emplace_back(device_, static_cast<std::size_t>(bytes));
+    return static_cast<char*>(given().back().data());
+  }
+  void deallocate(char* memory, std::size_t) noexcept {
+    auto& buffers = given();
+    for (auto& buffer : buffers)
+      if (buffer.data() == memory) {
+        buffer.swap(buffers.back());
+        buffers.pop_back();
+        return;
+      }
+  }
+
+private:
+  [[nodiscard]] static std::vector<memory::Buffer<D>>& given() {
+    static thread_local std::vector<memory::Buffer<D>> buffers;
+    return buffers;
+  }
+
+  D device_;
+};
+
+} // namespace algorithms
+
+/// The stream that this thread's work on a device goes to. throws: GpuError
+[[nodiscard]] inline cudaStream_t stream_of(Cuda device) { return current_queue(device).stream(); }
+
+/// Memory for as long as an algorithm on the device's stream needs it; it may go as soon as the algorithm was started.
+/// throws: OutOfMemoryError
+[[nodiscard]] inline memory::Buffer<Cuda> working_memory(Cuda device, std::size_t bytes) { return {device, bytes}; }
+
+/// Thrust's execution policy for a device. throws: DeviceError when another device is the driver's current one
+[[nodiscard]] inline auto on(Cuda device) {
+  int current = 0;
+  gpu::check<CudaRuntime>(CudaRuntime::device_in_use(&current), "cudaGetDevice", device.index);
+  if (current != device.index)
+    throw DeviceError(join_text({"on: the policy is for cuda:", device.index,
+                                 ", the driver's current device is cuda:", current, "; call set_device first"}));
+  return thrust::cuda::par_nosync(algorithms::PoolAllocator<Cuda>{device}).on(stream_of(device));
+}
+
+} // namespace twill::inline v0
