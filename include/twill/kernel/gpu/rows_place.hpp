@@ -146,7 +146,8 @@ template <class T> [[nodiscard]] TWILL_INLINE constexpr T read_element(const std
 template <int V> [[nodiscard]] TWILL_INLINE constexpr bool is_full(std::int32_t first, std::int32_t length) {
   return first >= 0 && first + V <= length;
 }
-/// Element `index` of an operand; with `Contiguous` the next one follows it.
+/// Element `index` of an operand; with `Contiguous` the next one follows it. Never because a program calls its leaf so: one
+/// that it calls contiguous may have gaps.
 template <class T, bool Contiguous>
 [[nodiscard]] TWILL_INLINE constexpr std::byte* element_at(const RowElements& operand, std::int64_t index) {
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
@@ -154,7 +155,7 @@ template <class T, bool Contiguous>
 }
 
 /// The elements from `first` on, zeros outside of the row.
-template <bool Contiguous, class T, int V>
+template <class T, int V>
 TWILL_INLINE constexpr void load_part(Words<T, V>& to, const RowElements& operand, std::int32_t first,
                                       std::int32_t length) {
   constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
@@ -162,11 +163,11 @@ TWILL_INLINE constexpr void load_part(Words<T, V>& to, const RowElements& operan
   if (operand.by_vector && is_full<V>(first, length)) {
     load_vector(to, element_at<T, true>(operand, first));
   } else {
-    const std::byte* from = element_at<T, Contiguous>(operand, first);
+    const std::byte* from = element_at<T, false>(operand, first);
     TWILL_UNROLL
     for (int lane = 0; lane < V; ++lane) {
       if (is_inside(first, lane, length)) set(to, lane, read_element<T>(from));
-      from += Contiguous ? bytes : operand.along * bytes;
+      from += operand.along * bytes;
     }
   }
 }

@@ -239,7 +239,7 @@ private:
   static TWILL_INLINE constexpr void load_one(const Parameters& p, const Place& place, std::int32_t number, Part& to,
                                               [[maybe_unused]] std::byte* shared) {
     const std::int32_t begin = number * V - place.shift;
-    load_part<R::line(I).access == Access::contiguous>(to, place.operands[R::line(I).operand], begin, place.length);
+    load_part(to, place.operands[R::line(I).operand], begin, place.length);
     if constexpr (is_shared<I>() && !is_later<I>())
       if (p.job.shared_elements > 0 && begin < place.length)
         store_vector(to, kept<I>(p, shared) + number * (V * static_cast<std::int64_t>(sizeof(Element<I>))));
@@ -298,7 +298,7 @@ private:
         const RowElements& operand = place.operands[own.operand];
         const std::int64_t offset = argument<a0>(k, lane, values, tile, uniforms);
         set(part, lane,
-            read_element<T>(element_at<T, own.access == Access::contiguous>(operand, begin + lane) +
+            read_element<T>(element_at<T, false>(operand, begin + lane) +
                             offset * static_cast<std::int64_t>(sizeof(T))));
       }
     } else {

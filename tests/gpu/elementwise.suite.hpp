@@ -1,0 +1,149 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise statements on a GPU beside a host device: bits where arithmetic is exact to the last place, else a few of it;
+// every element type, views that lie in any way, results over their own operands, and the same random numbers.
+
+#include <tests/support/same_values.hpp>
+#include <tests/support/suite.hpp>
+
+#include <twill/device/generator.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/functions.hpp>
+#include <twill/expr/operators.hpp>
+#include <twill/kernel/gpu/launch.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/tensor/random.hpp>
+#include <twill/tensor/sequence.hpp>
+#include <twill/tensor/views.hpp>
+
+#include <cstdint>
+
+namespace {
+
+using namespace twill;
+using test::Case;
+using test::require_near;
+using test::require_same;
+using test::TestedDevice;
+
+/// Numbers between -4 and 4.
+template <class S> Tensor<float, Cpu, S> some_floats(const Dims& extents) {
+  return eval(rand<float, S>(extents) * 8.0F - 4.0F);
+}
+using Vector = Shape<dyn>;
+using Matrix = Shape<dyn, dyn>;
+template <class X> auto there(const X& x) { return x.to(TestedDevice{0}); }
+
+/// The same statement on both devices, to the bit.
+template <class F, class... X> void same_on_both(const F& f, const X&... x) {
+  const Tensor here = f(x...);
+  const Tensor away = f(there(x)...);
+  require_same(away, here);
+}
+template <class F, class... X> void near_on_both(const F& f, const X&... x) {
+  const Tensor here = f(x...);
+  const Tensor away = f(there(x)...);
+  require_near(away, here, 2e-6, 2e-7);
+}
+
+void arithmetic_has_the_same_bits() {
+  for (const std::int64_t n : {0, 1, 3, 4, 5, 127, 1009, 100'003}) {
+    const auto a = some_floats<Vector>(Dims(n)), b = some_floats<Vector>(Dims(n)), c = some_floats<Vector>(Dims(n));
+    same_on_both([](const auto& x, const auto& y, const auto& z) { return x * y + z; }, a, b, c); // two roundings
+    same_on_both([](const auto& x, const auto& y, const auto& z) { return sqrt(abs(x)) / y - minimum(z, x) * 0.5F; }, a,
+                 b, c);
+    same_on_both([](const auto& x, const auto& y) { return where(x < y, floor(x), maximum(y, -x)); }, a, b);
+  }
+}
+
+void functions_are_close() {
+  const auto a = some_floats<Vector>(Dims(10'007));
+  near_on_both([](const auto& x) { return tanh(x) * exp(-abs(x)) + erf(x); }, a);
+  near_on_both([](const auto& x) { return sin(x) + cos(x) * log(abs(x) + 0.1F); }, a);
+  near_on_both([](const auto& x) { return power(abs(x), 1.5F) + expm1(x * 0.25F) + log1p(x * x); }, a);
+  near_on_both([](const auto& x) { return atan2(x, x + 1.0F) + cbrt(x) + sinh(x * 0.25F) + lgamma(abs(x) + 2.5F); }, a);
+}
+
+void every_type_is_computed() {
+  const auto a = some_floats<Vector>(Dims(2053)), b = some_floats<Vector>(Dims(2053));
+  const auto sum = [](const auto& x, const auto& y) { return x + y * x; };
+  same_on_both(sum, a.to<half>(), b.to<half>());
+  same_on_both(sum, a.to<bfloat16>(), b.to<bfloat16>());
+  same_on_both(sum, a.to<double>(), b.to<double>());
+  same_on_both(sum, a.to<std::int32_t>(), b.to<std::int32_t>());
+  same_on_both(sum, a.to<std::int64_t>(), b.to<std::int64_t>());
+  const auto truth = [](const auto& x, const auto& y) { return (x > y) ^ (x > 0.0F); };
+  same_on_both(truth, a, b);
+  same_on_both([](const auto& x, const auto& y) { return where(x != y, x, y) % 3; }, eval(abs(a)).to<std::uint8_t>(),
+               eval(abs(b)).to<std::uint8_t>());
+  same_on_both([](const auto& x) { return cast<half>(x); }, a);
+  same_on_both([](const auto& x) { return cast<bfloat16>(x * 3.7F); }, a);
+}
+
+void views_lie_in_any_way() {
+  const auto twice = [](const auto& x, const auto& y) { return x * 2.0F + y; };
+  for (const Dims& extents : {Dims(64, 96), Dims(61, 97), Dims(1000, 3), Dims(3, 4099), Dims(1, 7)}) {
+    const auto x = some_floats<Matrix>(extents), y = some_floats<Matrix>(extents);
+    const auto across = some_floats<Shape<dyn>>(Dims(extents[1]));
+    const auto down = some_floats<Shape<dyn, 1>>(Dims(extents[0], 1));
+    same_on_both(twice, x, y);
+    same_on_both(twice, x, across);
+    same_on_both(twice, x, down);
+    require_same(eval(twice(there(x).transpose(), there(y).transpose())), eval(twice(x.transpose(), y.transpose())));
+    require_same(eval(twice(flip<1>(there(x)), there(y))), eval(twice(flip<1>(x), y)));
+    const slice rest{.begin = 1}, odd{.begin = 1, .step = 2};
+    const Tensor moved = twice(there(x)(all, rest), there(y)(all, rest)); // rows start anywhere
+    require_same(moved, eval(twice(x(all, rest), y(all, rest))));
+    const Tensor sparse = twice(there(x)(odd, odd), there(y)(odd, odd));
+    require_same(sparse, eval(twice(x(odd, odd), y(odd, odd))));
+  }
+}
+
+void results_may_lie_over_operands() {
+  auto x = some_floats<Vector>(Dims(5003));
+  const auto y = some_floats<Vector>(Dims(5003));
+  auto away = there(x);
+  const auto y_away = there(y);
+  x += y * 0.5F;
+  away += y_away * 0.5F;
+  x = maximum(x, 0.0F) * y;
+  away = maximum(away, 0.0F) * y_away;
+  require_same(away, x);
+  auto part = x[slice{3, 4001}];
+  auto part_away = away[slice{3, 4001}];
+  part = part * part - 1.0F;
+  part_away = part_away * part_away - 1.0F;
+  require_same(away, x);
+}
+
+void random_numbers_are_the_same() {
+  for (const std::int64_t n : {1, 5, 4096, 10'001}) {
+    manual_seed(Cpu{0}, 2026);
+    manual_seed(TestedDevice{0}, 2026);
+    const auto here = rand<float, Vector>(Dims(n), Cpu{0});
+    const auto away = rand<float, Vector>(Dims(n), TestedDevice{0});
+    require_same(away, here);
+    const auto doubles = rand<double, Vector>(Dims(n), Cpu{0});
+    const auto doubles_away = rand<double, Vector>(Dims(n), TestedDevice{0});
+    require_same(doubles_away, doubles);
+    const auto normal = randn<float, Vector>(Dims(n), Cpu{0});
+    const auto normal_away = randn<float, Vector>(Dims(n), TestedDevice{0});
+    require_near(normal_away, normal, 2e-6, 2e-6);
+  }
+}
+
+void counters_count() {
+  require_same(arange<std::int64_t>(3, 10'000, 7, TestedDevice{0}), arange<std::int64_t>(3, 10'000, 7, Cpu{0}));
+  require_same(linspace<float>(0.0F, 1.0F, 1001, TestedDevice{0}), linspace<float>(0.0F, 1.0F, 1001, Cpu{0}));
+}
+
+const Case arithmetic_case{"arithmetic has the host's bits at every size", &arithmetic_has_the_same_bits};
+const Case functions_case{"functions are as close to the host's as they are to the truth", &functions_are_close};
+const Case types_case{"every element type is computed as on the host", &every_type_is_computed};
+const Case views_case{"views may lie in any way", &views_lie_in_any_way};
+const Case aliases_case{"results may lie over their operands", &results_may_lie_over_operands};
+const Case random_case{"equal seeds give the host's random numbers", &random_numbers_are_the_same};
+const Case counters_case{"counters count as on the host", &counters_count};
+
+} // namespace
