@@ -41,10 +41,11 @@ template <class F, class... X> void same_on_both(const F& f, const X&... x) {
   const Tensor away = f(there(x)...);
   require_same(away, here);
 }
+/// The same, but for the last places: 6 of the host's fast functions and as many of the device's.
 template <class F, class... X> void near_on_both(const F& f, const X&... x) {
   const Tensor here = f(x...);
   const Tensor away = f(there(x)...);
-  require_near(away, here, 2e-6, 2e-7);
+  require_near(away, here, 1.5e-6, 1e-7);
 }
 
 void arithmetic_has_the_same_bits() {
@@ -59,10 +60,19 @@ void arithmetic_has_the_same_bits() {
 
 void functions_are_close() {
   const auto a = some_floats<Vector>(Dims(10'007));
-  near_on_both([](const auto& x) { return tanh(x) * exp(-abs(x)) + erf(x); }, a);
-  near_on_both([](const auto& x) { return sin(x) + cos(x) * log(abs(x) + 0.1F); }, a);
-  near_on_both([](const auto& x) { return power(abs(x), 1.5F) + expm1(x * 0.25F) + log1p(x * x); }, a);
-  near_on_both([](const auto& x) { return atan2(x, x + 1.0F) + cbrt(x) + sinh(x * 0.25F) + lgamma(abs(x) + 2.5F); }, a);
+  const auto b = eval(abs(a) + 0.01F);
+  near_on_both([](const auto& x) { return tanh(x); }, a);
+  near_on_both([](const auto& x) { return exp(x); }, a);
+  near_on_both([](const auto& x) { return erf(x); }, a);
+  near_on_both([](const auto& x) { return log(x); }, b);
+  near_on_both([](const auto& x) { return expm1(x); }, a);
+  near_on_both([](const auto& x) { return log1p(x); }, b);
+  near_on_both([](const auto& x) { return sin(x); }, a);
+  near_on_both([](const auto& x) { return cos(x); }, a);
+  near_on_both([](const auto& x) { return power(x, 1.5F); }, b);
+  near_on_both([](const auto& x, const auto& y) { return atan2(x, y); }, a, b);
+  near_on_both([](const auto& x) { return cbrt(x); }, a);
+  near_on_both([](const auto& x) { return lgamma(x + 2.5F); }, b);
 }
 
 void every_type_is_computed() {
