@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Planned steps as captured graphs: what is frozen and what is not, when they are made, what they cost, and that a step
-// which cannot be captured runs all the same and says why. A captured step gives the bits of one that is not.
+// Planned steps as captured graphs: what is frozen and what is not, when they are made, what they cost (`Meta` tells the peak),
+// and that a step which cannot be captured runs all the same and says why. A captured step gives the bits of a plain one.
 
 #include <tests/support/runtime_calls.hpp>
 #include <tests/support/suite.hpp>
@@ -244,6 +244,42 @@ inline void accumulation() {
   require_equal(accumulated(compile::Capture::automatic), accumulated(compile::Capture::never));
 }
 const Case accumulation_case{"micro-batches are captured where they stand in their batch", &accumulation};
+
+/// The high-water mark of planned training, and what captured steps add to it.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::int64_t capture_bytes = 0;
+};
+template <class Device> Peak planned_peak(Device device, std::int64_t rows, compile::Capture capture) {
+  reset_peak_memory_stats(device);
+  const std::int64_t before = memory_allocated(device);
+  nn::Network<Classifier, Device> model{device};
+  auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.01}});
+  step.capture = capture;
+  const auto x = full<float, Shape<dyn, 5>>(Dims(rows, 5), 0.5F, device);
+  const auto label = full<std::int64_t, Shape<dyn>>(Dims(rows), 2, device);
+  for (int i = 0; i < 3; ++i) static_cast<void>(step(x, label));
+  return {max_memory_allocated(device) - before, static_cast<std::int64_t>(step.capture_bytes(x, label))};
+}
+inline void peak() {
+  using compile::Capture;
+  for (const std::int64_t rows : {1, 31, 1024}) {
+    const std::int64_t told = planned_peak(Meta{1}, rows, Capture::never).bytes;
+    require_equal(planned_peak(D{0}, rows, Capture::never).bytes, told);
+    const Peak captured = planned_peak(D{0}, rows, Capture::automatic);
+    require_equal(captured.bytes, told + captured.capture_bytes);
+    const auto rounded = [](std::int64_t bytes) { return (bytes + 511) / 512 * 512; };
+    require_equal(captured.capture_bytes, rounded(rows * 5 * 4) + rounded(rows * 8));
+  }
+}
+const Case peak_case{"Meta tells the peak of training on a GPU, and a captured step what it adds", &peak};
+
+inline void nothing_stays() {
+  const std::int64_t before = memory_allocated(D{0});
+  for (int i = 0; i < 3; ++i) static_cast<void>(planned_peak(D{0}, 17, compile::Capture::automatic));
+  require_equal(memory_allocated(D{0}), before);
+}
+const Case leak_case{"a captured step leaves no memory behind", &nothing_stays};
 
 } // namespace capture_suite
 } // namespace twill::test
