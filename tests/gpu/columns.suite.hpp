@@ -55,7 +55,7 @@ void columns_of_other_types_are_reduced() {
     require_same(eval(sum<0>(there(whole))), eval(sum<0>(whole)));
     const auto small = some_columns<std::int32_t>(extents);
     require_same(eval(sum<0>(there(small) * 3)), eval(sum<0>(small * 3)));
-    const auto narrow = some_columns<half>(extents);
+    const auto narrow = some_columns<twill::half>(extents);
     require_same(eval(max<0>(there(narrow))), eval(max<0>(narrow)));
     require_near(eval(sum<0>(cast<float>(there(narrow)))), eval(sum<0>(cast<float>(narrow))), 1e-5, 1e-2);
     const auto wide = some_columns<double>(extents);

@@ -78,7 +78,7 @@ void functions_are_close() {
 void every_type_is_computed() {
   const auto a = some_floats<Vector>(Dims(2053)), b = some_floats<Vector>(Dims(2053));
   const auto sum = [](const auto& x, const auto& y) { return x + y * x; };
-  same_on_both(sum, a.to<half>(), b.to<half>());
+  same_on_both(sum, a.to<twill::half>(), b.to<twill::half>());
   same_on_both(sum, a.to<bfloat16>(), b.to<bfloat16>());
   same_on_both(sum, a.to<double>(), b.to<double>());
   same_on_both(sum, a.to<std::int32_t>(), b.to<std::int32_t>());
@@ -87,7 +87,7 @@ void every_type_is_computed() {
   same_on_both(truth, a, b);
   same_on_both([](const auto& x, const auto& y) { return where(x != y, x, y) % 3; }, eval(abs(a)).to<std::uint8_t>(),
                eval(abs(b)).to<std::uint8_t>());
-  same_on_both([](const auto& x) { return cast<half>(x); }, a);
+  same_on_both([](const auto& x) { return cast<twill::half>(x); }, a);
   same_on_both([](const auto& x) { return cast<bfloat16>(x * 3.7F); }, a);
 }
 
@@ -103,8 +103,8 @@ void views_lie_in_any_way() {
     require_same(eval(twice(there(x).transpose(), there(y).transpose())), eval(twice(x.transpose(), y.transpose())));
     require_same(eval(twice(flip<1>(there(x)), there(y))), eval(twice(flip<1>(x), y)));
     const slice rest{.begin = 1}, odd{.begin = 1, .step = 2};
-    const Tensor moved = twice(there(x)(all, rest), there(y)(all, rest)); // rows start anywhere
-    require_same(moved, eval(twice(x(all, rest), y(all, rest))));
+    const Tensor moved = twice(there(x)(twill::all, rest), there(y)(twill::all, rest)); // rows start anywhere
+    require_same(moved, eval(twice(x(twill::all, rest), y(twill::all, rest))));
     const Tensor sparse = twice(there(x)(odd, odd), there(y)(odd, odd));
     require_same(sparse, eval(twice(x(odd, odd), y(odd, odd))));
   }
