@@ -148,9 +148,19 @@ public:
 
   /// y = mode(x), mode(x, b), or select(t ? x : b). Computes in float, or double.
   int pointwise(cudnnPointwiseMode_t mode, int y, int x, int b = -1, int t = -1) {
+    return pointwise_in(math_type_, mode, y, x, b, t);
+  }
+  /// The same, computed in another type: comparisons are in truth values.
+  int pointwise_in(cudnnDataType_t type, cudnnPointwiseMode_t mode, int y, int x, int b = -1, int t = -1) {
     Descriptor& how = keep(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-    how.set(CUDNN_ATTR_POINTWISE_MODE, mode).set(CUDNN_ATTR_POINTWISE_MATH_PREC, math_type_);
+    how.set(CUDNN_ATTR_POINTWISE_MODE, mode).set(CUDNN_ATTR_POINTWISE_MATH_PREC, type);
     return pointwise(how, y, x, b, t);
+  }
+  /// y = x in y's extents and strides.
+  int reshape(int y, int x) {
+    operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
+              {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x}, {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y}});
+    return y;
   }
   /// y = the index along an axis.
   int index_along(std::int64_t axis, int y, int x) {
