@@ -14,8 +14,8 @@
 namespace {
 
 using namespace twill;
-using namespace twill::cuda;
-using namespace twill::cuda::dnn;
+using namespace twill::nvidia;
+using namespace twill::nvidia::dnn;
 using test::Case;
 
 struct Reference {

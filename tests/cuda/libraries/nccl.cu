@@ -3,6 +3,7 @@
 // One rank of NCCL on a GPU: every collective of a group of one, sums in a step's order, sub-groups, and what is refused.
 // Groups of several GPUs run where there are several.
 
+#include <tests/support/skip.hpp>
 #include <tests/support/suite.hpp>
 
 #include <twill/device/cuda/cuda.cuh>
@@ -76,7 +77,7 @@ void one_rank_talks_to_itself() {
 }
 
 void several_gpus_talk() {
-  if (Cuda::count() < 2) return;
+  if (Cuda::count() < 2) return test::skip("this machine has one GPU");
   std::vector<Cuda> devices;
   for (int i = 0; i < Cuda::count(); ++i) devices.push_back(Cuda{i});
   auto group = nccl_communicators(devices, {.timeout_ms = 60'000});

@@ -18,8 +18,8 @@
 namespace {
 
 using namespace twill;
-using namespace twill::cuda;
-using namespace twill::cuda::dnn;
+using namespace twill::nvidia;
+using namespace twill::nvidia::dnn;
 using test::Case;
 using test::Needs;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 using namespace twill;
-using namespace twill::cuda;
+using namespace twill::nvidia;
 
 TEST_CASE("heads lie between the rows of a batch, or around them", "[device]") {
   for (const HeadStrides strides : {heads_within_rows(5, 3, 4), rows_within_heads(5, 3, 4)}) {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-namespace twill::inline v0::cuda {
+namespace twill::inline v0::nvidia {
 
 /// From one batch, head and row to the next, in elements.
 struct HeadStrides {
@@ -119,4 +119,4 @@ inline constexpr std::size_t attention_key_words = 20;
           word(a.o.row)};
 }
 
-} // namespace twill::inline v0::cuda
+} // namespace twill::inline v0::nvidia

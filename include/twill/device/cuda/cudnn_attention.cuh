@@ -18,7 +18,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::cuda::dnn {
+namespace twill::inline v0::nvidia::dnn {
 
 /// The types that the fused engines compute in full: float32 would be rounded to TF32 there.
 [[nodiscard]] constexpr bool is_attention_type(DType dtype) {
@@ -79,7 +79,7 @@ private:
 
 [[nodiscard]] inline Key key_of(const Attention& a, std::uint64_t kind) {
   Key key{kind};
-  const auto words = cuda::key_of(a);
+  const auto words = nvidia::key_of(a);
   for (std::size_t i = 0; i < words.size(); ++i) key[i + 1] = words[i];
   return key;
 }
@@ -236,4 +236,4 @@ struct AttentionGradients {
                    {memory + scratch.bytes(), workspace.bytes - scratch.bytes()});
 }
 
-} // namespace twill::inline v0::cuda::dnn
+} // namespace twill::inline v0::nvidia::dnn

@@ -17,7 +17,7 @@
 
 #include <cudnn_graph.h>
 
-namespace twill::inline v0::cuda::dnn {
+namespace twill::inline v0::nvidia::dnn {
 
 enum class NormKind : std::uint8_t { layer, batch };
 
@@ -135,4 +135,4 @@ struct NormShapes {
       workspace);
 }
 
-} // namespace twill::inline v0::cuda::dnn
+} // namespace twill::inline v0::nvidia::dnn
