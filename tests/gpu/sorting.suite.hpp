@@ -7,6 +7,9 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/algorithms.hpp>
+#if TWILL_NVCC
+#include <twill/algorithms.cuh>
+#endif
 #include <twill/expr/draws.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/sort.hpp>

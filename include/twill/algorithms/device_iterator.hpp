@@ -105,15 +105,11 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 /// The first value of an expression over tensors of a GPU in row-major order, for kernels.
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
-[[nodiscard]] algorithms::device_iterator_t<E> begin(const E& expression) {
-  return algorithms::device_iterator(expression, false);
-}
+[[nodiscard]] auto begin(const E& expression) { return algorithms::device_iterator(expression, false); }
 /// Behind the last value.
 template <LazyValue E>
 requires kernel::has_queue<typename E::device_type>
-[[nodiscard]] algorithms::device_iterator_t<E> end(const E& expression) {
-  return algorithms::device_iterator(expression, true);
-}
+[[nodiscard]] auto end(const E& expression) { return algorithms::device_iterator(expression, true); }
 } // namespace twill::inline v0::expr::inline TWILL_ISA
 
 namespace twill::inline v0::inline TWILL_ISA {

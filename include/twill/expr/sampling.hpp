@@ -49,16 +49,21 @@ inline void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
     if (n == 1) places[0] = 0;
     return;
   }
-  const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 4);
+  constexpr int most_bits = 12; // more stretches than that would not be written to side by side in the cache
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 4;
+  const int shift = 64 - std::clamp(bits, 1, most_bits);
   std::vector<std::int64_t> starts((std::size_t{1} << (64 - shift)) + 1);
   std::vector<Keyed> keyed(static_cast<std::size_t>(n));
-  const auto key_of = [draw](std::int64_t i) {
-    return kernel::permutation_key(draw.seed, draw.step, static_cast<std::uint64_t>(i));
-  };
-  for (std::int64_t i = 0; i < n; ++i) ++starts[(key_of(i) >> shift) + 1];
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(n) + 1);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); i += 2) {
+    const auto pair = kernel::permutation_keys(draw.seed, draw.step, i / 2);
+    keys[i] = pair[0];
+    keys[i + 1] = pair[1];
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) ++starts[(keys[i] >> shift) + 1];
   for (std::size_t k = 1; k < starts.size(); ++k) starts[k] += starts[k - 1];
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint64_t key = key_of(i);
+    const std::uint64_t key = keys[static_cast<std::size_t>(i)];
     keyed[static_cast<std::size_t>(starts[key >> shift]++)] = {key, i};
   }
   std::size_t first = 0; // each start is the next stretch's by now

@@ -7,6 +7,7 @@
 
 #include <twill/core/philox.hpp>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -14,12 +15,16 @@
 
 namespace twill::inline v0::kernel {
 
-/// The key by which place i of a random order is sorted. Two keys lie in each block of the generator.
-[[nodiscard]] constexpr std::uint64_t permutation_key(std::uint64_t seed, std::uint32_t step, std::uint64_t i) {
-  const std::uint64_t block = i / 2;
-  const auto words = philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, step},
+/// The keys by which the places 2 pair and 2 pair + 1 of a random order are sorted.
+[[nodiscard]] constexpr std::array<std::uint64_t, 2> permutation_keys(std::uint64_t seed, std::uint32_t step,
+                                                                      std::uint64_t pair) {
+  const auto words = philox4x32({static_cast<std::uint32_t>(pair), static_cast<std::uint32_t>(pair >> 32), 0, step},
                                 {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
-  return i % 2 == 0 ? std::uint64_t{words[0]} << 32 | words[1] : std::uint64_t{words[2]} << 32 | words[3];
+  return {std::uint64_t{words[0]} << 32 | words[1], std::uint64_t{words[2]} << 32 | words[3]};
+}
+[[nodiscard]] constexpr std::uint64_t permutation_key(std::uint64_t seed, std::uint32_t step, std::uint64_t i) {
+  const auto keys = permutation_keys(seed, step, i / 2);
+  return i % 2 == 0 ? keys[0] : keys[1];
 }
 
 /// A weight as a share of the greatest of n, in units so small that n of them have 62 bits. What is positive stays so.

@@ -227,4 +227,14 @@ void radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t 
   }
 }
 
+/// How long sorts are done: by the kernels above. A library's sort has the same two members.
+struct OwnSort {
+  /// Which of each pair of buffers the elements start in; they end in the first.
+  [[nodiscard]] static constexpr int first(int bits) { return radix_passes(bits) % 2; }
+  template <class Key, class D>
+  static void sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
+    radix_sort(device, buffers, count, bits);
+  }
+};
+
 } // namespace twill::inline v0::kernel::gpu
