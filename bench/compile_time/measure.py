@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what including and using twill costs: wall seconds and peak memory of one compiler run, the median of several.
 
-    measure.py [--compiler g++]... [--repeat 5] [--short] [--json file] [--check]
+    measure.py [--compiler g++]... [--repeat 5] [--short] [--json file] [--check] [--budgets]
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
 at -O2 and with -g, what each further distinct statement costs (sixteen more in one file, over sixteen), and the peers that
 are installed. --short leaves out what has no bar, except empty file, standard headers and peers. With --compiler nvcc the
-rows are the .cu files, for one architecture. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed.
+rows are the .cu files, for one architecture. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed,
+--budgets where the processor seconds of a .cu file exceed its budget: what a change must not make worse, on any machine and
+whatever else that machine does.
 """
 
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -29,7 +32,11 @@ STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "me
 BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>": (1.0, None), "fused_chain.cpp": (1.7, None),
         "mlp.cpp": (3.0, None), "each further fused statement": (0.060, None), "each further row statement": (0.110, None)}
 BARS_OF_NVCC = {"fused_chain.cu": (3.0, None), "mlp.cu": (20.0, None)}
+BUDGETS = {"fused_chain.cu": 15.0, "mlp.cu": 45.0}
 BARS_WITH_G = {"each further fused statement": (0.090, None)}
+
+NVCC_FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-Xcudafe", "--max_cost_constexpr_call=200000000", "-arch=sm_90",
+              f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
 
 # Name, header, where it is looked for, and one fused chain.
 PEERS = [
@@ -118,8 +125,6 @@ def is_nvcc(compiler: str) -> bool:
 
 
 def measure_nvcc(compiler: str, repeat: int):
-    flags = ["-std=c++20", "--expt-relaxed-constexpr", "-Xcudafe", "--max_cost_constexpr_call=200000000", "-arch=sm_90",
-             f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder) / "empty.cu"
         empty.write_text("int main() {}\n")
@@ -128,10 +133,23 @@ def measure_nvcc(compiler: str, repeat: int):
         named = [("empty file (.cu)", empty), ("#include <twill/cuda.cuh>", umbrella)]
         named += [(path.name, path) for path in sorted((ROOT / "bench" / "compile_time").glob("*.cu"))]
         for name, path in named:
-            samples = [compile_once([compiler, *flags], path) for _ in range(min(repeat, 3))]
+            samples = [compile_once([compiler, *NVCC_FLAGS], path) for _ in range(min(repeat, 3))]
             seconds = [s for s, _ in samples]
             yield {"what": name, "compiler": "nvcc", "options": "-arch=sm_90", "seconds": statistics.median(seconds),
                    "seconds_all": seconds, "peak_mb": max(m for _, m in samples)}
+
+
+def over_budget(compiler: str) -> int:
+    """How many .cu files take more processor seconds than they may; prints a line for each."""
+    over = 0
+    for name, budget in BUDGETS.items():
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        compile_once([compiler, *NVCC_FLAGS], ROOT / "bench" / "compile_time" / name)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        over += spent > budget
+        print(f"{name}: {spent:.1f} processor seconds of {budget:.0f}{': over its budget' if spent > budget else ''}")
+    return over
 
 
 def measure(compiler: str, repeat: int, short: bool):
@@ -177,7 +195,10 @@ def main() -> int:
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--budgets", action="store_true")
     options = parser.parse_args()
+    if options.budgets:
+        return 1 if over_budget((options.compiler or ["nvcc"])[0]) else 0
     compilers = options.compiler or ["g++"]
     about = context(compilers)
     print(f"machine: {about['machine']}; compilers: {'; '.join(about['compilers'])}; commit: {about['commit']}\n")
