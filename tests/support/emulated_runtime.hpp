@@ -64,6 +64,10 @@ struct EmulatedRuntime {
     *device = Machine::device_in_use();
     return 0;
   }
+  [[nodiscard]] static bool has_context(int device) {
+    const std::lock_guard lock{Machine::get().mutex};
+    return Machine::get().devices[static_cast<std::size_t>(device)].has_context;
+  }
   [[nodiscard]] static Status use_device(int device) {
     if (device < 0 || device >= device_count()) return emulation::error::invalid_device;
     const Call call{"use_device", true, device};

@@ -236,6 +236,11 @@ TEST_CASE("child: guards another GPU", "[.child]") {
     const DeviceGuard guard{D{2}};
     (void)current_queue(D{2});
   }
+  {
+    const Numbers numbers(D{2}, 8); // and without a guard
+    start(D{2}, FillInts{}, {.to = numbers.data, .count = 8, .value = 3});
+    synchronize(D{2});
+  }
   const auto& devices = emulation::Machine::get().devices;
   if (devices[0].has_context || devices[1].has_context || !devices[2].has_context || devices[3].has_context) _exit(1);
 }

@@ -199,3 +199,32 @@ TEST_CASE("a graph for which there is no memory tells so", "[memory][MEM-6]") {
   memory.limit = emulation::DeviceMemory::capacity;
   CHECK(gpu::capture(D{0}, [] { const Bytes inside(D{0}, std::size_t{30} << 20); }));
 }
+
+TEST_CASE("while the process ends nothing is asked of the driver", "[memory][gpu]") {
+  const auto calls = [] {
+    const std::lock_guard lock{Machine::get().mutex};
+    long sum = 0;
+    for (const long made : Machine::get().counts) sum += made;
+    return sum;
+  };
+  std::optional<gpu::Stream<D>> side{};
+  side.emplace(D{0});
+  std::optional<Bytes> memory{};
+  memory.emplace(D{0}, 4096);
+  memory->record_stream(side->handle());
+  std::optional<gpu::CapturedGraph<D>> graph{};
+  graph.emplace(gpu::capture(D{0}, [] {}));
+  auto numbers = memory::PinnedPool<R>::get().allocate(Cpu{0}, 4096);
+  copy_bytes(Cpu{0}, numbers.data(), D{0}, memory->data(), 4096, {.non_blocking = true});
+  synchronize(Cpu{0});
+  const long before = calls();
+  gpu::detail::process_is_ending = true; // as static objects find it that are destroyed late
+  memory.reset();
+  graph.reset();
+  side.reset();
+  numbers.reset();
+  (void)empty_cache(D{0});
+  CHECK(calls() == before);
+  gpu::detail::process_is_ending = false;
+  --Machine::get().live_graphs; // it was left to the end of the process
+}

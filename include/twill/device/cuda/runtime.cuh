@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 namespace twill::inline v0 {
 
@@ -65,8 +66,10 @@ struct TWILL_EXPORT CudaRuntime {
     const auto error = static_cast<cudaError_t>(status);
     return std::string{cudaGetErrorName(error)} + ", " + cudaGetErrorString(error);
   }
-  /// The errors after which CUDA's manual says that the process has to be restarted.
+  /// The errors after which CUDA's manual says that the process has to be restarted. Younger toolkits have more of them.
   [[nodiscard]] static bool is_sticky(Status status) {
+    constexpr Status tensor_memory_leak = 721, contained = 911;
+    if (status == tensor_memory_leak || status == contained) return true;
     switch (static_cast<cudaError_t>(status)) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
@@ -79,8 +82,6 @@ struct TWILL_EXPORT CudaRuntime {
     case cudaErrorInvalidPc:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorTensorMemoryLeak:
       return true;
     default:
       return false;
@@ -118,6 +119,17 @@ struct TWILL_EXPORT CudaRuntime {
                    .total_bytes = all.totalGlobalMem,
                    .bus = bus};
     return 0;
+  }
+  /// Asked of the driver itself, which the runtime has loaded if there is one.
+  [[nodiscard]] static bool has_context(int device) {
+    using GetState = int (*)(int device, unsigned* flags, int* active);
+    static const auto get_state = [] {
+      void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+      return driver == nullptr ? nullptr : reinterpret_cast<GetState>(dlsym(driver, "cuDevicePrimaryCtxGetState"));
+    }();
+    unsigned flags = 0;
+    int active = 0;
+    return get_state == nullptr || get_state(device, &flags, &active) != 0 || active != 0;
   }
   [[nodiscard]] static bool can_access_peer(int device, int peer) {
     int can = 0;
@@ -171,7 +183,8 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status destroy_stream(Stream stream) { return forget(cudaStreamDestroy(stream)); }
   [[nodiscard]] static Status synchronize_stream(Stream stream) { return forget(cudaStreamSynchronize(stream)); }
   [[nodiscard]] static Status create_event(Event* event) {
-    return forget(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    // who waits for one sleeps: that is a host device's worker, whose core has other work
+    return forget(cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync));
   }
   [[nodiscard]] static Status destroy_event(Event event) { return forget(cudaEventDestroy(event)); }
   [[nodiscard]] static Status record_event(Event event, Stream stream) {

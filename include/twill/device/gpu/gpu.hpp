@@ -29,7 +29,8 @@ namespace twill::inline v0::gpu {
 template <class D>
 concept GpuDevice = DeviceName<D> && Runtime<typename D::Runtime>;
 
-/// Makes a device the driver's current one in this thread, for a scope, and leaves the driver as it was found.
+/// Makes a device the driver's current one in this thread, for a scope, and restores the one before, unless nobody uses that:
+/// making it current would create a context there.
 template <Runtime R> class Using {
 public:
   /// throws: GpuError
@@ -38,7 +39,7 @@ public:
     if (previous_ != device) check<R>(R::use_device(device), "use_device", device);
   }
   ~Using() {
-    if (previous_ != device_) static_cast<void>(R::use_device(previous_));
+    if (previous_ != device_ && R::has_context(previous_)) static_cast<void>(R::use_device(previous_));
   }
   Using(const Using&) = delete;
   Using& operator=(const Using&) = delete;
@@ -340,7 +341,7 @@ template <gpu::GpuDevice D> void activate(const D& device) {
 
 /// The same at the end of a `DeviceGuard`; a device that nobody has used stays unused.
 template <gpu::GpuDevice D> void activate_again(const D& device) noexcept {
-  if (gpu::is_in_use(device)) static_cast<void>(D::Runtime::use_device(device.index));
+  if (D::Runtime::has_context(device.index)) static_cast<void>(D::Runtime::use_device(device.index));
 }
 
 } // namespace twill::inline v0

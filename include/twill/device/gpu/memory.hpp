@@ -152,11 +152,15 @@ public:
   /// Whether anybody may wait for the device now.
   [[nodiscard]] static bool may_wait() { return recorded_graph<R>() == 0; }
 
-  [[nodiscard]] Event record(const Stream& stream) { return {state_(device_), handle(stream)}; }
+  /// While the process ends nothing is asked of the driver, and nothing is handed out any more.
+  [[nodiscard]] Event record(const Stream& stream) {
+    return detail::process_is_ending ? Event{} : Event{state_(device_), handle(stream)};
+  }
   void wait(const Stream& stream, const Event& event) { event.hold(handle(stream), device_); }
   [[nodiscard]] bool done(const Event& event) const { return may_wait() && event.is_complete(); }
   void wait_on_host(const Event& event) const { event.wait(); }
   void synchronize() {
+    if (detail::process_is_ending) return;
     state_(device_).for_each_stream([this](StreamState<R>& each) {
       if (!each.is_recording) check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device_);
     });

@@ -81,6 +81,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::device_count() } -> std::same_as<int>;                  // 0 without a driver; never throws, creates no context
   { R::use_device(device) } -> std::same_as<Status>;           // of the calling thread
   { R::device_in_use(device_number) } -> std::same_as<Status>; // creates no context
+  { R::has_context(device) } -> std::same_as<bool>;            // whether anybody in this process uses the device
   { R::read_properties(device, properties) } -> std::same_as<Status>;
   { R::memory_info(number, number) } -> std::same_as<Status>; // free, total, of the device in use
   { R::allocate(to, bytes) } -> std::same_as<Status>;

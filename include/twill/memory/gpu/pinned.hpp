@@ -30,6 +30,7 @@ public:
   /// throws: std::bad_alloc when the machine has none left, GpuError
   [[nodiscard]] void* allocate(std::size_t bytes) {
     gpu::require_no_recording<R>("allocate_pinned", 0);
+    const gpu::Using<R> scope{some_device()};
     void* memory = nullptr;
     const gpu::Status status = R::allocate_pinned(&memory, bytes);
     if (R::is_out_of_memory(status)) throw std::bad_alloc{};
@@ -41,6 +42,16 @@ public:
   }
   [[nodiscard]] std::size_t total_bytes() const { return Cpu::Upstream{Cpu{}}.total_bytes(); }
   [[nodiscard]] std::size_t free_bytes() const { return Cpu::Upstream{Cpu{}}.free_bytes(); }
+
+private:
+  /// One that is used already, so that pinning memory creates no context elsewhere; the driver's current one else.
+  [[nodiscard]] static int some_device() {
+    for (const auto& slot : gpu::detail::device_table<R>().states)
+      if (const auto* state = slot.load(std::memory_order_acquire)) return state->index();
+    int device = 0;
+    gpu::check<R>(R::device_in_use(&device), "device_in_use", 0);
+    return device;
+  }
 };
 
 /// The pinned memory of a process, for all devices of one driver.
