@@ -6,6 +6,7 @@
 // done, and nobody waits for that. Read next: device/gpu/copy.hpp, tensor/gpu/pin_memory.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/memory.hpp>
 #include <twill/device/gpu/copy.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
