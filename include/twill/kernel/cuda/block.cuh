@@ -71,9 +71,18 @@ private:
   }
 };
 
-/// Runs a body. `Body` is an empty type with `operator()(block, parameters)`; `Body::most_threads` bounds the block.
+/// How many blocks of a body a processor has to have room for; 0: the compiler decides.
+template <class Body> [[nodiscard]] constexpr int least_blocks() {
+  if constexpr (requires { Body::least_blocks; })
+    return Body::least_blocks;
+  else
+    return 0;
+}
+
+/// Runs a body. `Body` is an empty type with `operator()(block, parameters)`; `Body::most_threads` bounds the block. With
+/// `Body::least_blocks = 1` the compiler does not spill registers for the sake of more blocks.
 template <class Body, class Parameters>
-__global__ void __launch_bounds__(Body::most_threads)
+__global__ void __launch_bounds__(Body::most_threads, least_blocks<Body>())
     run_body(Body body, const __grid_constant__ Parameters parameters) {
   static_assert(sizeof(Parameters) <= 32764, "twill: a kernel's parameters have at most 32,764 bytes");
   body(CudaBlock{}, parameters);

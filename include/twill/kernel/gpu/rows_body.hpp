@@ -164,9 +164,10 @@ private:
   TWILL_INLINE constexpr void pass(int thread, typename R::template Sums<Stage>& sums,
                                    std::integer_sequence<int, I...> lines) {
     using Loop = RowTile<P, M, Stage>;
+    const auto inverses = Loop::inverted(uniforms_[thread]);
     Loop::clear(sums, lines);
     if constexpr (M == RowMode::once) {
-      Loop::run(p_, place_[thread], lane_of(thread), tile_[thread], uniforms_[thread], sums, nullptr);
+      Loop::run(p_, place_[thread], lane_of(thread), tile_[thread], uniforms_[thread], inverses, sums, nullptr);
     } else {
       auto* shared = block_.template shared<std::byte>(detail::exchange_room(R::traits));
       const Place place = Loop::relocated(p_, place_[thread], shared);
@@ -177,7 +178,7 @@ private:
         Loop::clear(some, lines);
         for (int tile = 0; tile < segment && first < vectors; ++tile) {
           typename R::template Tile<M> mine;
-          Loop::run(p_, place, first, mine, uniforms_[thread], some, shared);
+          Loop::run(p_, place, first, mine, uniforms_[thread], inverses, some, shared);
           first += p_.job.width * K;
         }
         Loop::join(sums, some, lines);
@@ -299,7 +300,9 @@ private:
 
 /// The kernel of a row program.
 template <class P, RowMode M> struct RowBody {
-  static constexpr int most_threads = RowProgram<P>::traits.most_threads;
+  static constexpr int most_threads =
+      M == RowMode::once ? RowProgram<P>::traits.most_threads : RowProgram<P>::traits.pass_threads;
+  static constexpr int least_blocks = 1; ///< registers first: what spills is slower than fewer blocks
 
   template <class Block>
   constexpr void operator()(const Block& block, const typename RowProgram<P>::Parameters& parameters) const {

@@ -24,6 +24,7 @@ struct RowTraits {
   int vectors = 4;         ///< that a thread loads before it uses the first, and keeps
   int pass_vectors = 4;    ///< the same where each stage is a pass of its own
   int most_threads = 1024; ///< of a block, so that nothing spills
+  int pass_threads = 512;  ///< the same where each stage is a pass: two blocks on a processor at least
   int kept_bytes = 0;      ///< of one element of all inputs that several stages read: what a row takes in shared memory
   int reductions = 0;      ///< of the stage that has most
   bool revisits = false;   ///< some stage needs what an earlier one has loaded
@@ -72,6 +73,7 @@ constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count,
   traits.vectors = elements / traits.vector > 0 ? elements / traits.vector : 1;
   const int kept = registers * traits.vectors * traits.vector;
   traits.pass_vectors = traits.stages == 1 || traits.vectors == 1 ? traits.vectors : traits.vectors / 2;
+  traits.pass_threads = kept <= 88 ? 512 : 256;
   traits.most_threads = kept <= 32 ? 1024 : kept <= 88 ? 512 : 256;
 }
 

@@ -88,8 +88,7 @@ inline constexpr std::int64_t most_elements = std::int64_t{1} << 30; ///< that 3
   launch.mode = !is_single && width <= traits.most_threads ? RowMode::once : RowMode::again;
   if (launch.mode == RowMode::again) {
     width = detail::width_of(vectors, traits.pass_vectors);
-    const int most = traits.most_threads < 512 ? traits.most_threads : 512; // two blocks on a processor at least
-    if (width > most) width = most;
+    if (width > traits.pass_threads) width = traits.pass_threads;
     const std::int64_t elements = detail::whole(vectors * traits.vector, 16);
     const std::size_t needed = detail::exchange_room(traits) +
                                static_cast<std::size_t>(elements) * static_cast<std::size_t>(traits.kept_bytes);

@@ -182,16 +182,22 @@ template <class P, RowMode M, int Stage> struct RowTile {
 
   /// Runs the stage over the vectors `first`, `first + width`, ... of the row; `shared` is where the row's inputs are kept.
   static TWILL_INLINE constexpr void run(const Parameters& p, const Place& place, std::int32_t first, Tile& tile,
-                                         const Uniforms& uniforms, Sums& sums, std::byte* shared) {
+                                         const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
+                                         std::byte* shared) {
     TWILL_UNROLL
     for (int k = 0; k < K; ++k) load(p, place, first + k * p.job.width, k, tile, shared, Loaded{});
-    Inverses inverses;
-    invert(inverses, uniforms, Scaled{});
     TWILL_UNROLL
     for (int k = 0; k < K; ++k) {
       const std::int32_t begin = (first + k * p.job.width) * V - place.shift;
       if (begin < place.length) compute(place, begin, k, tile, uniforms, inverses, sums, Active{}, Stored{});
     }
+  }
+
+  /// The reciprocals of what the stage divides by.
+  static TWILL_INLINE constexpr Inverses inverted(const Uniforms& uniforms) {
+    Inverses inverses;
+    invert(inverses, uniforms, Scaled{});
+    return inverses;
   }
 
   /// What earlier stages have left in shared memory is read there.
@@ -202,6 +208,12 @@ template <class P, RowMode M, int Stage> struct RowTile {
   }
 
 private:
+  template <int... I>
+  static TWILL_INLINE constexpr void invert(Inverses& inverses, const Uniforms& uniforms,
+                                            std::integer_sequence<int, I...>) {
+    ((slot<I>(inverses) = typename R::template Computed<I>{1} / slot<R::line(I).arguments[1]>(uniforms)), ...);
+  }
+
   template <int I> using Element = typename R::template Element<I>;
 
   /// Whether shared memory can hold an input, and whether an earlier stage has put it there.
@@ -243,12 +255,6 @@ private:
     if constexpr (is_shared<I>() && !is_later<I>())
       if (p.job.shared_elements > 0 && begin < place.length)
         store_vector(to, kept<I>(p, shared) + number * (V * static_cast<std::int64_t>(sizeof(Element<I>))));
-  }
-
-  template <int... I>
-  static TWILL_INLINE constexpr void invert(Inverses& inverses, const Uniforms& uniforms,
-                                            std::integer_sequence<int, I...>) {
-    ((slot<I>(inverses) = typename R::template Computed<I>{1} / slot<R::line(I).arguments[1]>(uniforms)), ...);
   }
 
   template <int... I, int... O>
