@@ -9,6 +9,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/cuda.cuh>
+#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/nccl_communicator.hpp>
 #include <twill/parallel/nccl_group.hpp>
@@ -89,7 +90,10 @@ struct NcclLibrary {
   [[nodiscard]] static int abort(Comm comm) { return ncclCommAbort(comm); }
 
   [[nodiscard]] static Mark mark(int device, Stream stream) { return {gpu::state_of(Cuda{device}), stream}; }
-  [[nodiscard]] static bool has_passed(const Mark& mark) { return mark.is_complete(); }
+  [[nodiscard]] static bool has_passed(const Mark& mark) {
+    const nvidia::RelaxedCapture relaxed{}; // marks are of work that runs, also while the thread records a step
+    return mark.is_complete();
+  }
   static void hold(int device, Stream stream, const Mark& mark) { mark.hold(stream, device); }
   [[nodiscard]] static bool is_capturing(Stream stream) {
     gpu::Capturing capturing = gpu::Capturing::no;

@@ -12,6 +12,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
+#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_options.hpp>
@@ -133,18 +134,6 @@ struct CublasDevice {
   std::mutex mutex{};
   cublasLtHandle_t handle = nullptr;
   PlanCache<gemm_key_words, CublasPlan> plans{1024};
-};
-
-/// Lets the calls of a scope allocate while the thread records a stream.
-class RelaxedCapture {
-public:
-  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
-private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 /// One for each device and process, never destroyed.

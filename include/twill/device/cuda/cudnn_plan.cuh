@@ -11,6 +11,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/plan_cache.hpp>
+#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_options.hpp>
@@ -180,6 +181,7 @@ public:
       }
     }
     if (handle_ == nullptr) {
+      const RelaxedCapture relaxed{};
       const gpu::Using<CudaRuntime> scope{queue.device()};
       if (const cudnnStatus_t status = cudnnCreate(&handle_); status != CUDNN_STATUS_SUCCESS)
         fail_cudnn(status, "cudnnCreate", join_text({"device ", queue.device()}));
@@ -257,6 +259,7 @@ template <class Build>
   const detail::Lease lease(state, queue);
   const auto plan = state.plans.find_or_make(key, [&]() -> std::shared_ptr<const Plan> {
     constexpr std::size_t most_timed = 8;
+    const RelaxedCapture relaxed{}; // engines may be compiled and loaded now
     const auto plans =
         plans_for(build(), properties_of(queue.device()), options, workspace.bytes, options.autotune ? most_timed : 1);
     if (plans.size() < 2) return plans.empty() ? nullptr : plans.front();
