@@ -32,6 +32,7 @@
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>

@@ -8,6 +8,7 @@
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
 
+#include <twill/compile/report.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
@@ -154,6 +155,20 @@ inline void steady_steps_ask_for_nothing() {
 }
 const Case steady_case{"a steady step allocates nothing, waits for nothing and is two launches",
                        &steady_steps_ask_for_nothing};
+
+inline void launches_are_planned() {
+  if (!HasEmulatedDriver<D>) return;
+  Model model{D{0}};
+  auto step = make_step(model);
+  step.capture = compile::Capture::never;
+  const Batch batch{32};
+  static_cast<void>(step(batch.x, batch.label));
+  const long before = runtime_calls<D>({"enqueue"});
+  static_cast<void>(step(batch.x, batch.label));
+  using Source = decltype(step)::source<decltype(batch.x), decltype(batch.label)>;
+  require_equal(runtime_calls<D>({"enqueue"}) - before, 1L + compile::plan<Source>().launches); // and the prologue
+}
+const Case planned_case{"a plain step starts the kernels of its plan, all updates in one", &launches_are_planned};
 
 inline void can_be_switched_off() {
   Model model{D{0}};

@@ -14,6 +14,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A launch is shared only by kernels of so few operands: a share of it is described on a thread's stack.
 inline constexpr int most_joined_operands = 16;
+/// A launch is shared by so many at most.
+inline constexpr std::size_t most_joined_launches = 256;
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
 
@@ -57,13 +59,12 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Marks the instructions that continue the launch of the one before them.
 constexpr void join_launches(Lowered& table) {
-  constexpr std::size_t most_members = 256;
   detail::LaunchUses uses{table.values.size()};
   std::size_t first = 0; // of the launch under way
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     Instruction& instruction = table.instructions[i];
     instruction.continues =
-        i > 0 && instruction.kernel == table.instructions[first].kernel && i - first < most_members &&
+        i > 0 && instruction.kernel == table.instructions[first].kernel && i - first < most_joined_launches &&
         table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::elementwise &&
         instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
     if (!instruction.continues) {

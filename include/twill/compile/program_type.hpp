@@ -38,10 +38,18 @@ template <Problem P, class LeftValue, class RightValue, class AtLine> struct ref
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// A function that runs one kernel over bound operands, on a team of this type.
+/// A function that runs one kernel over bound operands, on a host device's team.
+using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::Operand*);
+
+/// The same for a team that starts kernels by name, where several launches can be one kernel.
+template <class TeamType> struct StartedKernel {
+  void (*run)(const TeamType&, const kernel::Grid&, const kernel::Operand*) = nullptr;
+  void (*run_joined)(const TeamType&, const kernel::JoinedLaunch*, std::size_t) = nullptr; ///< where a table has such
+};
+
+/// What runs one kernel on a team of this type.
 template <class TeamType>
-using KernelFunctionOn = void (*)(const TeamType&, const kernel::Grid&, const kernel::Operand*);
-using KernelFunction = KernelFunctionOn<Team>;
+using KernelFunctionOn = std::conditional_t<std::is_same_v<TeamType, Team>, KernelFunction, StartedKernel<TeamType>>;
 
 /// A source is a tag type whose `trace()` gives a finished `graph::Graph`.
 template <class S>
@@ -93,17 +101,37 @@ void run_program(const TeamType& team, const kernel::Grid& grid, const kernel::O
   run(kernel::Program<Lines...>{}, team, grid, operands);
 }
 
-template <class S, class TeamType, std::size_t First, std::size_t... I>
+template <class TeamType, class... Lines>
+void run_joined_program(const TeamType& team, const kernel::JoinedLaunch* launches, std::size_t count) {
+  run_joined(kernel::Program<Lines...>{}, team, launches, count);
+}
+
+/// Whether a launch of the table holds several instructions of kernel K.
+template <class S, std::size_t K> constexpr bool is_joined() {
+  for (std::size_t i = 0; i < S::sizes.instructions; ++i)
+    if (S::table.instructions[i].continues && S::table.instructions[i].kernel == static_cast<int>(K)) return true;
+  return false;
+}
+
+template <class S, class TeamType, std::size_t K, std::size_t First, std::size_t... I>
 constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>) {
-  return &run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>;
+  if constexpr (std::is_same_v<TeamType, Team>)
+    return &run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>;
+  else if constexpr (is_joined<S, K>())
+    return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>,
+            &run_joined_program<TeamType, typename decltype(line_type<S, First + I>())::type...>};
+  else
+    return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>, nullptr};
 }
 
 template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<TeamType> kernel_function() {
   constexpr KernelInfo info = S::table.kernels[K];
-  if constexpr (info.kind == KernelKind::operation)
+  if constexpr (info.kind == KernelKind::operation && std::is_same_v<TeamType, Team>)
     return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
+  else if constexpr (info.kind == KernelKind::operation)
+    return {&KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>, nullptr};
   else
-    return program_function<S, TeamType, static_cast<std::size_t>(info.first_line)>(
+    return program_function<S, TeamType, K, static_cast<std::size_t>(info.first_line)>(
         std::make_index_sequence<static_cast<std::size_t>(info.line_count)>{});
 }
 

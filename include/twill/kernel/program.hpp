@@ -60,4 +60,10 @@ struct Operand {
 /// The iteration space. The last dimension is the row.
 using Grid = Dims;
 
+/// One of several launches of a program that share a kernel.
+struct JoinedLaunch {
+  const Grid* grid = nullptr;
+  const Operand* operands = nullptr;
+};
+
 } // namespace twill::inline v0::kernel

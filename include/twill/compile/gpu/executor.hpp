@@ -12,9 +12,11 @@
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/memory/gpu/capture.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,12 +26,22 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Gives a queue everything once, in order.
+/// Gives a queue everything once, in order. Instructions that share a launch are one kernel.
 template <gpu::Runtime R>
 void run_instructions(const gpu::Queue<R>& queue, const Binding& binding,
-                      std::span<const KernelFunctionOn<gpu::Queue<R>>> kernels) {
-  for (const BoundInstruction& instruction : binding.instructions)
-    kernels[instruction.kernel](queue, instruction.grid, binding.operands.data() + instruction.first_operand);
+                      std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
+  const BoundInstruction* const end = binding.instructions.end();
+  for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members) {
+    const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
+    const kernel::Operand* const operands = binding.operands.data();
+    if (launch->members == 1) {
+      started.run(queue, launch->grid, operands + launch->first_operand);
+      continue;
+    }
+    std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
+    for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
+    started.run_joined(queue, joined.data(), launch->members);
+  }
 }
 
 template <ComputeDevice D>

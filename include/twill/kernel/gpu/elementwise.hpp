@@ -41,9 +41,14 @@ template <class P> struct Elementwise {
   static constexpr int chunks = chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes));
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
+    run_block(block, parameters, static_cast<std::uint32_t>(block.block()));
+  }
+
+  /// The work of a launch's block `number`, which may be another block of a larger grid.
+  template <class Block>
+  static constexpr void run_block(const Block& block, const Own& parameters, std::uint32_t number) {
     block.each([&](int thread) {
-      const auto first =
-          static_cast<std::uint32_t>(block.block()) * static_cast<std::uint32_t>(block.threads() * chunks);
+      const std::uint32_t first = number * static_cast<std::uint32_t>(block.threads() * chunks);
       run(parameters, first + static_cast<std::uint32_t>(thread), static_cast<std::uint32_t>(block.threads()),
           All<chunks>{});
     });
