@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace twill::inline v0 {
@@ -66,7 +67,8 @@ struct ExpressionPlan {
   static constexpr int most_operands = 48; ///< described; those of further kernels still count
   int kernels = 0;
   int products = 0;               ///< of the kernels: matrix products
-  int vector_width = 0;           ///< elements that the last kernel computes together
+  int vector_width = 0;           ///< elements that the last kernel computes together; on a GPU, `thread_width`
+  int thread_width = 0;           ///< the elements that a thread of a GPU would compute together
   std::int64_t bytes_read = 0;    ///< from memory, each element once for each kernel; `unknown_bytes`
   std::int64_t bytes_written = 0; ///< temporaries included
   int operand_count = 0;
@@ -89,6 +91,12 @@ struct ExpressionPlan {
 } // namespace twill::inline v0
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
+
+/// Whether an expression's kernels are a GPU's.
+template <class E>
+concept on_gpu = requires {
+  typename std::remove_cvref_t<E>::device_type::Runtime;
+};
 
 [[nodiscard]] constexpr std::int64_t bytes_of(std::int64_t elements, DType type) {
   return elements == dyn ? unknown_bytes : elements * static_cast<std::int64_t>(size_of(type));
@@ -129,6 +137,7 @@ constexpr void add_kernel(ExpressionPlan& plan, std::int64_t result_elements, Pa
     plan.add(operand);
   }
   plan.vector_width = kernel::vector_bytes / loops.element_bytes;
+  plan.thread_width = kernel::chunk_elements(kernel::summary_of<Program>.lines.data(), code.count);
   ++plan.kernels;
 }
 
@@ -231,6 +240,7 @@ template <LazyValue E> [[nodiscard]] consteval ExpressionPlan plan() {
   static_assert(!expr::has_products<E>, "twill: how a product is computed is known at run time; ask plan(expression)");
   ExpressionPlan result{};
   expr::add_launches<E, E::dtype>(result);
+  if constexpr (expr::on_gpu<E>) result.vector_width = result.thread_width;
   return result;
 }
 

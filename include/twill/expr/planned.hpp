@@ -111,6 +111,7 @@ template <class Rule, class... A> [[nodiscard]] auto on_meta(const Product<Rule,
       plan.add(operand);
     }
     plan.vector_width = launch.lanes;
+    plan.thread_width = launch.chunk;
     plan.products += launch.is_product ? 1 : 0;
     ++plan.kernels;
   }
@@ -132,7 +133,9 @@ template <LazyValue E> [[nodiscard]] ExpressionPlan plan(E&& expression) {
     const kernel::LaunchListener listener{launches};
     static_cast<void>(expr::evaluate_as<S>(elsewhere));
   }
-  return expr::plan_of_launches(launches);
+  ExpressionPlan result = expr::plan_of_launches(launches);
+  if constexpr (expr::on_gpu<E>) result.vector_width = result.thread_width;
+  return result;
 }
 
 /// A plan as a table: one line for the whole, one for each operand.

@@ -36,7 +36,8 @@ struct OperandRecord {
 struct LaunchRecord {
   KernelShape shape = KernelShape::elementwise;
   bool is_product = false; ///< a matrix product, and what follows its rows
-  int lanes = 0;           ///< elements that are computed together
+  int lanes = 0;           ///< elements that a host computes together
+  int chunk = 0;           ///< elements that a thread of a GPU computes together
   int steps = 0;
   Dims grid{};
   List<OperandRecord> operands{};
@@ -67,6 +68,7 @@ template <class... Lines> TWILL_COLD void record_launch(Program<Lines...>, const
   LaunchRecord record{};
   record.shape = summary_of<P>.shape;
   record.lanes = vector_bytes / plan_of<P>.element_bytes;
+  record.chunk = chunk_elements(summary_of<P>.lines.data(), static_cast<int>(summary_of<P>.lines.size()));
   record.steps = summary_of<P>.steps;
   record.grid = grid;
   for (std::size_t i = 0; i < summary_of<P>.lines.size(); ++i) {
@@ -94,7 +96,10 @@ template <class T> TWILL_COLD void record_products(const ProductStack<T>& stack,
       if (strides[static_cast<std::size_t>(axis)] != 0) count *= stack.batch[axis];
     return count;
   };
-  LaunchRecord record{.is_product = true, .lanes = vector_bytes / static_cast<int>(sizeof(compute_t<T>)), .steps = 1};
+  LaunchRecord record{.is_product = true,
+                      .lanes = vector_bytes / static_cast<int>(sizeof(compute_t<T>)),
+                      .chunk = 16 / static_cast<int>(sizeof(T)),
+                      .steps = 1};
   const auto add = [&](DType dtype, LineKind kind, const void* data, std::int64_t elements) {
     OperandRecord operand{.dtype = dtype, .kind = kind, .data = data};
     operand.elements = elements;

@@ -175,4 +175,18 @@ inline constexpr auto summary_of = [] {
   return summary;
 }();
 
+/// The elements that a thread of a GPU computes together: 16 bytes of the largest type in memory, at least 2, at most 8. The
+/// sums of columns, which are stored once, do not count.
+[[nodiscard]] constexpr int chunk_elements(const Line* lines, int count) {
+  int largest = 0;
+  for (int i = 0; i < count; ++i) {
+    const LineKind kind = lines[i].kind;
+    const int bytes = static_cast<int>(size_of(lines[i].type));
+    const bool is_sum = kind == LineKind::output && lines[i].column;
+    if ((kind == LineKind::input || kind == LineKind::gather || kind == LineKind::output) && !is_sum && bytes > largest)
+      largest = bytes;
+  }
+  return largest == 8 ? 2 : largest == 2 ? 8 : 4;
+}
+
 } // namespace twill::inline v0::kernel

@@ -30,20 +30,6 @@ template <int Count> using All = std::make_integer_sequence<int, Count>;
 
 namespace detail {
 
-/// The elements of 16 bytes of the largest type in memory; chunks are as long, at least 2, at most 8. The sums of columns,
-/// which are stored once, do not count.
-[[nodiscard]] constexpr int lanes_of(const Line* lines, int count) {
-  int largest = 0;
-  for (int i = 0; i < count; ++i) {
-    const LineKind kind = lines[i].kind;
-    const int bytes = static_cast<int>(size_of(lines[i].type));
-    const bool is_sum = kind == LineKind::output && lines[i].column;
-    if ((kind == LineKind::input || kind == LineKind::gather || kind == LineKind::output) && !is_sum && bytes > largest)
-      largest = bytes;
-  }
-  return largest == 8 ? 2 : largest == 2 ? 8 : 4;
-}
-
 template <int Count> struct Listed {
   std::array<int, static_cast<std::size_t>(Count)> numbers{};
   int count = 0;
@@ -109,7 +95,7 @@ template <class P> struct Lines {
   static constexpr int count = static_cast<int>(summary_of<P>.lines.size());
   static constexpr int operands = summary_of<P>.operands;
   /// Elements of a chunk.
-  static constexpr int lanes = detail::lanes_of(summary_of<P>.lines.data(), count);
+  static constexpr int lanes = chunk_elements(summary_of<P>.lines.data(), count);
 
   [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
   /// How a line's elements lie in memory.
