@@ -13,6 +13,7 @@
 #include <twill/tensor.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>
 
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -62,5 +63,23 @@ void absent_gpus_are_told() {
   require_throws<DeviceError>([] { DeviceGuard guard{D{0}}; }, "set_device: " + none);
 }
 const Case told{"a program without a GPU is told so when it asks for one", &absent_gpus_are_told, Needs::nothing};
+
+/// For functions of all kinds of devices the names of CUDA's are known once <twill/cuda.cuh> is included.
+void cuda_devices_are_named() {
+  if (D::kind != "cuda") return;
+  bool is_met = false;
+  const auto meet = [&](const auto& device) { is_met = std::same_as<decltype(device), const D&>; };
+  if (D::count() > 0) {
+    with_device("cuda", meet);
+    require(is_met);
+  } else {
+    require_throws<DeviceError>([&] { with_device("cuda:0", meet); },
+                                "with_device: there is no cuda:0; this process has no cuda devices");
+  }
+  with_device("meta", meet);
+  require(!is_met);
+  require_throws<DeviceError>([&] { with_device("tpu", meet); }, "the kinds are \"cpu\", \"cuda\", \"meta\"");
+}
+const Case named{"CUDA devices are known by name where CUDA is", &cuda_devices_are_named, Needs::nothing};
 
 } // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables of bytes on a GPU, from statements as a user writes them (the host's are in tests/train/memory_table.test.cpp),
-// and the peak of a step, which `Meta` tells before it runs. [MEM-3, MEM-8]
+// and the peak of a step, which `Meta` tells before it runs. [MEM-3, MEM-4, MEM-8]
 
 #include <tests/support/suite.hpp>
 
@@ -99,5 +99,26 @@ void layers() {
   require(bytes == std::array<std::int64_t, 6>{512, 1024, 512, 1024, 1024, 0});
 }
 const Case rounded{"a layer on a GPU takes its weights, rounded up to 512 bytes", &layers};
+
+void losses_keep_nothing() {
+  const TestedDevice device{0};
+  nn::Network<Line<1, nn::Bias::yes>, TestedDevice> model{device};
+  train::Optimiser optimiser{model, optim::Sgd{}};
+  const auto x = full<float, Shape<dyn, 1>>(Dims(1024, 1), 0.5F, device);
+  const auto before = memory_allocated(device);
+  float total = 0;
+  for (int iteration = 0; iteration < 4; ++iteration) {
+    {
+      const auto y = model.forward(x);
+      const auto loss = mean(y);
+      loss.backward();
+      optimiser.step();
+      total += loss.item();
+    }
+    require_equal(memory_allocated(device), before + 2 * 512); // the gradients of weight and bias
+  }
+  require(total == total);
+}
+const Case losses{"adding up losses on a GPU keeps no graph", &losses_keep_nothing};
 
 } // namespace

@@ -155,26 +155,33 @@ private:
     if (bytes > largest_request) refuse(bytes);
     const std::size_t rounded = Sizes::round(bytes);
     const bool small = Sizes::is_small(rounded);
+    [[maybe_unused]] bool has_other_users = several_streams; // of its memory, or it comes from their arena
     lock_.lock();
     Block* block = take_cached(arena, small, rounded);
     if (block != nullptr) [[likely]] {
       start(*block, rounded, bytes);
+      if constexpr (several_streams) has_other_users = block->stream_use != nullptr || block->home != &arena;
       lock_.unlock();
     } else {
       lock_.unlock();
       block = allocate_slowly(arena, bytes, rounded, small);
     }
     if constexpr (several_streams) {
-      try {
-        arenas_.join(*block, arena, lock_);
-      } catch (...) {
-        release(block);
-        throw;
-      }
+      if (has_other_users) join(*block, arena);
     }
     if (tracking_.listening())
       tracking_.tell({MemoryEventKind::allocate, block->sequence, block->address, rounded, bytes, block->place});
     return block;
+  }
+
+  /// The stream waits for whoever used the block before; when that cannot be arranged it is released again.
+  TWILL_COLD void join(Block& block, ArenaType& arena) requires several_streams {
+    try {
+      arenas_.join(block, arena, lock_);
+    } catch (...) {
+      release(&block);
+      throw;
+    }
   }
 
   /// Under the lock: a free block, or null when there is none, or no record for cutting it.
