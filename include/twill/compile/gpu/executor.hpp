@@ -141,6 +141,7 @@ private:
       arena_.emplace(device_, bytes);
     }
     launch(device_, [&](const Queue& queue) {
+      numbers_.note_stream(queue.stream());
       if (objects.empty())
         run_captured(queue, bound, arguments);
       else

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the run-time numbers of one executor lie on a GPU. Blocks are cut from slabs that the process keeps and stand in no
-// pool's books, like the working memory of a stream: a step has as many bytes as its plan says. A block that is used again
-// comes after everything that its last owner gave to the device. Read next: compile/gpu/executor.hpp.
+// pool's books, like the working memory of a stream: a step has as many bytes as its plan says. A block is used again on the
+// stream of its last owner only, whose order keeps the two apart; so the driver need not be asked, not even when a process
+// ends. Read next: compile/gpu/executor.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/stream.hpp>
 
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,14 +26,15 @@ public:
   struct Spare {
     std::uint64_t* numbers = nullptr;
     std::size_t count = 0;
-    gpu::Event<R> last_use{};
+    std::optional<typename R::Stream> stream{}; ///< on which it was used
   };
 
-  /// A block of at least `count` numbers, free once its event has passed. throws: GpuError
-  [[nodiscard]] Spare take(int device, std::size_t count) {
+  /// A block of at least `count` numbers for work on a stream. throws: GpuError
+  [[nodiscard]] Spare take(int device, std::size_t count, typename R::Stream stream) {
     const std::lock_guard lock{mutex_};
     for (std::size_t i = spare_.size(); i-- > 0;) {
       if (spare_[i].count < count || (spare_[i].count > usual_count && count <= usual_count)) continue;
+      if (spare_[i].stream && !(*spare_[i].stream == stream)) continue;
       std::swap(spare_[i], spare_.back());
       Spare block = std::move(spare_.back());
       spare_.pop_back();
@@ -44,13 +46,17 @@ public:
     void* memory = nullptr;
     const gpu::Using<R> scope{device};
     gpu::check<R>(R::allocate(&memory, blocks * each * sizeof(std::uint64_t)), "allocate", device);
-    for (std::size_t i = blocks; i-- > 1;) spare_.push_back({static_cast<std::uint64_t*>(memory) + i * each, each, {}});
-    return {static_cast<std::uint64_t*>(memory), each, {}};
+    for (std::size_t i = blocks; i-- > 1;)
+      spare_.push_back({static_cast<std::uint64_t*>(memory) + i * each, each, std::nullopt});
+    return {static_cast<std::uint64_t*>(memory), each, std::nullopt};
   }
 
-  void give_back(Spare block) {
+  void give_back(Spare block) noexcept {
     const std::lock_guard lock{mutex_};
-    spare_.push_back(std::move(block));
+    try {
+      spare_.push_back(std::move(block));
+    } catch (...) { // without room on the host the block is lost
+    }
   }
 
   [[nodiscard]] static NumberSlabs& of(int device) {
@@ -79,19 +85,18 @@ public:
   /// throws: GpuError when there is no memory for it
   NumbersBlock(const D& device, std::size_t count) : device_{device} {
     if (count == 0) return;
-    block_ = Slabs::of(device.index).take(device.index, count);
-    wait(device, block_.last_use);
+    const auto stream = current_queue(device).stream();
+    block_ = Slabs::of(device.index).take(device.index, count, stream);
+    block_.stream = stream;
   }
   NumbersBlock(const NumbersBlock&) = delete;
   NumbersBlock& operator=(const NumbersBlock&) = delete;
   ~NumbersBlock() {
-    if (block_.numbers == nullptr) return;
-    try {
-      block_.last_use = record(device_);
-      Slabs::of(device_.index).give_back(std::move(block_));
-    } catch (...) { // a device that failed gets nothing back
-    }
+    if (block_.numbers != nullptr) Slabs::of(device_.index).give_back(std::move(block_));
   }
+
+  /// Says on which stream the numbers are used from now on.
+  void note_stream(typename R::Stream stream) { block_.stream = stream; }
 
   [[nodiscard]] std::uint64_t* data() const { return block_.numbers; }
 
