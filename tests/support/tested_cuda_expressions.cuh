@@ -1,0 +1,10 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What suites of tests/gpu that need tensors and expressions, but no models, run on when nvcc compiles them.
+
+#include <twill/expr.cuh>
+
+namespace twill::test {
+using TestedDevice = Cuda;
+} // namespace twill::test
