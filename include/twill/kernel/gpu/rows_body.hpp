@@ -154,9 +154,6 @@ private:
       pass<Stage>(thread, sums[thread], Lines{});
     });
     reduce<Stage>(sums, Lines{});
-    if constexpr (M == RowMode::again) {
-      if (is_chunked()) combine_chunks<Stage>(Lines{});
-    }
   }
 
   /// The stage over all that the thread has of the row.
@@ -200,15 +197,32 @@ private:
            ((set & 1) * R::traits.reductions + number) * detail::exchange_slots;
   }
 
+  /// What a stage has summed becomes what the row shares. Of a row in chunks, that is a partial result at first; the last
+  /// block combines them in the same way, by the same code.
   template <int Stage, int... I>
   TWILL_INLINE constexpr void reduce(const Local<typename R::template Sums<Stage>>& sums,
                                      std::integer_sequence<int, I...> lines) {
+    constexpr bool is_end = Stage == R::stages - 1;
     if constexpr (sizeof...(I) > 0) {
       FoundOf<std::integer_sequence<int, I...>> found;
       block_.each([&](int thread) {
         ((slot<I>(found)[thread] = RowTile<P, M, Stage>::template folded<I>(sums[thread])), ...);
       });
-      share(found, Stage, lines);
+      TWILL_NO_UNROLL
+      for (int set = Stage; set < Stage + 2; ++set) {
+        share(found, set, lines);
+        if (!is_chunked()) return;
+        if (set > Stage) break;
+        publish(lines);
+        if (is_done_) return;
+        block_.each([&](int thread) { (gather<I>(slot<I>(found)[thread], thread, ordinal(I, lines)), ...); });
+      }
+      block_.each([&](int thread) {
+        if (thread == 0) ((*result<I>() = slot<I>(uniforms_[thread])), ...);
+      });
+      is_done_ = !is_end;
+    } else if constexpr (is_end) {
+      if (is_chunked()) publish(lines);
     }
   }
 
@@ -243,25 +257,12 @@ private:
     });
   }
 
-  /// The last block of a row combines what all chunks have found.
-  template <int Stage, int... I> TWILL_INLINE constexpr void combine_chunks(std::integer_sequence<int, I...> lines) {
-    is_done_ = true;
-    constexpr bool is_end = Stage == R::stages - 1;
-    if constexpr (sizeof...(I) > 0 || is_end) {
-      block_.each([&](int thread) {
-        if (thread == 0) ((*partial<I>(ordinal(I, lines), chunk_) = slot<I>(uniforms_[thread])), ...);
-      });
-      if (!block_.is_last(p_.job.counters + row_, p_.job.chunks.value)) return;
-      is_done_ = !is_end;
-      if constexpr (sizeof...(I) > 0) {
-        FoundOf<std::integer_sequence<int, I...>> found;
-        block_.each([&](int thread) { (gather<I>(slot<I>(found)[thread], thread, ordinal(I, lines)), ...); });
-        share(found, Stage + 1, lines);
-        block_.each([&](int thread) {
-          if (thread == 0) ((*result<I>() = slot<I>(uniforms_[thread])), ...);
-        });
-      }
-    }
+  /// Leaves a chunk's partial results; all but the last block of a row are done then.
+  template <int... I> TWILL_INLINE constexpr void publish(std::integer_sequence<int, I...> lines) {
+    block_.each([&](int thread) {
+      if (thread == 0) ((*partial<I>(ordinal(I, lines), chunk_) = slot<I>(uniforms_[thread])), ...);
+    });
+    is_done_ = !block_.is_last(p_.job.counters + row_, p_.job.chunks.value);
   }
   template <int I, class C> TWILL_INLINE constexpr void gather(C& sum, int thread, int number) const {
     sum = identity<R::line(I).reduction, C>();
