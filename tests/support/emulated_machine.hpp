@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -217,6 +218,7 @@ public:
   std::size_t live_streams = 0;
   std::size_t live_events = 0;
   std::size_t live_graphs = 0;
+  std::set<GraphData*> graphs{}; ///< those that nobody has destroyed, if only because the process ends
 
   /// The n-th call of that name from now on fails, n from 1.
   struct Fault {

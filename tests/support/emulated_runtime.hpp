@@ -298,6 +298,7 @@ struct EmulatedRuntime {
     if (capture->invalidated) return emulation::error::capture_invalidated;
     if (unjoined) return emulation::error::capture_unjoined;
     graph->data = new emulation::GraphData{stream.data->device, capture->work};
+    call.machine.graphs.insert(graph->data);
     ++call.machine.live_graphs;
     return 0;
   }
@@ -322,6 +323,7 @@ struct EmulatedRuntime {
   }
   [[nodiscard]] static Status destroy_graph(Graph graph) {
     const std::lock_guard lock{Machine::get().mutex};
+    Machine::get().graphs.erase(graph.data);
     delete graph.data; // work that runs keeps its own share
     --Machine::get().live_graphs;
     return 0;

@@ -18,12 +18,11 @@ public:
   Event() = default;
 
   /// Marks the work given to a stream so far. throws: GpuError
-  Event(DeviceState<R>& state, typename R::Stream stream) : state_{&state}, record_{state.take_event()} {
+  Event(DeviceState<R>& state, typename R::Stream stream) : Event{} { // whatever fails, the destructor runs
     const Using<R> scope{state.index()};
-    if (const Status status = R::record_event(record_->event, stream); status != 0) {
-      drop();
-      fail<R>(status, "record_event", state.index());
-    }
+    state_ = &state;
+    record_ = state.take_event();
+    check<R>(R::record_event(record_->event, stream), "record_event", state.index());
   }
 
   Event(const Event& other) noexcept : state_{other.state_}, record_{other.record_} {
