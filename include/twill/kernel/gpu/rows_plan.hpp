@@ -57,9 +57,11 @@ inline constexpr int row_elements = 16; ///< of a thread at once: four loads of 
 /// which compilers have got wrong.
 constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count, RowTraits& traits) {
   int widest = 0, narrowest = 8, registers = 0;
+  bool draws = false;
   for (int i = 0; i < count; ++i) {
     const Line& line = lines[i];
     if (line.uniform) continue;
+    draws = draws || (line.kind == LineKind::step && line.primitive == Primitive::random_uniform);
     if (rows[i].kept) registers += computed_bytes(line.type) <= 4 ? 1 : 2;
     if (line.kind != LineKind::input && line.kind != LineKind::gather && line.kind != LineKind::output) continue;
     const int bytes = static_cast<int>(size_of(line.type));
@@ -74,7 +76,7 @@ constexpr void choose_vectors(const Line* lines, const RowLine* rows, int count,
   const int kept = registers * traits.vectors * traits.vector;
   traits.pass_vectors = traits.stages == 1 || traits.vectors == 1 ? traits.vectors : traits.vectors / 2;
   traits.pass_threads = kept <= 88 ? 512 : 256;
-  traits.most_threads = kept <= 32 ? 1024 : kept <= 88 ? 512 : 256;
+  traits.most_threads = kept <= 32 && !draws ? 1024 : kept <= 88 ? 512 : 256;
 }
 
 } // namespace detail

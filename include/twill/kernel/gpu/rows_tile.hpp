@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/kernel/apply.hpp>
+#include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/rows_place.hpp>
 #include <twill/kernel/gpu/rows_plan.hpp>
 #include <twill/kernel/program.hpp>
@@ -101,6 +102,8 @@ template <class P> struct RowUniforms {
       value = static_cast<C>(element_of_bits<T>(place.operands[own.operand].number));
     } else if constexpr (own.kind == LineKind::cast) {
       value = static_cast<C>(static_cast<T>(kernel::convert<C>(slot<a0>(values))));
+    } else if constexpr (own.primitive == Primitive::random_uniform) {
+      value = DrawnBlock{}.uniform(slot<a0>(values), slot<a1>(values), slot<a2>(values), slot<a3>(values));
     } else if constexpr (own.arity == 1) {
       value = kernel::apply<own.primitive>(slot<a0>(values));
     } else if constexpr (own.arity == 2) {
@@ -262,10 +265,11 @@ private:
                                              const Uniforms& uniforms, const Inverses& inverses, Sums& sums,
                                              std::integer_sequence<int, I...>, std::integer_sequence<int, O...>) {
     Outputs outputs{};
+    DrawnBlock drawn; // four neighbours share one
     TWILL_UNROLL
     for (int lane = 0; lane < V; ++lane) {
       Values values;
-      (evaluate<I>(place, begin, k, lane, values, tile, uniforms, inverses, sums, outputs), ...);
+      (evaluate<I>(place, begin, k, lane, values, tile, uniforms, inverses, sums, outputs, drawn), ...);
     }
     (store_part(slot<O>(outputs), place.operands[R::line(O).operand], begin, place.length), ...);
   }
@@ -285,7 +289,7 @@ private:
   template <int I>
   static TWILL_INLINE constexpr void evaluate(const Place& place, std::int32_t begin, int k, int lane, Values& values,
                                               Tile& tile, const Uniforms& uniforms, const Inverses& inverses,
-                                              Sums& sums, Outputs& outputs) {
+                                              Sums& sums, Outputs& outputs, [[maybe_unused]] DrawnBlock& drawn) {
     constexpr Line own = R::line(I);
     constexpr int a0 = own.arguments[0], a1 = own.arguments[1], a2 = own.arguments[2], a3 = own.arguments[3];
     using T = typename R::template Element<I>;
@@ -317,6 +321,10 @@ private:
         value = static_cast<C>(static_cast<T>(kernel::convert<C>(argument<a0>(k, lane, values, tile, uniforms))));
       else if constexpr (R::plan(I).reciprocal)
         value = argument<a0>(k, lane, values, tile, uniforms) * slot<I>(inverses);
+      else if constexpr (own.primitive == Primitive::random_uniform)
+        value =
+            drawn.uniform(argument<a0>(k, lane, values, tile, uniforms), argument<a1>(k, lane, values, tile, uniforms),
+                          argument<a2>(k, lane, values, tile, uniforms), argument<a3>(k, lane, values, tile, uniforms));
       else if constexpr (own.arity == 1)
         value = kernel::apply<own.primitive>(argument<a0>(k, lane, values, tile, uniforms));
       else if constexpr (own.arity == 2)
