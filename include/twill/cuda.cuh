@@ -1,7 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything for hosts and CUDA, for files that nvcc compiles.
+// Everything for hosts and CUDA, for files that nvcc compiles. CUDA's own headers have `half`, `all` and `any` outside of all
+// namespaces: behind `using namespace twill`, write `twill::half` and `twill::all`. Link twill::cuda. Libraries that not
+// every program needs stand beside it: <twill/device/cuda/cudnn.cuh>, <twill/parallel/nccl.cuh>, <twill/algorithms.cuh>.
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>

@@ -5,6 +5,7 @@
 // and the peak of a step, which `Meta` tells before it runs. [MEM-3, MEM-4, MEM-8]
 
 #include <tests/support/suite.hpp>
+#include <tests/train/byte_table.hpp>
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
@@ -13,6 +14,7 @@
 #include <twill/tensor/create.hpp>
 #include <twill/train/optimiser.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -22,48 +24,31 @@ namespace {
 using namespace twill;
 using namespace twill::test;
 
-template <int Inputs, nn::Bias HasBias> struct Line {
-  static constexpr auto forward(Input<Dim<"batch">, Inputs> x) { return nn::linear(x, 1, "line", HasBias); }
-};
+/// The bytes of the table, and the peak behind them.
+using BytesAndPeak = std::array<std::int64_t, 8>;
 
-using Bytes = std::array<std::int64_t, 8>;
-
-void require_bytes(const Bytes& left, const Bytes& right,
+void require_bytes(const BytesAndPeak& left, const BytesAndPeak& right,
                    const std::source_location& where = std::source_location::current()) {
   for (std::size_t i = 0; i < left.size(); ++i) require_equal(left[i], right[i], where);
 }
 
-/// Start, model, input, output, loss, backward, step; and the peak.
-template <int Inputs, nn::Bias HasBias, class D, class R> Bytes bytes_of_training(D device, std::int64_t rows, R rule) {
-  Bytes bytes{};
+template <int Inputs, nn::Bias HasBias, class D, class R>
+BytesAndPeak bytes_and_peak(D device, std::int64_t rows, R rule) {
   (void)empty_cache(device);
   reset_peak_memory_stats(device);
-  bytes[0] = memory_allocated(device);
-  {
-    nn::Network<Line<Inputs, HasBias>, D> model{device};
-    train::Optimiser optimiser{model, rule};
-    bytes[1] = memory_allocated(device);
-    const auto x = full<float, Shape<dyn, Inputs>>(Dims(rows, Inputs), 0.5F, device);
-    bytes[2] = memory_allocated(device);
-    const auto y = model.forward(x);
-    bytes[3] = memory_allocated(device);
-    const auto loss = mean(y);
-    bytes[4] = memory_allocated(device);
-    loss.backward();
-    bytes[5] = memory_allocated(device);
-    optimiser.step();
-    bytes[6] = memory_allocated(device);
-    synchronize(device);
-  }
-  bytes[7] = max_memory_allocated(device);
-  return bytes;
+  const Bytes bytes = bytes_of_training<Inputs, HasBias>(device, rows, rule);
+  synchronize(device);
+  BytesAndPeak all{};
+  std::copy(bytes.begin(), bytes.end(), all.begin());
+  all.back() = max_memory_allocated(device);
+  return all;
 }
 
-template <int Inputs, nn::Bias HasBias, class R> void require_table(std::int64_t rows, R rule, Bytes expected) {
-  const Bytes here = bytes_of_training<Inputs, HasBias>(TestedDevice{0}, rows, rule);
+template <int Inputs, nn::Bias HasBias, class R> void require_table(std::int64_t rows, R rule, BytesAndPeak expected) {
+  const BytesAndPeak here = bytes_and_peak<Inputs, HasBias>(TestedDevice{0}, rows, rule);
   expected[7] = here[7]; // the table does not tell the peak; `Meta` does
   require_bytes(here, expected);
-  require_bytes(bytes_of_training<Inputs, HasBias>(Meta{1}, rows, rule), here);
+  require_bytes(bytes_and_peak<Inputs, HasBias>(Meta{1}, rows, rule), here);
   require_equal(memory_allocated(TestedDevice{0}), std::int64_t{0});
 }
 
@@ -73,31 +58,7 @@ const Case no_bias{"training without a bias takes the bytes of the table on a GP
 void with_bias() { require_table<1, nn::Bias::yes>(1024, optim::Sgd{}, {0, 1024, 5120, 9216, 9728, 10752, 10752}); }
 const Case bias{"training with a bias takes the bytes of the table on a GPU", &with_bias};
 
-void layers() {
-  using nn::Bias;
-  const TestedDevice device{0};
-  std::array<std::int64_t, 6> bytes{};
-  {
-    nn::Network<Line<1, Bias::no>, TestedDevice> model{device};
-    bytes[0] = memory_allocated(device);
-    nn::Network<Line<1, Bias::no>, TestedDevice> another{device};
-    bytes[1] = memory_allocated(device);
-  }
-  {
-    nn::Network<Line<128, Bias::no>, TestedDevice> model{device};
-    bytes[2] = memory_allocated(device);
-  }
-  {
-    nn::Network<Line<129, Bias::no>, TestedDevice> model{device};
-    bytes[3] = memory_allocated(device);
-  }
-  {
-    nn::Network<Line<1, Bias::yes>, TestedDevice> model{device};
-    bytes[4] = memory_allocated(device);
-  }
-  bytes[5] = memory_allocated(device);
-  require(bytes == std::array<std::int64_t, 6>{512, 1024, 512, 1024, 1024, 0});
-}
+void layers() { require(bytes_of_layers(TestedDevice{0}) == expected_bytes_of_layers); }
 const Case rounded{"a layer on a GPU takes its weights, rounded up to 512 bytes", &layers};
 
 void losses_keep_nothing() {
