@@ -106,7 +106,7 @@ private:
 
   constexpr int kernel_of_operation(const Node& node) {
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
-      if (out_.kernels[k].kind == KernelKind::operation && out_.operations[k] == node.operation &&
+      if (out_.kernels[k].kind == KernelKind::operation && graph::is_same(*out_.operations[k], *node.operation) &&
           out_.kernels[k].dtype == node.dtype)
         return static_cast<int>(k);
     KernelInfo fresh{};

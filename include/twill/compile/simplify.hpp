@@ -49,7 +49,8 @@ constexpr List<char> needed_nodes(const Graph& graph) {
 [[nodiscard]] constexpr bool equal(const Node& a, const Node& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
          a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
-         a.operation == b.operation && a.shape == b.shape && a.permutation == b.permutation;
+         (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) && a.shape == b.shape &&
+         a.permutation == b.permutation;
 }
 
 /// Nodes found so far, by hash.

@@ -58,6 +58,10 @@ struct Operation {
   CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
 };
 
+/// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables
+/// at compile time.
+[[nodiscard]] constexpr bool is_same(const Operation& a, const Operation& b) { return a.name == b.name && &a == &b; }
+
 struct Node {
   Kind kind = Kind::constant;
   DType dtype = DType::float32;
