@@ -78,6 +78,8 @@ const Case guards{"a guard makes a GPU current, for the driver, too, and restore
 
 void other_devices_stay_current() {
   const D last{D::count() - 1};
+  memory::Buffer<D> first(D{0}, count * sizeof(int)); // a device that nobody has used is not made current again
+  start(D{0}, FillInts{}, {.to = ints(first), .count = count, .value = 2});
   int before = -1, after = -1;
   (void)D::Runtime::device_in_use(&before);
   memory::Buffer<D> memory(last, count * sizeof(int));
