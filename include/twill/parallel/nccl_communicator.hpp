@@ -151,16 +151,22 @@ void run_together(std::vector<BasicNcclCommunicator<D, A>>& ranks, const std::ve
   if (ranks.size() != calls.size())
     throw ValueError(join_text({"run_together: one call for each rank, got ", calls.size(), " for ", ranks.size()}));
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].require(calls[i]);
+  for (auto& rank : ranks) rank.state().look();
   std::vector<bool> given(ranks.size());
   int result = A::begin_group();
+  int ended = nccl::success;
+  bool is_open = true;
+  const auto close = [&] {
+    if (std::exchange(is_open, false)) ended = A::end_group();
+  };
   std::exception_ptr error;
   try {
     for (std::size_t i = 0; i < ranks.size() && result == nccl::success; ++i)
-      given[i] = ranks[i].state().give({calls[i]}, A::stream(ranks[i].device()));
+      given[i] = ranks[i].state().give({calls[i]}, A::stream(ranks[i].device()), close);
   } catch (...) {
     error = std::current_exception();
   }
-  const int ended = A::end_group(); // also after a failure: the group is the thread's
+  close(); // also after a failure: the group is the thread's
   if (error) std::rethrow_exception(error);
   if (result == nccl::success) result = ended;
   for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -92,9 +92,10 @@ public:
   }
 
   /// The first half of `enqueue`: what is between begin_group and end_group when a thread plays several ranks. False when
-  /// there is nothing to do. throws: as `enqueue`
-  [[nodiscard]] bool give(const std::vector<Call>& calls, typename A::Stream stream) {
-    group_->look_at(*member_);
+  /// there is nothing to do. A failure aborts all ranks, which NCCL does not take while the thread's group is open:
+  /// `close()` ends it first. throws: as `enqueue`
+  template <class Close>
+  [[nodiscard]] bool give(const std::vector<Call>& calls, typename A::Stream stream, const Close& close) {
     group_->throw_if_failed();
     std::vector<Step> steps;
     for (const Call& call : calls)
@@ -109,9 +110,18 @@ public:
     if (result == invalid_argument)
       throw ValueError(join_text({member_->label, ": ", to_string(calls.front(), member_->size),
                                   ": NCCL: ", A::text(result, comm_of(result))}));
-    if (result != success && result != in_progress) group_->fail(*member_, calls.front(), result, comm_of(result));
+    if (result != success && result != in_progress) {
+      close();
+      group_->fail(*member_, calls.front(), result, comm_of(result));
+    }
     group_->throw_if_failed();
     return true;
+  }
+
+  /// Finds out whether the rank has failed since somebody last looked.
+  void look() {
+    group_->look_at(*member_);
+    group_->throw_if_failed();
   }
 
   /// The second half: NCCL has taken the call up, and from now on it is watched.
@@ -185,7 +195,8 @@ private:
   }
 
   void enqueue_now(const std::vector<Call>& calls, typename A::Stream stream) {
-    if (give(calls, stream)) take_note(calls.front(), stream);
+    look();
+    if (give(calls, stream, [] {})) take_note(calls.front(), stream);
   }
 
   /// The member is locked.
