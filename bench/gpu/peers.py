@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads of bench_gpu in PyTorch, eager and compiled: peers.py OUT.json [--quick]
+"""The workloads of bench_gpu in PyTorch, eager and compiled: peers.py OUT.json [--only PART]
 
 Names, sizes, numbers of bytes and ways of timing are those of bench/gpu/*.bench.cu; the file it writes has the same form.
 A contender is compared with float64 on some rows before it is timed. Without PyTorch or a GPU it ends with 4.

@@ -159,11 +159,8 @@ template <class P> struct Bound {
   return 0;
 }
 
-/// The largest difference of any output from the reference's, relative where values are above 1; NaN only equals NaN.
-template <class P> double difference(const Grid& grid, int threads = 1, unsigned seed = 1) {
-  const Bound<P> ours{grid, seed}, expected{grid, seed};
-  run(P{}, Threads{threads}, grid, ours.operands.data());
-  reference::run(P{}, grid, expected.operands.data());
+/// The largest difference of any output from another run's, relative where values are above 1; NaN only equals NaN.
+template <class P> double difference_of(const Bound<P>& ours, const Bound<P>& expected) {
   double worst = 0;
   std::size_t next = 0;
   for (const Line& line : summary_of<P>.lines) {
@@ -179,6 +176,14 @@ template <class P> double difference(const Grid& grid, int threads = 1, unsigned
     }
   }
   return worst;
+}
+
+/// The largest difference of any output from the reference's, relative where values are above 1; NaN only equals NaN.
+template <class P> double difference(const Grid& grid, int threads = 1, unsigned seed = 1) {
+  const Bound<P> ours{grid, seed}, expected{grid, seed};
+  run(P{}, Threads{threads}, grid, ours.operands.data());
+  reference::run(P{}, grid, expected.operands.data());
+  return difference_of(ours, expected);
 }
 
 /// True when another number of threads gives the same bytes in all outputs.

@@ -3,6 +3,7 @@
 // cuBLASLt on a GPU: every layout, element type and epilogue beside plain loops on the host. Without a GPU the library still
 // has to take each description.
 
+#include <tests/cuda/libraries/device_numbers.hpp>
 #include <tests/support/suite.hpp>
 
 #include <twill/device/cuda/cublas.cuh>
@@ -68,26 +69,10 @@ void descriptions_are_taken() {
         }
 }
 
-using Memory = memory::Buffer<Cuda>;
-
-template <class T> Memory on_device(const std::vector<T>& values) {
-  Memory buffer(Cuda{0}, values.size() * sizeof(T));
-  copy_bytes(Cuda{0}, buffer.data(), Cpu{0}, values.data(), values.size() * sizeof(T), CopyOptions{});
-  return buffer;
-}
-template <class T> std::vector<T> on_host(const Memory& memory, std::size_t count) {
-  std::vector<T> values(count);
-  copy_bytes(Cpu{0}, values.data(), Cuda{0}, memory.data(), count * sizeof(T), CopyOptions{});
-  synchronize(Cuda{0});
-  return values;
-}
-template <class T> std::vector<T> random_values(std::size_t count, unsigned seed) {
-  std::mt19937 random{seed};
-  std::uniform_real_distribution<double> real{-1, 1};
-  std::vector<T> values(count);
-  for (T& value : values) value = static_cast<T>(real(random));
-  return values;
-}
+using Memory = test::DeviceMemory;
+using test::on_device;
+using test::on_host;
+using test::random_values;
 
 double gelu(double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
 double gelu_slope(double x) {

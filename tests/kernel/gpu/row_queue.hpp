@@ -90,25 +90,6 @@ void run_rows_on(const BlockQueue& queue, const Grid& grid, const Operand* opera
   REQUIRE(queue.counters_are_zero());
 }
 
-/// The largest difference of any output from another run's, relative where values are above 1; NaN only equals NaN.
-template <class P> double difference_of(const Bound<P>& ours, const Bound<P>& expected) {
-  double worst = 0;
-  std::size_t next = 0;
-  for (const Line& line : summary_of<P>.lines) {
-    if (line.operand < 0 || line.kind == LineKind::immediate || line.kind == LineKind::iota) continue;
-    const Memory& mine = ours.memory[next];
-    const Memory& theirs = expected.memory[next++];
-    const std::size_t size = size_of(line.type);
-    for (std::size_t at = 0; at < mine.bytes(); at += size) {
-      const double a = as_double(line.type, mine.data() + at), b = as_double(line.type, theirs.data() + at);
-      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      const double error = std::abs(a - b) / std::max(1.0, std::abs(b));
-      if (!(error <= worst)) worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-    }
-  }
-  return worst;
-}
-
 /// How far a program's results on random operands lie from the reference's.
 template <class P>
 double row_difference(const Grid& grid, const std::optional<RowLaunch>& launch = {}, unsigned seed = 1) {
