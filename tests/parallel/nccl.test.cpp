@@ -283,11 +283,11 @@ TEST_CASE("a rank that an exception ends releases the others, sub-groups include
   auto group = fake_communicators(2, {.timeout_ms = 20'000});
   CHECK_THROWS_WITH(run_ranks(group,
                               [](FakeCommunicator& ranks) {
-                                auto all = ranks.split(0, 0);
+                                auto everyone = ranks.split(0, 0);
                                 if (ranks.rank() == 1) throw std::runtime_error("no more");
                                 std::vector<float> data(3);
-                                all_reduce(all, data.data(), 3);
-                                all.finish();
+                                all_reduce(everyone, data.data(), 3);
+                                everyone.finish();
                               }),
                     "no more");
 }
