@@ -11,6 +11,7 @@
 #include <twill/graph/graph.hpp>
 #include <twill/graph/input.hpp>
 #include <twill/graph/node.hpp>
+#include <twill/graph/operation.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/parameter.hpp>
 #include <twill/graph/random.hpp>

@@ -8,6 +8,7 @@
 #include <twill/kernel/apply_pack.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/bytes.hpp>
+#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/count.hpp>

@@ -22,25 +22,13 @@ namespace twill::test {
 
 /// Returns its argument, and makes the host wait for the device on the way.
 inline constexpr graph::Operation waiting_operation{
-    "waiting", true, [](graph::Graph&, int, int cotangent, std::array<int, 4>& gradients) { gradients[0] = cotangent; },
-    [](const graph::Graph&, const graph::Node& node) {
-      graph::CallPlan plan{};
-      plan.grid = node.shape;
-      for (std::size_t operand = 0; operand < 2; ++operand)
-        for (int axis = 0; axis < node.shape.rank; ++axis)
-          plan.walks[operand].axis_of[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
-      return plan;
+    .name = "waiting",
+    .vjp = [](graph::Graph& graph, int, const graph::Cotangents& cotangents, graph::InputGradients& gradients) {
+      gradients.set(0, graph::Value{graph, cotangents[0]});
     }};
 
 constexpr graph::Value waiting(graph::Value x) {
-  graph::Node node{};
-  node.kind = graph::Kind::operation;
-  node.operation = &waiting_operation;
-  node.dtype = x.dtype();
-  node.shape = x.shape();
-  node.arity = 1;
-  node.inputs = {x.id(), -1, -1, -1};
-  return {x.graph(), x.graph().add(node)};
+  return graph::add_operation(waiting_operation, {x}, x.dtype(), x.shape());
 }
 
 /// A classifier with such an operation in its middle.
@@ -53,13 +41,13 @@ struct WaitingClassifier {
 } // namespace twill::test
 
 template <> struct twill::KernelOf<&twill::test::waiting_operation> {
-  template <class T, class Queue>
-  static void run(const Queue& queue, const kernel::Grid& grid, const kernel::Operand* operands) {
+  template <class T, class Queue> static void run(const Queue& queue, const kernel::Call& call) {
     using R = typename Queue::RuntimeType;
     gpu::require_no_recording<R>("waiting", queue.device());
     gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", queue.device());
     using kernel::Access;
-    kernel::run(kernel::Program<kernel::In<T, Access::contiguous>, kernel::Out<T, 0>>{}, queue, grid, operands);
+    kernel::run(kernel::Program<kernel::In<T, Access::contiguous>, kernel::Out<T, 0>>{}, queue, call.grid,
+                call.operands);
   }
 };
 

@@ -225,6 +225,8 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
       });
       break;
     }
+    case Kind::result:
+      throw std::logic_error("the interpreter knows no operation of several results");
     case Kind::operation: {
       if (node.operation->name != "matmul") throw std::logic_error("the interpreter knows no other operation");
       const int last = node.shape.rank - 1;

@@ -326,9 +326,9 @@ inline Results interpret(const compile::Lowered& lowered, const Environment& env
       require(info.operation == graph::matmul_operation.name, "the interpreter knows no other operation");
       using Product = KernelOf<&graph::matmul_operation>;
       if (info.dtype == DType::float64)
-        Product::run<double>(team, bound.grid, operands);
+        Product::run<double>(team, binding.call(bound));
       else
-        Product::run<float>(team, bound.grid, operands);
+        Product::run<float>(team, binding.call(bound));
     } else {
       const std::span lines{lowered.lines.data() + info.first_line, static_cast<std::size_t>(info.line_count)};
       const detail::ProgramRun run{lines, bound.grid, operands};

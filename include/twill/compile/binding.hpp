@@ -8,6 +8,7 @@
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/memory/offsets.hpp>
 
@@ -91,6 +92,8 @@ struct BoundInstruction {
   kernel::Grid grid{};
   std::size_t first_operand = 0;
   std::size_t operand_count = 0;
+  std::size_t first_shape = 0;
+  const std::int64_t* attributes = nullptr;
   std::size_t members = 1; ///< instructions of the launch that begins here
 };
 
@@ -108,13 +111,20 @@ struct RandomOperand {
 };
 
 struct Binding {
+  /// What an instruction hands to its kernel.
+  [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const {
+    return {instruction.grid, operands.data() + instruction.first_operand, shapes.data() + instruction.first_shape,
+            dtypes.data() + instruction.first_operand, instruction.attributes};
+  }
+
   graph::SymbolValues symbols{};
   List<BoundInstruction> instructions{};
   List<kernel::Operand> operands{};
-  List<std::uint8_t> element_bytes{}; ///< of each operand
-  List<OutsideOperand> outside{};     ///< inputs, parameters and outputs
-  List<OutsideOperand> numbers{};     ///< run-time numbers
-  List<OutsideOperand> inside{};      ///< `index` is the offset in the arena
+  List<DType> dtypes{};           ///< of each operand
+  List<Dims> shapes{};            ///< of the operands of operations
+  List<OutsideOperand> outside{}; ///< inputs, parameters and outputs
+  List<OutsideOperand> numbers{}; ///< run-time numbers
+  List<OutsideOperand> inside{};  ///< `index` is the offset in the arena
   List<RandomOperand> random{};
   List<std::size_t> value_bytes{};
   std::size_t arena_bytes = 0;
@@ -139,6 +149,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 }
 
 inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
+  if (info.kind == OperandKind::nothing) return;
   if (info.kind == OperandKind::immediate) {
     operand.bits = bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
     return;
@@ -158,7 +169,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   binding.symbols = symbols;
   binding.value_bytes.resize(table.values.size());
   binding.operands.resize(table.operands.size());
-  binding.element_bytes.resize(table.operands.size());
+  binding.dtypes.resize(table.operands.size());
+  for (const graph::Extents& shape : table.shapes) binding.shapes.push_back(shape.evaluate(symbols));
   List<int> planned(table.values.size(), -1);
   const memory::OffsetPlan plan = detail::plan_arena(table, symbols, binding.value_bytes, planned);
   binding.arena_bytes = static_cast<std::size_t>(plan.total_bytes);
@@ -169,11 +181,13 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
     bound.grid = instruction.grid.evaluate(symbols);
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
     bound.operand_count = static_cast<std::size_t>(instruction.operand_count);
+    bound.first_shape = static_cast<std::size_t>(instruction.first_shape);
+    bound.attributes = table.attributes.data() + instruction.first_attribute;
     for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
       const std::size_t position = bound.first_operand + k;
       const OperandInfo& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
-      binding.element_bytes[position] = static_cast<std::uint8_t>(size_of(info.dtype));
+      binding.dtypes[position] = info.dtype;
       if (info.kind == OperandKind::position && info.random)
         binding.random.push_back(
             {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});

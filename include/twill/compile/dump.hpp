@@ -142,6 +142,8 @@ private:
       return "stop_gradient";
     case Kind::operation:
       return std::string{node.operation->name};
+    case Kind::result:
+      return "result " + std::to_string(node.index);
     case Kind::assign:
       return "assign";
     }
@@ -185,6 +187,7 @@ private:
 
   /// A value, and through which of its axes each dimension of the grid walks.
   [[nodiscard]] std::string operand_text(const OperandInfo& info) const {
+    if (info.kind == OperandKind::nothing) return "nothing";
     if (info.kind == OperandKind::immediate) return constant_text(info.number, info.over);
     std::string text = info.kind == OperandKind::position ? (info.random ? "row-counted position" : "position")
                                                           : value_name(info.value);
@@ -215,9 +218,12 @@ private:
     const KernelInfo& info = lowered_.kernels[static_cast<std::size_t>(instruction.kernel)];
     std::vector<std::string> result{};
     if (info.kind == KernelKind::operation) {
-      std::string text =
-          operand_text(operand(instruction, instruction.operand_count - 1)) + " = " + std::string{info.operation};
-      for (int k = 0; k + 1 < instruction.operand_count; ++k) text += " " + operand_text(operand(instruction, k));
+      const int results = lowered_.operations[static_cast<std::size_t>(instruction.kernel)]->results;
+      const int inputs = instruction.operand_count - results;
+      std::string text{};
+      for (int k = 0; k < results; ++k) text += (k > 0 ? ", " : "") + operand_text(operand(instruction, inputs + k));
+      text += " = " + std::string{info.operation};
+      for (int k = 0; k < inputs; ++k) text += " " + operand_text(operand(instruction, k));
       return {text};
     }
     int next = 0;

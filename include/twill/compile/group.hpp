@@ -46,6 +46,8 @@ public:
       const Node& node = graph.node(id);
       if (node.kind == Kind::operation)
         add_operation(id);
+      else if (node.kind == Kind::result)
+        add_result(id);
       else if (is_elementwise(node.kind) || node.kind == Kind::reduce || node.kind == Kind::assign)
         add_fusable(id);
     }
@@ -91,7 +93,7 @@ private:
 
   /// The distinct units whose values a node reads.
   struct Producers {
-    graph::Few<int, 4> units{};
+    graph::Few<int, graph::max_inputs> units{};
     int count = 0;
   };
 
@@ -117,6 +119,13 @@ private:
       note_parameter(root, id);
       if (unit_of(root) >= 0) depend(at(unit), unit_of(root));
     }
+  }
+
+  /// A further result belongs to the launch of its operation.
+  constexpr void add_result(int id) {
+    const int unit = unit_of(graph_->node(id).input(0));
+    at(unit).members.push_back(id);
+    unit_of_[static_cast<std::size_t>(id)] = unit;
   }
 
   constexpr void add_fusable(int id) {

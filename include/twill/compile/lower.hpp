@@ -20,6 +20,7 @@ public:
     out_.parameters = graph.parameters;
     out_.knobs = graph.knobs;
     out_.symbols = graph.symbols;
+    if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();
     for (int unit : order_) emit(unit);
@@ -79,39 +80,65 @@ private:
   constexpr void emit(int unit_id) {
     const Unit& unit = units_.unit(unit_id);
     if (unit.kind == UnitKind::operation)
-      emit_operation(unit.members.front());
+      emit_operation(unit);
     else
       emit_program(unit);
   }
 
-  constexpr void emit_operation(int id) {
+  constexpr void emit_operation(const Unit& unit) {
+    const int id = unit.members.front();
     const Node& node = graph_->node(id);
-    const graph::CallPlan plan = node.operation->call(*graph_, node);
+    graph::CallPlan plan{};
+    if (node.operation->call != nullptr)
+      plan = node.operation->call(*graph_, node);
+    else
+      plan.grid = node.shape;
     Instruction instruction{};
     instruction.first_operand = static_cast<int>(out_.operands.size());
-    instruction.operand_count = node.arity + 1;
+    instruction.operand_count = node.arity + node.operation->results;
     instruction.first_node = id;
+    instruction.first_shape = static_cast<int>(out_.shapes.size());
+    instruction.first_attribute = node.index + 1;
     instruction.grid = plan.grid;
-    for (int i = 0; i <= node.arity; ++i) {
-      const bool is_result = i == node.arity;
-      Reading reading{id, node.shape, plan.walks[static_cast<std::size_t>(i)].axis_of};
-      if (!is_result) reading = read_through(*graph_, node.input(i), reading.axis_of);
-      OperandInfo operand = memory_operand(reading);
-      operand.writes = is_result;
+    const auto walk = [&](int operand, const Extents& shape) {
+      if (node.operation->call != nullptr) return plan.walks[static_cast<std::size_t>(operand)].axis_of;
+      AxisMap own = no_axes;
+      for (int axis = 0; axis < shape.rank; ++axis)
+        own[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
+      return own;
+    };
+    for (int i = 0; i < node.arity; ++i) {
+      const Extents& shape = graph_->node(node.input(i)).shape;
+      out_.operands.push_back(memory_operand(read_through(*graph_, node.input(i), walk(i, shape))));
+      out_.shapes.push_back(shape);
+    }
+    for (int k = 0; k < node.operation->results; ++k) {
+      OperandInfo operand{};
+      operand.kind = OperandKind::nothing;
+      Extents shape{};
+      for (int member : unit.members) {
+        if (member != id ? graph_->node(member).index != k : k != 0) continue;
+        shape = graph_->node(member).shape;
+        operand = memory_operand({member, shape, walk(node.arity + k, shape)});
+        operand.writes = true;
+      }
       out_.operands.push_back(operand);
+      out_.shapes.push_back(shape);
     }
     instruction.kernel = kernel_of_operation(node);
     out_.instructions.push_back(instruction);
   }
 
   constexpr int kernel_of_operation(const Node& node) {
+    const int by = node.operation->typed_by;
+    const DType dtype = by < 0 ? node.dtype : graph_->node(node.input(by)).dtype;
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
       if (out_.kernels[k].kind == KernelKind::operation && graph::is_same(*out_.operations[k], *node.operation) &&
-          out_.kernels[k].dtype == node.dtype)
+          out_.kernels[k].dtype == dtype)
         return static_cast<int>(k);
     KernelInfo fresh{};
     fresh.kind = KernelKind::operation;
-    fresh.dtype = node.dtype;
+    fresh.dtype = dtype;
     fresh.operation = node.operation->name;
     out_.kernels.push_back(fresh);
     out_.operations.push_back(node.operation);

@@ -8,6 +8,7 @@
 #include <twill/compile/lower.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
+#include <twill/kernel/call.hpp>
 #include <twill/kernel/run.hpp>
 
 #include <array>
@@ -18,8 +19,7 @@
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
-/// `run<T>(const Team&, const kernel::Grid&, const kernel::Operand*)`, overloaded on, or generic in, the teams of the
-/// devices that it knows.
+/// `run<T>(const Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows.
 template <const graph::Operation* O> struct KernelOf;
 
 } // namespace twill::inline v0::inline TWILL_ISA
@@ -39,11 +39,11 @@ template <Problem P, class LeftValue, class RightValue, class AtLine> struct ref
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A function that runs one kernel over bound operands, on a host device's team.
-using KernelFunction = void (*)(const Team&, const kernel::Grid&, const kernel::Operand*);
+using KernelFunction = void (*)(const Team&, const kernel::Call&);
 
 /// The same for a team that starts kernels by name, where several launches can be one kernel.
 template <class TeamType> struct StartedKernel {
-  void (*run)(const TeamType&, const kernel::Grid&, const kernel::Operand*) = nullptr;
+  void (*run)(const TeamType&, const kernel::Call&) = nullptr;
   void (*run_joined)(const TeamType&, const kernel::JoinedLaunch*, std::size_t) = nullptr; ///< where a table has such
 };
 
@@ -96,9 +96,8 @@ template <class S, std::size_t L> constexpr auto line_type() {
 }
 
 /// The one function of a program, whichever model it came from.
-template <class TeamType, class... Lines>
-void run_program(const TeamType& team, const kernel::Grid& grid, const kernel::Operand* operands) {
-  run(kernel::Program<Lines...>{}, team, grid, operands);
+template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Call& call) {
+  run(kernel::Program<Lines...>{}, team, call.grid, call.operands);
 }
 
 template <class TeamType, class... Lines>

@@ -38,7 +38,7 @@ struct Reading {
 /// True for a node whose value stands in memory, or can be put there by the kernel that computes it.
 [[nodiscard]] constexpr bool can_be_stored(Kind kind) {
   return kind == Kind::input || kind == Kind::parameter || kind == Kind::primitive || kind == Kind::cast ||
-         kind == Kind::reduce || kind == Kind::operation;
+         kind == Kind::reduce || kind == Kind::operation || kind == Kind::result;
 }
 
 /// A reshape that only adds or drops extents of one.
@@ -114,6 +114,14 @@ constexpr int add_copy(List<Node>& nodes, int source) {
   return static_cast<int>(nodes.size()) - 1;
 }
 
+/// True where a chain of views leaves the elements in row-major order.
+[[nodiscard]] constexpr bool is_row_major(const List<Node>& nodes, int id) {
+  for (const Node* node = &nodes[static_cast<std::size_t>(id)]; is_view(node->kind);
+       node = &nodes[static_cast<std::size_t>(node->inputs[0])])
+    if (node->kind == Kind::transpose || node->kind == Kind::broadcast) return false;
+  return true;
+}
+
 /// The node under a chain of views.
 [[nodiscard]] constexpr int view_root(const List<Node>& nodes, int id) {
   while (is_view(nodes[static_cast<std::size_t>(id)].kind)) id = nodes[static_cast<std::size_t>(id)].inputs[0];
@@ -138,9 +146,10 @@ constexpr void legalise(Graph& graph) {
       input = renumbered[static_cast<std::size_t>(input)];
       const bool mixes_axes =
           node.kind == Kind::reshape && !only_moves_ones(nodes[static_cast<std::size_t>(input)].shape, node.shape);
-      const bool wants_memory =
-          mixes_axes ? !can_be_stored(kind_of(input))
-                     : node.kind == Kind::operation && !can_be_stored(kind_of(detail::view_root(nodes, input)));
+      const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(input))
+                                           : node.kind == Kind::operation &&
+                                                 (!can_be_stored(kind_of(detail::view_root(nodes, input))) ||
+                                                  (node.operation->wants_dense && !detail::is_row_major(nodes, input)));
       if (wants_memory) input = detail::add_copy(nodes, input);
     }
     nodes.push_back(node);

@@ -19,6 +19,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
           {lowered.instructions.data(), lowered.instructions.size()},
           {lowered.kernels.data(), lowered.kernels.size()},
           {lowered.lines.data(), lowered.lines.size()},
+          {lowered.shapes.data(), lowered.shapes.size()},
+          {lowered.attributes.data(), lowered.attributes.size()},
           {lowered.inputs.data(), lowered.inputs.size()},
           {lowered.parameters.data(), lowered.parameters.size()},
           {lowered.knobs.data(), lowered.knobs.size()},

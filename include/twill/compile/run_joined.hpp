@@ -25,10 +25,12 @@ inline void run_range(const Binding& binding, KernelFunction run, const BoundIns
   for (std::size_t k = 0; k < instruction.operand_count; ++k) {
     const std::size_t position = instruction.first_operand + k;
     operands[k] = binding.operands[position];
-    const std::int64_t bytes = begin * operands[k].strides[0] * binding.element_bytes[position];
+    const std::int64_t bytes =
+        begin * operands[k].strides[0] * static_cast<std::int64_t>(size_of(binding.dtypes[position]));
     operands[k].data = static_cast<std::byte*>(operands[k].data) + bytes;
   }
-  run(Team::serial(), Dims(end - begin), operands.data());
+  const kernel::Grid grid(end - begin);
+  run(Team::serial(), {grid, operands.data()});
 }
 
 /// Instructions of one launch, their elements counted through.
@@ -43,8 +45,7 @@ inline void run_joined(const Team& team, const Binding& binding, KernelFunction 
   // Below, waking the team costs more than it gains.
   constexpr std::int64_t worth_a_team = 32768;
   if (team.size() == 1 || !are_rows || total < worth_a_team) {
-    for (const BoundInstruction& member : members)
-      run(team, member.grid, binding.operands.data() + member.first_operand);
+    for (const BoundInstruction& member : members) run(team, binding.call(member));
     return;
   }
   team.parallel([&](int rank, int size) {
@@ -72,7 +73,7 @@ inline void run_instructions(const Team& team, const Binding& binding, std::span
   const BoundInstruction* const end = binding.instructions.end();
   for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members)
     if (launch->members == 1)
-      kernels[launch->kernel](team, launch->grid, binding.operands.data() + launch->first_operand);
+      kernels[launch->kernel](team, binding.call(*launch));
     else
       detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
 }

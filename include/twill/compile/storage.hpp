@@ -56,6 +56,7 @@ private:
     for (int output : graph_->outputs) store_root(output);
     for (int id = 0; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
+      if (node.kind == Kind::result) store_root(id);
       if (node.kind == Kind::operation) {
         store_root(id);
         for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));

@@ -30,7 +30,12 @@ struct ValueInfo {
   Extents shape{};
 };
 
-enum class OperandKind : std::uint8_t { memory, immediate, position };
+enum class OperandKind : std::uint8_t {
+  memory,
+  immediate,
+  position,
+  nothing, ///< a result that nobody reads
+};
 
 /// What one operand of a kernel is bound to at run time.
 struct OperandInfo {
@@ -53,7 +58,9 @@ struct Instruction {
   int first_operand = 0;
   int operand_count = 0;
   int first_node = -1;
-  bool continues = false; ///< shares the launch of the instruction before it
+  int first_shape = 0;     ///< operations: the shape of the first operand among those of the table
+  int first_attribute = 0; ///< operations
+  bool continues = false;  ///< shares the launch of the instruction before it
   Extents grid{};
 };
 
@@ -97,6 +104,8 @@ struct Lowered {
   List<KernelInfo> kernels{};
   List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
   List<Line> lines{};
+  List<Extents> shapes{}; ///< of the operands of operations
+  List<std::int64_t> attributes{};
   List<graph::InputInfo> inputs{};
   List<graph::ParameterInfo> parameters{};
   List<graph::KnobInfo> knobs{};
@@ -109,7 +118,7 @@ struct Lowered {
 
 /// How many records of each sort a frozen table holds.
 struct TableSizes {
-  std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0;
+  std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0, shapes = 0, attributes = 0;
   std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0;
   int outputs = 0;
   graph::Fault fault{};
@@ -121,6 +130,8 @@ struct TableSizes {
           lowered.instructions.size(),
           lowered.kernels.size(),
           lowered.lines.size(),
+          lowered.shapes.size(),
+          lowered.attributes.size(),
           lowered.inputs.size(),
           lowered.parameters.size(),
           lowered.knobs.size(),
@@ -139,6 +150,8 @@ template <TableSizes S> struct FrozenTable {
   Array<Instruction, S.instructions> instructions{};
   Array<KernelInfo, S.kernels> kernels{};
   Array<Line, S.lines> lines{};
+  Array<Extents, S.shapes> shapes{};
+  Array<std::int64_t, S.attributes> attributes{};
   Array<graph::InputInfo, S.inputs> inputs{};
   Array<graph::ParameterInfo, S.parameters> parameters{};
   Array<graph::KnobInfo, S.knobs> knobs{};
@@ -159,6 +172,8 @@ template <TableSizes S, class From>
   copy(from.instructions, count.instructions, table.instructions);
   copy(from.kernels, count.kernels, table.kernels);
   copy(from.lines, count.lines, table.lines);
+  copy(from.shapes, count.shapes, table.shapes);
+  copy(from.attributes, count.attributes, table.attributes);
   copy(from.inputs, count.inputs, table.inputs);
   copy(from.parameters, count.parameters, table.parameters);
   copy(from.knobs, count.knobs, table.knobs);
@@ -168,12 +183,13 @@ template <TableSizes S, class From>
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 6, 16, 8, 4, 0, {}};
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 0, {}};
 
 [[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
-         sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.inputs <= room.inputs &&
-         sizes.parameters <= room.parameters && sizes.knobs <= room.knobs && sizes.symbols <= room.symbols;
+         sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
+         sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
+         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -204,6 +220,8 @@ struct TableView {
   std::span<const Instruction> instructions{};
   std::span<const KernelInfo> kernels{};
   std::span<const Line> lines{};
+  std::span<const Extents> shapes{};
+  std::span<const std::int64_t> attributes{};
   std::span<const graph::InputInfo> inputs{};
   std::span<const graph::ParameterInfo> parameters{};
   std::span<const graph::KnobInfo> knobs{};
@@ -217,6 +235,8 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.instructions.data(), S.instructions},
           {table.kernels.data(), S.kernels},
           {table.lines.data(), S.lines},
+          {table.shapes.data(), S.shapes},
+          {table.attributes.data(), S.attributes},
           {table.inputs.data(), S.inputs},
           {table.parameters.data(), S.parameters},
           {table.knobs.data(), S.knobs},

@@ -9,15 +9,6 @@
 
 namespace twill::inline v0::graph::detail {
 
-/// The gradients of a node's inputs; `wanted` says which are asked for, an id of -1 means zero.
-struct InputGradients {
-  std::array<bool, 4> wanted{};
-  std::array<int, 4> ids{-1, -1, -1, -1};
-
-  constexpr void set(int position, Value gradient) { ids[static_cast<std::size_t>(position)] = gradient.id(); }
-  [[nodiscard]] constexpr bool wants(int position) const { return wanted[static_cast<std::size_t>(position)]; }
-};
-
 /// True for a number that was broadcast to its shape.
 [[nodiscard]] constexpr bool is_constant(Value value) {
   const Node& node = value.node();
@@ -232,8 +223,21 @@ constexpr Value inverse_transpose(const Node& node, Value g) {
   return {g.graph(), g.graph().add(inverse)};
 }
 
-/// The gradients of the inputs of node `id` for the gradient g of its result.
-constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std::array<bool, 4>& wanted) {
+/// The gradients of an operation's inputs for those of its results.
+constexpr InputGradients operation_gradient(Graph& graph, int id, const Cotangents& cotangents,
+                                            const std::array<bool, max_inputs>& wanted) {
+  InputGradients result{};
+  result.wanted = wanted;
+  const Operation& operation = *graph.node(id).operation;
+  if (operation.vjp != nullptr)
+    operation.vjp(graph, id, cotangents, result);
+  else
+    graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);
+  return result;
+}
+
+/// The gradients of the inputs of node `id`, which is no operation, for the gradient g of its result.
+constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std::array<bool, max_inputs>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
   const Node node = graph.node(id); // a copy: emitting moves the nodes
@@ -259,12 +263,6 @@ constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std:
     break;
   case Kind::transpose:
     result.set(0, inverse_transpose(node, g));
-    break;
-  case Kind::operation:
-    if (node.operation->differentiable)
-      node.operation->vjp(graph, id, g.id(), result.ids);
-    else
-      graph.refuse(Problem::operation_has_no_gradient, id, 0, 0);
     break;
   default:
     break;

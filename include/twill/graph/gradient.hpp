@@ -35,6 +35,27 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   return active;
 }
 
+/// The gradient of a further result of an operation.
+struct ResultCotangent {
+  int operation = -1;
+  int result = 0;
+  int cotangent = -1;
+};
+
+/// The gradients of all results of an operation.
+constexpr Cotangents cotangents_of(int operation, int first, const List<ResultCotangent>& others) {
+  Cotangents found{first, -1, -1, -1};
+  for (const ResultCotangent& other : others)
+    if (other.operation == operation) found[static_cast<std::size_t>(other.result)] = other.cotangent;
+  return found;
+}
+
+[[nodiscard]] constexpr bool is_empty(const Cotangents& cotangents) {
+  for (int cotangent : cotangents)
+    if (cotangent >= 0) return false;
+  return true;
+}
+
 } // namespace detail
 
 /// The gradients of the seeded values with respect to the variables, -1 where a variable is not reached.
@@ -43,6 +64,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
   const List<char> active = detail::reaches(graph, variables, last);
   List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
+  List<detail::ResultCotangent> of_results{};
   const auto accumulate = [&](int id, int gradient) {
     int& slot = cotangents[static_cast<std::size_t>(id)];
     slot = slot < 0 ? gradient : (Value{graph, slot} + Value{graph, gradient}).id();
@@ -51,14 +73,23 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
     if (active[static_cast<std::size_t>(seed.value)] != 0) accumulate(seed.value, seed.cotangent);
   for (int id = last; id >= 0; --id) {
     const auto position = static_cast<std::size_t>(id);
-    if (active[position] == 0 || cotangents[position] < 0 || graph.node(id).arity == 0) continue;
+    if (active[position] == 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);
-    const Few<int, 4> inputs = node.inputs;
+    const bool is_operation = node.kind == Kind::operation;
+    const Cotangents given = is_operation ? detail::cotangents_of(id, cotangents[position], of_results) : Cotangents{};
+    if (is_operation ? detail::is_empty(given) : cotangents[position] < 0) continue;
+    if (node.kind == Kind::result) {
+      of_results.push_back({node.input(0), node.index, cotangents[position]});
+      continue;
+    }
+    const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
-    std::array<bool, 4> wanted{};
+    std::array<bool, max_inputs> wanted{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
       wanted[i] = active[static_cast<std::size_t>(inputs[i])] != 0;
-    const detail::InputGradients result = detail::node_gradient(graph, id, {graph, cotangents[position]}, wanted);
+    const InputGradients result = is_operation
+                                      ? detail::operation_gradient(graph, id, given, wanted)
+                                      : detail::node_gradient(graph, id, {graph, cotangents[position]}, wanted);
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
       if (wanted[i] && result.ids[i] >= 0) accumulate(inputs[i], result.ids[i]);
   }

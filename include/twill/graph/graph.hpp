@@ -11,6 +11,8 @@
 #include <twill/graph/parameter.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace twill::inline v0::graph {
@@ -23,6 +25,7 @@ public:
   List<KnobInfo> knobs{};
   List<Symbol> symbols{};
   List<int> outputs{};
+  List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
   DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
   int draws = 0;                  ///< how many random tensors have been traced
@@ -146,8 +149,27 @@ public:
     node.dtype = this->node(value).dtype;
     node.shape = this->node(value).shape;
     node.arity = 2;
-    node.inputs = {parameter, value, -1, -1};
+    node.inputs[0] = parameter;
+    node.inputs[1] = value;
     return add(node);
+  }
+
+  /// The place of these integers among the attributes; equal lists have one place.
+  constexpr int add_attributes(std::initializer_list<std::int64_t> numbers) {
+    const std::size_t count = numbers.size();
+    for (std::size_t at = 0; at < attributes.size(); at += static_cast<std::size_t>(attributes[at]) + 1) {
+      bool same = attributes[at] == static_cast<std::int64_t>(count);
+      for (std::size_t i = 0; i < count && same; ++i) same = attributes[at + 1 + i] == numbers.begin()[i];
+      if (same) return static_cast<int>(at);
+    }
+    const int place = static_cast<int>(attributes.size());
+    attributes.push_back(static_cast<std::int64_t>(count));
+    for (std::int64_t number : numbers) attributes.push_back(number);
+    return place;
+  }
+  /// Attribute i of an operation.
+  [[nodiscard]] constexpr std::int64_t attribute(const Node& node, int i) const {
+    return attributes.data()[node.index + 1 + i];
   }
 
   [[nodiscard]] constexpr const Name& path() const { return path_; }

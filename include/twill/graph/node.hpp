@@ -31,9 +31,13 @@ enum class Kind : std::uint8_t {
   reshape,       ///< the same elements in row-major order
   transpose,     ///< axis d of the result is axis `permutation[d]` of the operand
   stop_gradient, ///< the operand, through which no gradient flows
-  operation,     ///< an operation with a kernel of its own, see `Operation`
-  assign,        ///< writes input 1 into the parameter that is input 0
+  operation, ///< an operation with a kernel of its own, see `Operation`; `index`: its attributes in the graph's list
+  result,    ///< a further result of the operation that is its input; `index` counts them from one
+  assign,    ///< writes input 1 into the parameter that is input 0
 };
+
+inline constexpr int max_inputs = 8;  ///< of a node
+inline constexpr int max_results = 4; ///< of an operation
 
 class Graph;
 struct Node;
@@ -43,19 +47,36 @@ struct Walk {
   Few<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1};
 };
 
-/// How an operation's kernel is called: its grid, and for each input, then the result, how it is walked through.
+/// How an operation's kernel is called: its grid, and for each input, then each result, how it is walked through.
 struct CallPlan {
   Extents grid{};
-  std::array<Walk, 5> walks{};
+  std::array<Walk, max_inputs + max_results> walks{};
+};
+
+/// For each result of an operation the node that carries its gradient, -1 where none reaches it.
+using Cotangents = Few<int, max_results>;
+
+/// The gradients of a node's inputs; `wanted` says which are asked for, an id of -1 means zero.
+struct InputGradients {
+  std::array<bool, max_inputs> wanted{};
+  std::array<int, max_inputs> ids{-1, -1, -1, -1, -1, -1, -1, -1};
+
+  constexpr void set(int position, const auto& gradient) { ids[static_cast<std::size_t>(position)] = gradient.id(); }
+  [[nodiscard]] constexpr bool wants(int position) const { return wanted[static_cast<std::size_t>(position)]; }
 };
 
 /// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.
 struct Operation {
   std::string_view name;
-  bool differentiable = false;
-  /// Emits the gradients of `node`'s inputs for the gradient `cotangent` of its result. requires: differentiable
-  void (*vjp)(Graph& graph, int node, int cotangent, std::array<int, 4>& input_gradients) = nullptr;
+  /// Emits the gradients of `node`'s inputs for those of its results. Null: not differentiable.
+  void (*vjp)(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) = nullptr;
+  /// Null: the kernel sees whole arrays, and the strides of its operands belong to their own axes.
   CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
+  int results = 1;
+  int typed_by = -1;        ///< the input whose element type the kernel is compiled for; -1: that of result 0
+  bool wants_dense = false; ///< operands are brought into row-major order first
+  /// How many multiplications and additions, in pairs, it takes.
+  Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables
@@ -70,7 +91,7 @@ struct Node {
   std::uint8_t arity = 0;
   std::int8_t axis = 0;
   Few<std::int8_t, max_rank> permutation{};
-  Few<int, 4> inputs{-1, -1, -1, -1};
+  Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1};
   int index = 0;
   double value = 0;
   Extent over{};

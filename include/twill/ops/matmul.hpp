@@ -6,6 +6,7 @@
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/product_stack.hpp>
@@ -24,14 +25,16 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void matmul_vjp(Graph& graph, int node, int cotangent, std::array<int, 4>& gradients) {
+constexpr void matmul_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Value left{graph, graph.node(node).input(0)};
   const Value right{graph, graph.node(node).input(1)};
-  const Value g{graph, cotangent};
+  const Value g{graph, cotangents[0]};
   // The gradient of a transposed operand is computed transposed, so that the operand's own gradient lies as it does.
   const auto is_transposed = [](Value operand) { return operand.node().kind == Kind::transpose; };
-  gradients[0] = (is_transposed(left) ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right))).id();
-  gradients[1] = (is_transposed(right) ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g)).id();
+  if (gradients.wants(0))
+    gradients.set(0, is_transposed(left) ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right)));
+  if (gradients.wants(1))
+    gradients.set(1, is_transposed(right) ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g));
 }
 
 /// Grid: the batch axes, then m, n, k.
@@ -56,11 +59,19 @@ constexpr CallPlan matmul_call(const Graph& graph, const Node& node) {
   return plan;
 }
 
+constexpr Extent matmul_multiply_adds(const Graph& graph, const Node& node) {
+  const Extents& left = graph.node(node.input(0)).shape;
+  return node.shape.elements() * left[left.rank - 1];
+}
+
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
-inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp, &detail::matmul_call};
+inline constexpr Operation matmul_operation{.name = "matmul",
+                                            .vjp = &detail::matmul_vjp,
+                                            .call = &detail::matmul_call,
+                                            .multiply_adds = &detail::matmul_multiply_adds};
 
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
 [[nodiscard]] constexpr Value matmul(Value left, Value right, int line) {
@@ -81,15 +92,9 @@ inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp,
   for (int axis = 0; axis < a.rank - 2; ++axis)
     if (!unify(graph, a[axis], b[axis]))
       graph.refuse(Problem::matmul_batch_extents_differ, a[axis].factor, b[axis].factor, line);
-  Node node{};
-  node.kind = Kind::operation;
-  node.operation = &matmul_operation;
-  node.dtype = left.dtype();
-  node.shape = a;
-  node.shape[a.rank - 1] = b[b.rank - 1];
-  node.arity = 2;
-  node.inputs = {left.id(), right.id(), -1, -1};
-  return {graph, graph.add(node)};
+  Extents shape = a;
+  shape[a.rank - 1] = b[b.rank - 1];
+  return add_operation(matmul_operation, {left, right}, left.dtype(), shape);
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
@@ -97,7 +102,9 @@ inline constexpr Operation matmul_operation{"matmul", true, &detail::matmul_vjp,
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
-  template <class T> static void run(const Team& team, const kernel::Grid& grid, const kernel::Operand* operands) {
+  template <class T> static void run(const Team& team, const kernel::Call& call) {
+    const kernel::Grid& grid = call.grid;
+    const kernel::Operand* const operands = call.operands;
     const int batch_axes = grid.rank - 3;
     std::int64_t count = 1;
     for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
@@ -122,8 +129,9 @@ template <> struct KernelOf<&graph::matmul_operation> {
 
   /// On other teams than that of a host device the whole stack is one call, found by the team.
   template <class T, class TeamType>
-  requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Grid& grid,
-                                                          const kernel::Operand* operands) {
+  requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Call& call) {
+    const kernel::Grid& grid = call.grid;
+    const kernel::Operand* const operands = call.operands;
     const auto batch_axes = static_cast<std::size_t>(grid.rank - 3);
     kernel::ProductStack<T> stack{};
     for (std::size_t axis = 0; axis < batch_axes; ++axis) {

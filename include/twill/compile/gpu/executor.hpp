@@ -35,7 +35,7 @@ void run_instructions(const gpu::Queue<R>& queue, const Binding& binding,
     const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
     const kernel::Operand* const operands = binding.operands.data();
     if (launch->members == 1) {
-      started.run(queue, launch->grid, operands + launch->first_operand);
+      started.run(queue, binding.call(*launch));
       continue;
     }
     std::array<kernel::JoinedLaunch, most_joined_launches> joined{};

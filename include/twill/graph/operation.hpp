@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an operation with a kernel of its own gets into a graph. The operation itself, a constexpr object with a name and a
+// gradient rule, is described in graph/node.hpp, its kernel in compile/program_type.hpp; ops/matmul.hpp is one of them.
+
+#include <twill/graph/value.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace twill::inline v0::graph {
+
+/// A node of the operation: its result 0. `attributes` are integers that its kernel reads.
+[[nodiscard]] constexpr Value add_operation(const Operation& operation, std::initializer_list<Value> inputs,
+                                            DType dtype, const Extents& shape,
+                                            std::initializer_list<std::int64_t> attributes = {}) {
+  Graph& graph = inputs.begin()->graph();
+  Node node{};
+  node.kind = Kind::operation;
+  node.operation = &operation;
+  node.dtype = dtype;
+  node.shape = shape;
+  node.index = graph.add_attributes(attributes);
+  for (const Value& input : inputs) node.inputs[node.arity++] = input.id();
+  return {graph, graph.add(node)};
+}
+
+/// Result k = 1, 2, … of the operation whose result 0 is `first`.
+[[nodiscard]] constexpr Value add_result(Value first, int k, DType dtype, const Extents& shape) {
+  Node node{};
+  node.kind = Kind::result;
+  node.dtype = dtype;
+  node.shape = shape;
+  node.index = k;
+  node.arity = 1;
+  node.inputs[0] = first.id();
+  return {first.graph(), first.graph().add(node)};
+}
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one launch of a compiled table hands to its kernel. Fused programs use the grid and the operands; an operation with a
+// kernel of its own may look at whole arrays, by their shapes, and at the integers it was traced with. Read next:
+// compile/program_type.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/program.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::kernel {
+
+struct Call {
+  const Grid& grid;
+  const Operand* operands = nullptr; ///< the inputs, then the results; a further result that nobody reads has no data
+
+  // Of operations only.
+  const Dims* shapes = nullptr;  ///< of each operand, in its own axes
+  const DType* dtypes = nullptr; ///< of each operand
+  const std::int64_t* attributes = nullptr;
+};
+
+} // namespace twill::inline v0::kernel
