@@ -27,8 +27,10 @@
 
 using namespace twill;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // g++
 #define TEST_OWNS_MEMORY 0
+#elif defined(__has_feature)
+#define TEST_OWNS_MEMORY !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define TEST_OWNS_MEMORY 1
 #endif

@@ -165,6 +165,13 @@ template <class T>
   }
 }
 
+/// C = beta * C: what is left where the factors have no elements.
+template <class T>
+[[gnu::noinline]] void empty_product(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) {
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = beta == T{0} ? T{0} : beta * c[i * ldc + j];
+}
+
 } // namespace vector_detail
 
 /// C = alpha * op(A) * op(B) + beta * C in the calling thread, where op transposes or not; op(A) is m x k, op(B) is k x n,
@@ -172,6 +179,8 @@ template <class T>
 template <class T>
 void small_product(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, T alpha,
                    const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  if (m == 0 || n == 0 || k == 0) [[unlikely]]
+    return vector_detail::empty_product(m, n, beta, c, ldc);
   const vector_detail::Left<T> left{a, transpose_a ? 1 : lda, transpose_a ? lda : 1};
   if (!transpose_b) {
     vector_detail::product_of_rows(m, n, k, alpha, left, vector_detail::Right<T, false>{b, ldb}, beta, c, ldc);

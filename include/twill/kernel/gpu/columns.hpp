@@ -114,14 +114,14 @@ private:
   template <int... R>
   static constexpr void add_rows(Sums& sums, const Own& p, int block, int thread, Numbers<R...> reductions) {
     (clear<R>(sums), ...);
-    Cursor<L::operands> cursor{};
-    Place place{};
-    L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
-    if (place.remaining <= 0) return;
     const std::int64_t first = std::int64_t{share_of_block(p, block)} * p.share_rows;
     const std::int64_t last = first + p.share_rows < p.rows ? first + p.share_rows : p.rows;
     std::int64_t row = first + row_lane(p, thread);
     if (row >= last) return; // where nothing lies
+    Cursor<L::operands> cursor{};
+    Place place{};
+    L::locate(cursor, place, p.grid, chunk_of(p, block, thread), typename L::Moving{});
+    if (place.remaining <= 0) return;
     move_down(cursor, p, row, typename L::Moving{});
     TWILL_ROLLED
     for (; row < last; row += std::int64_t{rows} * p.row_lanes)
