@@ -33,6 +33,7 @@
 #include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/columns_plan.hpp>
+#include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>

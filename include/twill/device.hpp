@@ -3,6 +3,7 @@
 //
 // Everything about devices: kinds, names, streams, copies, generators. Host kinds and `Meta`; <twill/cuda.cuh> adds CUDA.
 
+#include <twill/device/convolution.hpp>
 #include <twill/device/copy.hpp>
 #include <twill/device/cpu/affinity.hpp>
 #include <twill/device/cpu/blas.hpp>
@@ -12,6 +13,7 @@
 #include <twill/device/cpu/library_threads.hpp>
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/onednn.hpp>
+#include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/signal.hpp>

@@ -11,6 +11,7 @@
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/columns.hpp>
+#include <twill/kernel/convolution.hpp>
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/formulas.hpp>

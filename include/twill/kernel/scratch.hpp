@@ -10,12 +10,12 @@
 
 namespace twill::inline v0::kernel {
 
-/// A thread's working memory, aligned to a cache line; a second call may move it.
+/// A thread's working memory, aligned to a cache line; a second call of the same slot may move it.
 class Scratch {
 public:
   static constexpr std::size_t alignment = 64;
 
-  [[nodiscard]] static std::byte* of_thread(std::size_t bytes) {
+  template <int Slot = 0> [[nodiscard]] static std::byte* of_thread(std::size_t bytes) {
     thread_local Scratch scratch;
     if (bytes > scratch.capacity_bytes_) {
       scratch.memory_.reset();

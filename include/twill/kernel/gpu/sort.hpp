@@ -96,11 +96,6 @@ struct RowOfPlace {
   }
 };
 
-/// A grid with one thread for each of so many things.
-[[nodiscard]] constexpr twill::gpu::LaunchShape one_thread_each(std::int64_t count) {
-  return {static_cast<unsigned>(groups_of(tile_threads, count)), tile_threads, 0};
-}
-
 namespace detail {
 
 /// Keys and their values, twice.

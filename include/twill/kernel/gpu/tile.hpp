@@ -5,6 +5,7 @@
 // same number of neighbouring elements, and what all threads before it found is combined in a fixed order. So results
 // depend on the length alone, never on timing or on the device. Read next: kernel/gpu/scan.hpp, kernel/gpu/select.hpp.
 
+#include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
 
@@ -16,6 +17,11 @@ namespace twill::inline v0::kernel::gpu {
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_items = 16; ///< of a thread
 inline constexpr int tile_elements = tile_threads * tile_items;
+
+/// A grid with one thread for each of so many things.
+[[nodiscard]] constexpr twill::gpu::LaunchShape one_thread_each(std::int64_t count) {
+  return {static_cast<unsigned>(groups_of(tile_threads, count)), tile_threads, 0};
+}
 
 /// Where element i of a tile lies in shared memory: a gap after each thread's elements keeps threads out of each other's
 /// banks.

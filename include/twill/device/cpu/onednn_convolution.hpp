@@ -1,0 +1,216 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions by oneDNN 2 through its C header, in the calling thread alone: a team shares out the batch itself. Weights are
+// brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step.
+// Plans are kept by each thread. Read next: kernel/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/device/convolution.hpp>
+
+#if defined(TWILL_WITH_ONEDNN)
+#include <twill/device/cpu/library_threads.hpp>
+
+#include <dnnl_version.h>
+
+#include <memory>
+#include <vector>
+#endif
+
+#include <cstddef>
+
+#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
+#include <dnnl.h>
+#endif
+
+namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
+inline constexpr bool has_onednn_convolution = true;
+
+namespace detail {
+
+struct DestroyDnnl {
+  void operator()(dnnl_primitive_desc_t object) const { dnnl_primitive_desc_destroy(object); }
+  void operator()(dnnl_primitive_t object) const { dnnl_primitive_destroy(object); }
+  void operator()(dnnl_memory_t object) const { dnnl_memory_destroy(object); }
+  void operator()(dnnl_primitive_attr_t object) const { dnnl_primitive_attr_destroy(object); }
+  void operator()(dnnl_stream_t object) const { dnnl_stream_destroy(object); }
+  void operator()(dnnl_engine_t object) const { dnnl_engine_destroy(object); }
+};
+template <class T> using Dnnl = std::unique_ptr<std::remove_pointer_t<T>, DestroyDnnl>;
+
+/// Calls a function of the library whose first argument receives an object; null where it refuses.
+template <class T, class... Rest, class... Arguments>
+[[nodiscard]] Dnnl<T> make_dnnl(dnnl_status_t (*make)(T*, Rest...), Arguments... arguments) {
+  T object = nullptr;
+  if (make(&object, arguments...) != dnnl_success) object = nullptr;
+  return Dnnl<T>{object};
+}
+
+/// The library's engine and one stream for each thread.
+struct DnnlThread {
+  Dnnl<dnnl_engine_t> engine = make_dnnl<dnnl_engine_t>(&dnnl_engine_create, dnnl_cpu, std::size_t{0});
+  Dnnl<dnnl_stream_t> stream =
+      make_dnnl<dnnl_stream_t>(&dnnl_stream_create, engine.get(), unsigned{dnnl_stream_default_flags});
+};
+
+[[nodiscard]] inline DnnlThread& dnnl_thread() {
+  thread_local DnnlThread thread{};
+  return thread;
+}
+
+/// One part of one convolution, ready to run.
+class DnnlConvolution {
+public:
+  DnnlConvolution(ConvolutionPart part, DType dtype, const ConvolutionShape& shape)
+      : part_{part}, dtype_{dtype}, shape_{shape} {
+    is_ready_ = prepare();
+  }
+
+  [[nodiscard]] bool is_for(ConvolutionPart part, DType dtype, const ConvolutionShape& shape) const {
+    return part == part_ && dtype == dtype_ && shape == shape_;
+  }
+  [[nodiscard]] bool is_ready() const { return is_ready_; }
+  [[nodiscard]] std::size_t scratch_bytes() const { return weight_bytes_ + scratchpad_bytes_; }
+
+  /// requires: is_ready(), and `scratch` has scratch_bytes() bytes from a cache line on
+  [[nodiscard]] bool run(void* x, void* w, void* y, std::byte* scratch) {
+    const OneOpenMpThread scope{};
+    void* const inner_weights = weight_bytes_ > 0 ? scratch : w;
+    set(x_, x);
+    set(w_, w);
+    set(inner_w_, inner_weights);
+    set(y_, y);
+    set(scratchpad_, scratch + weight_bytes_);
+    if (reorder_ && part_ != ConvolutionPart::weight_gradient && !reorder(w_.get(), inner_w_.get())) return false;
+    const bool is_weights = part_ == ConvolutionPart::weight_gradient;
+    const bool is_output = part_ == ConvolutionPart::output;
+    const dnnl_exec_arg_t arguments[] = {
+        {part_ == ConvolutionPart::input_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, x_.get()},
+        {is_weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, inner_w_.get()},
+        {is_output ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, y_.get()},
+        {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
+    if (dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) != dnnl_success) return false;
+    return !reorder_ || !is_weights || reorder(inner_w_.get(), w_.get());
+  }
+
+private:
+  static void set(const Dnnl<dnnl_memory_t>& memory, void* data) {
+    if (memory) dnnl_memory_set_data_handle(memory.get(), data);
+  }
+
+  [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to) {
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+    return dnnl_primitive_execute(reorder_.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
+  }
+
+  [[nodiscard]] bool prepare() {
+    const OneOpenMpThread scope{};
+    const dnnl_data_type_t type = dtype_ == DType::bfloat16 ? dnnl_bf16 : dnnl_f32;
+    const ConvolutionShape& s = shape_;
+    const std::int64_t k = s.out_channels;
+    const std::int64_t c = s.in_channels;
+    const dnnl_dims_t x_dims = {s.batch, c, s.input[0], s.input[1]};
+    const dnnl_dims_t y_dims = {s.batch, k, s.output[0], s.output[1]};
+    const dnnl_dims_t x_strides = {s.in_pixels() * c, 1, s.input[1] * c, c};
+    const dnnl_dims_t y_strides = {s.out_pixels() * k, 1, s.output[1] * k, k};
+    const std::int64_t area = s.kernel[0] * s.kernel[1];
+    const bool has_groups = s.groups > 1;
+    const dnnl_dims_t one_group = {k, c, s.kernel[0], s.kernel[1]};
+    const dnnl_dims_t w_groups = {s.groups, k / s.groups, c / s.groups, s.kernel[0], s.kernel[1]};
+    const dnnl_dims_t w_strides = {k / s.groups * s.taps(), s.taps(), area, s.kernel[1], 1};
+    const int w_rank = has_groups ? 5 : 4;
+    dnnl_memory_desc_t x{}, y{}, w{}, any{};
+    if (dnnl_memory_desc_init_by_strides(&x, 4, x_dims, type, x_strides) != dnnl_success ||
+        dnnl_memory_desc_init_by_strides(&y, 4, y_dims, type, y_strides) != dnnl_success ||
+        dnnl_memory_desc_init_by_strides(&w, w_rank, has_groups ? w_groups : one_group, type,
+                                         has_groups ? w_strides : w_strides + 1) != dnnl_success ||
+        dnnl_memory_desc_init_by_tag(&any, w_rank, has_groups ? w_groups : one_group, type, dnnl_format_tag_any) !=
+            dnnl_success)
+      return false;
+    const dnnl_dims_t stride = {s.stride[0], s.stride[1]};
+    const dnnl_dims_t gaps = {s.dilation[0] - 1, s.dilation[1] - 1};
+    const dnnl_dims_t before = {s.padding[0], s.padding[1]};
+    const dnnl_dims_t behind = {s.padding_behind(0), s.padding_behind(1)};
+    const auto how = make_dnnl<dnnl_primitive_attr_t>(&dnnl_primitive_attr_create);
+    if (!how || dnnl_primitive_attr_set_scratchpad_mode(how.get(), dnnl_scratchpad_mode_user) != dnnl_success)
+      return false;
+    const dnnl_engine_t engine = dnnl_thread().engine.get();
+    const auto algorithm = dnnl_convolution_direct;
+    dnnl_convolution_desc_t forward{};
+    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, algorithm, &x, &any, nullptr, &y,
+                                                   stride, gaps, before, behind) != dnnl_success)
+      return false;
+    auto made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &forward, how.get(), engine, nullptr);
+    if (!made) return false;
+    if (part_ != ConvolutionPart::output) {
+      dnnl_convolution_desc_t backward{};
+      const dnnl_status_t status = part_ == ConvolutionPart::input_gradient
+                                       ? dnnl_dilated_convolution_backward_data_desc_init(
+                                             &backward, algorithm, &x, &any, &y, stride, gaps, before, behind)
+                                       : dnnl_dilated_convolution_backward_weights_desc_init(
+                                             &backward, algorithm, &x, &any, nullptr, &y, stride, gaps, before, behind);
+      if (status != dnnl_success) return false;
+      made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &backward, how.get(), engine, made.get());
+      if (!made) return false;
+    }
+    const auto query = part_ == ConvolutionPart::weight_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+    const dnnl_memory_desc_t inner = *dnnl_primitive_desc_query_md(made.get(), query, 0);
+    const dnnl_memory_desc_t pad = *dnnl_primitive_desc_query_md(made.get(), dnnl_query_scratchpad_md, 0);
+    constexpr std::size_t line = 64;
+    const auto whole_lines = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
+    if (dnnl_memory_desc_equal(&inner, &w) == 0) {
+      weight_bytes_ = whole_lines(dnnl_memory_desc_get_size(&inner));
+      const bool outward = part_ == ConvolutionPart::weight_gradient;
+      const auto order = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, outward ? &inner : &w,
+                                                          engine, outward ? &w : &inner, engine, nullptr);
+      if (!order) return false;
+      reorder_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, order.get());
+      if (!reorder_) return false;
+    }
+    scratchpad_bytes_ = whole_lines(dnnl_memory_desc_get_size(&pad));
+    convolve_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
+    const auto memory = [&](const dnnl_memory_desc_t& of) {
+      return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
+    };
+    x_ = memory(x);
+    y_ = memory(y);
+    w_ = memory(w);
+    inner_w_ = memory(inner);
+    scratchpad_ = memory(pad);
+    return convolve_ && x_ && y_ && w_ && inner_w_ && scratchpad_;
+  }
+
+  ConvolutionPart part_;
+  DType dtype_;
+  ConvolutionShape shape_;
+  bool is_ready_ = false;
+  std::size_t weight_bytes_ = 0; ///< of the weights in the library's order; 0 where it takes them as they lie
+  std::size_t scratchpad_bytes_ = 0;
+  Dnnl<dnnl_primitive_t> convolve_{};
+  Dnnl<dnnl_primitive_t> reorder_{};
+  Dnnl<dnnl_memory_t> x_{}, y_{}, w_{}, inner_w_{}, scratchpad_{};
+};
+
+} // namespace detail
+
+/// The plan of a part of a convolution of float32 or bfloat16; null where the library has none.
+/// cost: the first time in a thread about a millisecond, then a search among the plans
+[[nodiscard]] inline detail::DnnlConvolution* find_convolution(ConvolutionPart part, DType dtype,
+                                                               const ConvolutionShape& shape) {
+  if (dtype != DType::float32 && dtype != DType::bfloat16) return nullptr;
+  thread_local std::vector<std::unique_ptr<detail::DnnlConvolution>> plans{};
+  static_cast<void>(detail::dnnl_thread()); // made before and so destroyed after the plans
+  for (const auto& plan : plans)
+    if (plan->is_for(part, dtype, shape)) return plan->is_ready() ? plan.get() : nullptr;
+  plans.push_back(std::make_unique<detail::DnnlConvolution>(part, dtype, shape));
+  return plans.back()->is_ready() ? plans.back().get() : nullptr;
+}
+
+#else
+inline constexpr bool has_onednn_convolution = false;
+#endif
+
+} // namespace twill::inline v0::cpu

@@ -1,0 +1,200 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of host devices, and their gradients. A team shares out the images, or the rows of one image; each thread asks
+// oneDNN and else unfolds patches of the input into a matrix ("im2col", Chellapilla et al., 2006) and multiplies. float16
+// computes in float. Gradients of weights are summed over the threads in their order. Read next: kernel/product.hpp,
+// kernel/gpu/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/device/convolution.hpp>
+#include <twill/device/cpu/onednn_convolution.hpp>
+#include <twill/device/cpu/team.hpp>
+#include <twill/kernel/any_team.hpp>
+#include <twill/kernel/product.hpp>
+#include <twill/kernel/scratch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// A part of a convolution and where its three tensors lie; the part says which of them is written.
+template <class T> struct Convolution {
+  ConvolutionPart part = ConvolutionPart::output;
+  ConvolutionShape shape{};
+  T* x = nullptr;
+  T* w = nullptr;
+  T* y = nullptr;
+};
+
+namespace detail {
+
+/// The output pixels [first, first + count) of an image as rows of a matrix: all inputs that meet the weights of a group, in
+/// the order of the weights. `fold` adds the rows back onto the image instead.
+template <bool Fold, class T>
+void unfold(const ConvolutionShape& s, T* image, std::int64_t group, std::int64_t first, std::int64_t count, T* rows) {
+  const std::int64_t channels = s.in_channels / s.groups;
+  const std::int64_t area = s.kernel[0] * s.kernel[1];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t top = (first + i) / s.output[1] * s.stride[0] - s.padding[0];
+    const std::int64_t left = (first + i) % s.output[1] * s.stride[1] - s.padding[1];
+    T* const row = rows + i * s.taps();
+    for (std::int64_t tap = 0; tap < area; ++tap) {
+      const std::int64_t h = top + tap / s.kernel[1] * s.dilation[0];
+      const std::int64_t v = left + tap % s.kernel[1] * s.dilation[1];
+      const bool is_inside = h >= 0 && h < s.input[0] && v >= 0 && v < s.input[1];
+      T* const pixel = is_inside ? image + (h * s.input[1] + v) * s.in_channels + group * channels : nullptr;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        if constexpr (Fold) {
+          if (is_inside) pixel[c] += row[c * area + tap];
+        } else {
+          row[c * area + tap] = is_inside ? pixel[c] : T{};
+        }
+      }
+    }
+  }
+}
+
+/// By unfolding and matrix products, in the calling thread.
+template <class T> void convolve_plainly(const Convolution<T>& convolution) {
+  const ConvolutionShape& s = convolution.shape;
+  const std::int64_t filters = s.out_channels / s.groups;
+  const std::int64_t taps = s.taps();
+  constexpr std::int64_t elements_at_once = 1 << 18;
+  const std::int64_t at_once = std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(taps, 1), 1,
+                                                        std::max<std::int64_t>(s.out_pixels(), 1));
+  T* const rows = reinterpret_cast<T*>(Scratch::of_thread(static_cast<std::size_t>(at_once * taps) * sizeof(T)));
+  if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
+  if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
+  for (std::int64_t image = 0; image < s.batch; ++image)
+    for (std::int64_t group = 0; group < s.groups; ++group)
+      for (std::int64_t first = 0; first < s.out_pixels(); first += at_once) {
+        const std::int64_t count = std::min(at_once, s.out_pixels() - first);
+        T* const x = convolution.x + image * s.in_pixels() * s.in_channels;
+        T* const w = convolution.w + group * filters * taps;
+        T* const y = convolution.y + (image * s.out_pixels() + first) * s.out_channels + group * filters;
+        if (convolution.part != ConvolutionPart::input_gradient) unfold<false>(s, x, group, first, count, rows);
+        if (convolution.part == ConvolutionPart::output) {
+          product<T>(AnyTeam{}, false, true, count, filters, taps, T{1}, rows, taps, w, taps, T{}, y, s.out_channels);
+        } else if (convolution.part == ConvolutionPart::input_gradient) {
+          product<T>(AnyTeam{}, false, false, count, taps, filters, T{1}, y, s.out_channels, w, taps, T{}, rows, taps);
+          unfold<true>(s, x, group, first, count, rows);
+        } else {
+          product<T>(AnyTeam{}, true, false, filters, taps, count, T{1}, y, s.out_channels, rows, taps, T{1}, w, taps);
+        }
+      }
+}
+
+/// In the calling thread, by whoever knows the type.
+template <class T> void convolve_in_thread(const Convolution<T>& convolution) {
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>)) {
+    if (auto* const plan = cpu::find_convolution(convolution.part, dtype_of<T>, convolution.shape))
+      if (plan->run(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()))) return;
+  }
+#endif
+  if constexpr (NarrowFloat<T>) {
+    const ConvolutionShape& s = convolution.shape;
+    const auto widened = [](const T* from, std::int64_t count, bool is_read) {
+      std::vector<float> to(static_cast<std::size_t>(count));
+      for (std::int64_t i = 0; i < count && is_read; ++i) to[static_cast<std::size_t>(i)] = float{from[i]};
+      return to;
+    };
+    std::vector<float> x = widened(convolution.x, s.x_elements(), convolution.part != ConvolutionPart::input_gradient);
+    std::vector<float> w = widened(convolution.w, s.w_elements(), convolution.part != ConvolutionPart::weight_gradient);
+    std::vector<float> y = widened(convolution.y, s.y_elements(), convolution.part != ConvolutionPart::output);
+    convolve_in_thread<float>({convolution.part, s, x.data(), w.data(), y.data()});
+    const auto narrowed = [](const std::vector<float>& from, T* to) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = T{from[i]};
+    };
+    if (convolution.part == ConvolutionPart::output) narrowed(y, convolution.y);
+    if (convolution.part == ConvolutionPart::input_gradient) narrowed(x, convolution.x);
+    if (convolution.part == ConvolutionPart::weight_gradient) narrowed(w, convolution.w);
+  } else {
+    convolve_plainly(convolution);
+  }
+}
+
+/// Images [first, last) of a convolution.
+template <class T>
+[[nodiscard]] Convolution<T> images_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
+  Convolution<T> some = whole;
+  some.shape.batch = last - first;
+  some.x += first * whole.shape.in_pixels() * whole.shape.in_channels;
+  some.y += first * whole.shape.out_pixels() * whole.shape.out_channels;
+  return some;
+}
+
+/// Output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.
+template <class T>
+[[nodiscard]] Convolution<T> rows_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
+  Convolution<T> some = whole;
+  ConvolutionShape& s = some.shape;
+  const std::int64_t top = first * s.stride[0] - s.padding[0];
+  const std::int64_t begin = std::clamp<std::int64_t>(top, 0, s.input[0] - 1);
+  const std::int64_t end =
+      std::clamp<std::int64_t>((last - 1) * s.stride[0] - s.padding[0] + s.reach(0), begin + 1, s.input[0]);
+  s.padding[0] = begin - top;
+  s.input[0] = end - begin;
+  s.output[0] = last - first;
+  some.x += begin * s.input[1] * s.in_channels;
+  some.y += first * s.output[1] * s.out_channels;
+  return some;
+}
+
+} // namespace detail
+
+/// Computes one part of a convolution. On other kinds of team an overload of theirs does. Call it unqualified.
+template <class T> void run_convolution(const Team& team, const Convolution<T>& convolution) {
+  const ConvolutionShape& s = convolution.shape;
+  if (s.multiply_adds() == 0) {
+    if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
+    if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
+    return;
+  }
+  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
+  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return detail::convolve_in_thread(convolution);
+  if (s.batch < team.size() && convolution.part == ConvolutionPart::output) {
+    for (std::int64_t image = 0; image < s.batch; ++image) {
+      const Convolution<T> one = detail::images_of(convolution, image, image + 1);
+      team.parallel([&](int rank, int size) {
+        const std::int64_t first = s.output[0] * rank / size;
+        const std::int64_t last = s.output[0] * (rank + 1) / size;
+        if (first < last) detail::convolve_in_thread(detail::rows_of(one, first, last));
+      });
+    }
+    return;
+  }
+  if (convolution.part != ConvolutionPart::weight_gradient) {
+    team.parallel([&](int rank, int size) {
+      const std::int64_t first = s.batch * rank / size;
+      const std::int64_t last = s.batch * (rank + 1) / size;
+      if (first < last) detail::convolve_in_thread(detail::images_of(convolution, first, last));
+    });
+    return;
+  }
+  const std::int64_t parts = std::min<std::int64_t>(s.batch, team.size());
+  const std::int64_t count = s.w_elements();
+  T* const partial =
+      reinterpret_cast<T*>(Scratch::of_thread<1>(static_cast<std::size_t>((parts - 1) * count) * sizeof(T)));
+  team.parallel([&](int rank, int) {
+    if (rank >= parts) return;
+    Convolution<T> some = detail::images_of(convolution, s.batch * rank / parts, s.batch * (rank + 1) / parts);
+    if (rank > 0) some.w = partial + (rank - 1) * count;
+    detail::convolve_in_thread(some);
+  });
+  team.parallel([&](int rank, int size) {
+    for (std::int64_t other = 0; other < parts - 1; ++other) {
+      const T* const from = partial + other * count;
+      for (std::int64_t i = count * rank / size; i < count * (rank + 1) / size; ++i)
+        convolution.w[i] =
+            static_cast<T>(static_cast<compute_t<T>>(convolution.w[i]) + static_cast<compute_t<T>>(from[i]));
+    }
+  });
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -1,0 +1,138 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions on a GPU by twill's own kernel, and their gradients: a thread computes one element, all of whose products it
+// adds in a fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may
+// give what its library knows to the library. On hosts the same call is kernel/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/convolution.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/apply.hpp>
+#include <twill/kernel/convolution.hpp>
+#include <twill/kernel/gpu/tile.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+
+/// A thread computes one element of what the part writes.
+template <class T> struct ConvolutionBody {
+  using C = compute_t<T>;
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const Convolution<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (p.part == ConvolutionPart::output && i < p.shape.y_elements()) p.y[i] = static_cast<T>(output(p, i));
+      if (p.part == ConvolutionPart::input_gradient && i < p.shape.x_elements())
+        p.x[i] = static_cast<T>(input_gradient(p, i));
+      if (p.part == ConvolutionPart::weight_gradient && i < p.shape.w_elements())
+        p.w[i] = static_cast<T>(weight_gradient(p, i));
+    });
+  }
+
+private:
+  static constexpr void add(C& sum, T left, T right) {
+    sum = combine<Reduction::sum>(sum, apply<Primitive::multiply>(static_cast<C>(left), static_cast<C>(right)));
+  }
+
+  // y[n, p, q, k] = sum over c, r, s of x[n, p * stride + r, q * stride + s, c] * w[k, c, r, s]
+  static constexpr C output(const Convolution<T>& p, std::int64_t i) {
+    const ConvolutionShape& s = p.shape;
+    const std::int64_t channels = s.in_channels / s.groups;
+    const std::int64_t k = i % s.out_channels;
+    std::int64_t rest = i / s.out_channels;
+    const std::int64_t left = rest % s.output[1] * s.stride[1] - s.padding[1];
+    rest /= s.output[1];
+    const std::int64_t top = rest % s.output[0] * s.stride[0] - s.padding[0];
+    const T* const image = p.x + rest / s.output[0] * s.in_pixels() * s.in_channels;
+    const std::int64_t first_channel = k / (s.out_channels / s.groups) * channels;
+    C sum{};
+    for (std::int64_t tap = 0; tap < s.kernel[0] * s.kernel[1]; ++tap) {
+      const std::int64_t h = top + tap / s.kernel[1] * s.dilation[0];
+      const std::int64_t v = left + tap % s.kernel[1] * s.dilation[1];
+      if (h < 0 || h >= s.input[0] || v < 0 || v >= s.input[1]) continue;
+      const T* const pixel = image + (h * s.input[1] + v) * s.in_channels + first_channel;
+      const T* const weights = p.w + k * s.taps() + tap;
+      for (std::int64_t c = 0; c < channels; ++c) add(sum, pixel[c], weights[c * s.kernel[0] * s.kernel[1]]);
+    }
+    return sum;
+  }
+
+  /// The output position that reads input position `at` through tap `tap`, or -1.
+  static constexpr std::int64_t reader(const ConvolutionShape& s, std::size_t axis, std::int64_t at, std::int64_t tap) {
+    const std::int64_t distance = at + s.padding[axis] - tap * s.dilation[axis];
+    if (distance < 0 || distance % s.stride[axis] != 0) return -1;
+    const std::int64_t position = distance / s.stride[axis];
+    return position < s.output[axis] ? position : -1;
+  }
+
+  static constexpr C input_gradient(const Convolution<T>& p, std::int64_t i) {
+    const ConvolutionShape& s = p.shape;
+    const std::int64_t channels = s.in_channels / s.groups;
+    const std::int64_t filters = s.out_channels / s.groups;
+    const std::int64_t channel = i % s.in_channels;
+    std::int64_t rest = i / s.in_channels;
+    const std::int64_t v = rest % s.input[1];
+    rest /= s.input[1];
+    const std::int64_t h = rest % s.input[0];
+    const T* const image = p.y + rest / s.input[0] * s.out_pixels() * s.out_channels;
+    const std::int64_t first_filter = channel / channels * filters;
+    const std::int64_t area = s.kernel[0] * s.kernel[1];
+    C sum{};
+    for (std::int64_t tap = 0; tap < area; ++tap) {
+      const std::int64_t row = reader(s, 0, h, tap / s.kernel[1]);
+      const std::int64_t column = reader(s, 1, v, tap % s.kernel[1]);
+      if (row < 0 || column < 0) continue;
+      const T* const pixel = image + (row * s.output[1] + column) * s.out_channels;
+      const T* const weights = p.w + channel % channels * area + tap;
+      for (std::int64_t k = first_filter; k < first_filter + filters; ++k) add(sum, pixel[k], weights[k * s.taps()]);
+    }
+    return sum;
+  }
+
+  static constexpr C weight_gradient(const Convolution<T>& p, std::int64_t i) {
+    const ConvolutionShape& s = p.shape;
+    const std::int64_t channels = s.in_channels / s.groups;
+    const std::int64_t k = i / s.taps();
+    const std::int64_t area = s.kernel[0] * s.kernel[1];
+    const std::int64_t channel = k / (s.out_channels / s.groups) * channels + i % s.taps() / area;
+    const std::int64_t down = i % area / s.kernel[1] * s.dilation[0] - s.padding[0];
+    const std::int64_t right = i % s.kernel[1] * s.dilation[1] - s.padding[1];
+    C sum{};
+    for (std::int64_t n = 0; n < s.batch; ++n)
+      for (std::int64_t row = 0; row < s.output[0]; ++row) {
+        const std::int64_t h = row * s.stride[0] + down;
+        if (h < 0 || h >= s.input[0]) continue;
+        for (std::int64_t column = 0; column < s.output[1]; ++column) {
+          const std::int64_t v = column * s.stride[1] + right;
+          if (v < 0 || v >= s.input[1]) continue;
+          add(sum, p.x[((n * s.input[0] + h) * s.input[1] + v) * s.in_channels + channel],
+              p.y[((n * s.output[0] + row) * s.output[1] + column) * s.out_channels + k]);
+        }
+      }
+    return sum;
+  }
+};
+
+/// Computes one part of a convolution by twill's own kernel.
+template <class Queue, class T> void convolve_directly(const Queue& queue, const Convolution<T>& convolution) {
+  const ConvolutionShape& s = convolution.shape;
+  const std::int64_t elements = convolution.part == ConvolutionPart::output           ? s.y_elements()
+                                : convolution.part == ConvolutionPart::input_gradient ? s.x_elements()
+                                                                                      : s.w_elements();
+  if (elements > 0) enqueue(queue, ConvolutionBody<T>{}, one_thread_each(elements), convolution);
+}
+
+} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Computes one part of a convolution, after what the queue was given before; returns at once. throws: GpuError
+template <twill::gpu::Runtime R, class T>
+void run_convolution(const twill::gpu::Queue<R>& queue, const Convolution<T>& convolution) {
+  gpu::convolve_directly(queue, convolution);
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

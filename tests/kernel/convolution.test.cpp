@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of host devices and their gradients beside sums written out, of small integers, whose sums are exact: every
+// way to share the work and every library has to give the same.
+
+#include "tests/support/host_blocks.hpp"
+
+#include <twill/core/dtype.hpp>
+#include <twill/device/cpu/cpu.hpp>
+#include <twill/kernel/convolution.hpp>
+#include <twill/kernel/gpu/convolution.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace twill;
+
+namespace {
+
+/// The three sums of a convolution written out: y, dx, dw, whichever the part says.
+void convolve_naively(ConvolutionPart part, const ConvolutionShape& s, std::vector<double>& x, std::vector<double>& w,
+                      std::vector<double>& y) {
+  auto& written = part == ConvolutionPart::output ? y : part == ConvolutionPart::input_gradient ? x : w;
+  for (double& element : written) element = 0;
+  const std::int64_t channels = s.in_channels / s.groups;
+  const std::int64_t filters = s.out_channels / s.groups;
+  for (std::int64_t n = 0; n < s.batch; ++n)
+    for (std::int64_t p = 0; p < s.output[0]; ++p)
+      for (std::int64_t q = 0; q < s.output[1]; ++q)
+        for (std::int64_t k = 0; k < s.out_channels; ++k)
+          for (std::int64_t c = 0; c < channels; ++c)
+            for (std::int64_t i = 0; i < s.kernel[0]; ++i)
+              for (std::int64_t j = 0; j < s.kernel[1]; ++j) {
+                const std::int64_t h = p * s.stride[0] - s.padding[0] + i * s.dilation[0];
+                const std::int64_t v = q * s.stride[1] - s.padding[1] + j * s.dilation[1];
+                if (h < 0 || h >= s.input[0] || v < 0 || v >= s.input[1]) continue;
+                double& a = x[static_cast<std::size_t>(((n * s.input[0] + h) * s.input[1] + v) * s.in_channels +
+                                                       k / filters * channels + c)];
+                double& b = w[static_cast<std::size_t>(((k * channels + c) * s.kernel[0] + i) * s.kernel[1] + j)];
+                double& to =
+                    y[static_cast<std::size_t>(((n * s.output[0] + p) * s.output[1] + q) * s.out_channels + k)];
+                if (part == ConvolutionPart::output) to += a * b;
+                if (part == ConvolutionPart::input_gradient) a += b * to;
+                if (part == ConvolutionPart::weight_gradient) b += a * to;
+              }
+}
+
+ConvolutionShape with_output(ConvolutionShape s) {
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    s.output[axis] = (s.input[axis] + 2 * s.padding[axis] - s.reach(axis)) / s.stride[axis] + 1;
+  return s;
+}
+
+template <bool ByGpuBody, class T> void check(const Team& team, const ConvolutionShape& shape) {
+  static const std::uint64_t seed = std::random_device{}();
+  static std::mt19937_64 random{seed};
+  std::uniform_int_distribution<int> numbers{-2, 2};
+  INFO("seed " << seed << ", " << shape.batch << " images of " << shape.input[0] << " x " << shape.input[1] << " x "
+               << shape.in_channels << " by " << shape.out_channels << " of " << shape.kernel[0] << " x "
+               << shape.kernel[1] << ", groups " << shape.groups << ", " << name(dtype_of<T>) << ", team of "
+               << team.size());
+  const auto draw = [&](std::int64_t count) {
+    std::vector<double> values{};
+    for (std::int64_t i = 0; i < count; ++i) values.push_back(numbers(random));
+    return values;
+  };
+  for (const ConvolutionPart part :
+       {ConvolutionPart::output, ConvolutionPart::input_gradient, ConvolutionPart::weight_gradient}) {
+    std::vector<double> x = draw(shape.x_elements());
+    std::vector<double> w = draw(shape.w_elements());
+    std::vector<double> y = draw(shape.y_elements());
+    const auto typed = [](const std::vector<double>& values) {
+      std::vector<T> result{};
+      for (double value : values) result.push_back(T(static_cast<float>(value)));
+      return result;
+    };
+    std::vector<T> typed_x = typed(x);
+    std::vector<T> typed_w = typed(w);
+    std::vector<T> typed_y = typed(y);
+    convolve_naively(part, shape, x, w, y);
+    const kernel::Convolution<T> convolution{part, shape, typed_x.data(), typed_w.data(), typed_y.data()};
+    if constexpr (ByGpuBody)
+      kernel::gpu::convolve_directly(team, convolution);
+    else
+      run_convolution(team, convolution);
+    INFO("part " << static_cast<int>(part));
+    const auto same = [](const std::vector<double>& expected, const std::vector<T>& got) {
+      // 16-bit types hold integers up to 256 or 2048; the last gradients are rounded sums of rounded parts
+      const double relative = sizeof(T) == 2 ? 1.0 / 64 : 0;
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        if (std::abs(expected[i] - static_cast<double>(static_cast<float>(got[i]))) > relative * std::abs(expected[i]))
+          ++wrong;
+      return wrong;
+    };
+    CHECK(same(x, typed_x) == 0);
+    CHECK(same(w, typed_w) == 0);
+    CHECK(same(y, typed_y) == 0);
+  }
+}
+
+template <class T, bool ByGpuBody = false> void check_all(const Team& team) {
+  check<ByGpuBody, T>(
+      team, with_output({.batch = 2, .in_channels = 3, .out_channels = 5, .input = {7, 9}, .kernel = {3, 3}}));
+  check<ByGpuBody, T>(
+      team,
+      with_output(
+          {.batch = 3, .in_channels = 16, .out_channels = 32, .input = {9, 8}, .kernel = {3, 3}, .padding = {1, 1}}));
+  check<ByGpuBody, T>(team, with_output({.batch = 5,
+                                         .in_channels = 17,
+                                         .out_channels = 19,
+                                         .input = {11, 5},
+                                         .kernel = {3, 1},
+                                         .stride = {2, 1},
+                                         .padding = {1, 0},
+                                         .dilation = {2, 1}}));
+  check<ByGpuBody, T>(
+      team,
+      with_output(
+          {.batch = 1, .in_channels = 32, .out_channels = 64, .input = {14, 15}, .kernel = {1, 1}, .stride = {2, 2}}));
+  check<ByGpuBody, T>(team, with_output({.batch = 2,
+                                         .in_channels = 12,
+                                         .out_channels = 18,
+                                         .groups = 6,
+                                         .input = {8, 8},
+                                         .kernel = {3, 5},
+                                         .stride = {1, 3},
+                                         .padding = {1, 2}}));
+  check<ByGpuBody, T>(team, with_output({.batch = 2,
+                                         .in_channels = 32,
+                                         .out_channels = 32,
+                                         .groups = 32,
+                                         .input = {8, 8},
+                                         .kernel = {3, 3},
+                                         .padding = {1, 1}}));
+  check<ByGpuBody, T>(team, with_output({.batch = 1,
+                                         .in_channels = 3,
+                                         .out_channels = 64,
+                                         .input = {23, 21},
+                                         .kernel = {7, 7},
+                                         .stride = {2, 2},
+                                         .padding = {3, 3}}));
+  check<ByGpuBody, T>(
+      team, with_output({.batch = 0, .in_channels = 3, .out_channels = 4, .input = {5, 5}, .kernel = {3, 3}}));
+  check<ByGpuBody, T>(team, with_output({}));
+}
+
+} // namespace
+
+TEST_CASE("convolutions and their gradients are the sums they stand for", "[kernel][convolution]") {
+  check_all<float>(Team::serial());
+  check_all<double>(Team::serial());
+  check_all<bfloat16>(Team::serial());
+  check_all<half>(Team::serial());
+}
+
+TEST_CASE("a team's convolutions are those of one thread", "[kernel][convolution]") {
+  const int core = detail::cores_of_process().front();
+  static auto& threads = *new detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
+  check_all<float>(Team{threads});
+  check_all<double>(Team{threads});
+}
+
+TEST_CASE("the kernel of GPUs computes the same convolutions", "[kernel][convolution]") {
+  check_all<float, true>(Team::serial());
+  check_all<half, true>(Team::serial());
+}
