@@ -10,6 +10,9 @@
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
+#include <twill/nn/losses/classification.hpp>
+#include <twill/nn/losses/loss.hpp>
+#include <twill/nn/losses/regression.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/no_grad.hpp>
 #include <twill/nn/normalisation.hpp>

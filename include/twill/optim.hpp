@@ -4,5 +4,10 @@
 // All of optim/.
 
 #include <twill/optim/adam.hpp>
+#include <twill/optim/clip.hpp>
+#include <twill/optim/groups.hpp>
+#include <twill/optim/lamb.hpp>
+#include <twill/optim/rmsprop.hpp>
+#include <twill/optim/schedules.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/optim/update.hpp>

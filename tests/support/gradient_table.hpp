@@ -66,11 +66,18 @@ constexpr Value primitive(kernel::Primitive primitive, Value a, Value b) {
   return graph::detail::binary(primitive, a, b);
 }
 
-/// Labels 0, 1, 2, … for the rows of a batch.
+/// Labels 0, 1, 2, … for the rows of a batch, and again from 0 after the last class.
 constexpr Value labels_for(Value logits) {
   graph::Extents rows{};
   rows.append(logits.shape()[0]);
-  return graph::iota(logits.graph(), rows);
+  return graph::iota(logits.graph(), rows) % logits.size(-1);
+}
+
+/// A weight for each class.
+constexpr Value weights_for(Value logits) {
+  graph::Extents classes{};
+  classes.append(logits.shape()[1]);
+  return graph::iota(logits.graph(), classes) * 0.5 + 0.75;
 }
 
 } // namespace detail
@@ -215,6 +222,14 @@ inline constexpr std::tuple loss_rows{
     detail::row_on("log_softmax over 0", detail::matrices, [](Value x) { return graph::square(graph::log_softmax(x, 0)); }),
     detail::row_on("logsumexp", detail::matrices, [](Value x) { return graph::square(graph::logsumexp(x)); }),
     detail::row_on("cross_entropy", detail::matrices, [](Value x) { return nn::cross_entropy(x, detail::labels_for(x)); }),
+    detail::row_on("cross_entropy of smoothed labels and weighted classes", detail::matrices, [](Value x) { return nn::cross_entropy(x, detail::labels_for(x), {.label_smoothing = 0.2, .ignore_index = 2, .weight = detail::weights_for(x)}); }),
+    detail::row_on("cross_entropy of classes on the first axis", detail::matrices, [](Value x) { return nn::cross_entropy(x, detail::labels_for(graph::transpose(x)), {.axis = 0, .reduce = nn::Reduce::sum}); }),
+    detail::row_on("nll", detail::matrices, [](Value x) { return nn::nll(graph::square(x), detail::labels_for(x), {.weight = detail::weights_for(x)}); }),
+    detail::row_on("huber", detail::pairs, [](Value a, Value b) { return nn::huber(a * 2, b, {.delta = 0.7}); }),
+    detail::row_on("smooth_l1", detail::pairs, [](Value a, Value b) { return nn::smooth_l1(a * 2, b, {.beta = 0.7, .reduce = nn::Reduce::sum}); }),
+    detail::row_on("bce_with_logits of weighted positives", detail::pairs, [](Value a, Value b) { return nn::bce_with_logits(a, graph::sigmoid(b), {.pos_weight = 2.5, .weight = graph::square(b)}); }),
+    detail::row_on("bce", detail::pairs, [](Value a, Value b) { return nn::bce(graph::sigmoid(a), graph::sigmoid(b)); }),
+    detail::row_on("kl_divergence", detail::pairs, [](Value a, Value b) { return nn::kl_divergence(a, graph::sigmoid(b), {.reduce = nn::KlReduce::batch_mean}); }),
     detail::row_on("mse", detail::pairs, [](Value a, Value b) { return nn::mse(a, b); }),
     detail::row_on("l1", detail::pairs, [](Value a, Value b) { return nn::l1(a, b * b); }),
     detail::row_on("bce_with_logits", detail::pairs, [](Value a, Value b) { return nn::bce_with_logits(a, graph::sigmoid(b)); }),

@@ -38,6 +38,7 @@ enum class Problem : std::uint8_t {
   too_many_symbols,
   two_symbols_must_be_equal,
   values_of_different_graphs,
+  bce_of_probabilities_in_half_precision_use_bce_with_logits,
 };
 
 struct Fault {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019). Formulas and defaults are those of torch.optim. What
-// is the same for every element is computed in double before the step, so one minus a rate near one keeps its digits.
+// is the same for every element is computed in double before the step, so one minus a rate near one keeps its digits. Read
+// next: optim/lamb.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/update.hpp>
@@ -31,11 +32,13 @@ struct AdamWOptions {
 
 namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
-template <class Options> class AdamRule {
+enum class Largest : bool { no, yes };
+
+template <class Options, Largest KeepsLargest = Largest::no> class AdamRule {
 public:
-  static constexpr std::array<std::string_view, 8> numbers{"adam.step_size", "adam.beta1",        "adam.first_share",
-                                                           "adam.beta2",     "adam.second_share", "adam.epsilon",
-                                                           "adam.scale",     "adam.decay"};
+  static constexpr std::array<std::string_view, 11> numbers{
+      "adam.step_size", "adam.beta1", "adam.first_share", "adam.beta2", "adam.second_share", "adam.epsilon",
+      "adam.scale",     "adam.decay", "adam.rate",        "adam.log1",  "adam.log2"};
 
   constexpr AdamRule() = default;
   /// throws: ValueError for a negative rate, epsilon or decay, or a beta outside [0, 1)
@@ -50,11 +53,13 @@ public:
   Options options{};
 
 protected:
-  [[nodiscard]] std::array<double, 8> values(std::int64_t step, double decay) const {
+  /// `step_rate` is the part of the rate that the step itself is multiplied by.
+  [[nodiscard]] std::array<double, 11> values(std::int64_t step, double decay, double step_rate) const {
     const double first = 1 - std::pow(options.beta1, static_cast<double>(step));
     const double second = 1 - std::pow(options.beta2, static_cast<double>(step));
-    return {options.rate / first, options.beta1,   1 - options.beta1,     options.beta2,
-            1 - options.beta2,    options.epsilon, 1 / std::sqrt(second), decay};
+    return {step_rate / first, options.beta1,           1 - options.beta1,      options.beta2,
+            1 - options.beta2, options.epsilon,         1 / std::sqrt(second),  decay,
+            step_rate,         std::log(options.beta1), std::log(options.beta2)};
   }
 
   /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2; the step is rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon)
@@ -62,11 +67,55 @@ protected:
     const Value first = u.state("exp_avg");
     const Value second = u.state("exp_avg_sq");
     const Value next_first = u.number("adam.beta1") * first + u.number("adam.first_share") * gradient;
-    const Value next_second = u.number("adam.beta2") * second + u.number("adam.second_share") * (gradient * gradient);
+    Value next_second = u.number("adam.beta2") * second + u.number("adam.second_share") * (gradient * gradient);
     u.set_state(first, next_first);
     u.set_state(second, next_second);
-    return u.number("adam.step_size") * next_first /
-           (sqrt(next_second) * u.number("adam.scale") + u.number("adam.epsilon"));
+    if (KeepsLargest == Largest::yes) {
+      const Value largest = u.state("max_exp_avg_sq");
+      next_second = maximum(largest, next_second);
+      u.set_state(largest, next_second);
+    }
+    if (!u.may_skip())
+      return u.number("adam.step_size") * next_first /
+             (sqrt(next_second) * u.number("adam.scale") + u.number("adam.epsilon"));
+    // Only the device knows t: 1 - b^t = -expm1(t log b).
+    const Value first_share = -expm1(u.step() * u.number("adam.log1"));
+    const Value second_share = -expm1(u.step() * u.number("adam.log2"));
+    return u.number("adam.rate") / first_share * next_first /
+           (sqrt(next_second) * rsqrt(second_share) + u.number("adam.epsilon"));
+  }
+};
+
+/// Adam with the weight decay in the gradient.
+template <Largest KeepsLargest> class CoupledAdam : public AdamRule<AdamOptions, KeepsLargest> {
+  using Base = AdamRule<AdamOptions, KeepsLargest>;
+
+public:
+  using Base::Base;
+
+  static constexpr void update(Update& u) {
+    const Value weight = u.weight();
+    const Value gradient = u.gradient() + u.number("adam.decay") * weight;
+    u.set_weight(weight - Base::step(u, gradient));
+  }
+  [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
+    return Base::values(step, this->options.weight_decay, this->options.rate);
+  }
+};
+
+/// Adam whose weight decay shrinks the weight itself.
+template <Largest KeepsLargest> class DecoupledAdam : public AdamRule<AdamWOptions, KeepsLargest> {
+  using Base = AdamRule<AdamWOptions, KeepsLargest>;
+
+public:
+  using Base::Base;
+
+  static constexpr void update(Update& u) {
+    const Value kept = u.weight() * u.number("adam.decay");
+    u.set_weight(kept - Base::step(u, u.gradient()));
+  }
+  [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
+    return Base::values(step, 1 - this->options.rate * this->options.weight_decay, this->options.rate);
   }
 };
 
@@ -75,32 +124,27 @@ protected:
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
 /// Weight decay is added to the gradient. Two states per weight.
-class Adam : public detail::AdamRule<AdamOptions> {
+class Adam : public detail::CoupledAdam<detail::Largest::no> {
 public:
-  using AdamRule::AdamRule;
-
-  static constexpr void update(Update& u) {
-    const Value weight = u.weight();
-    const Value gradient = u.gradient() + u.number("adam.decay") * weight;
-    u.set_weight(weight - step(u, gradient));
-  }
-  [[nodiscard]] std::array<double, 8> values(std::int64_t step) const {
-    return AdamRule::values(step, options.weight_decay);
-  }
+  using CoupledAdam::CoupledAdam;
 };
 
 /// Weight decay shrinks the weight itself. Two states per weight.
-class AdamW : public detail::AdamRule<AdamWOptions> {
+class AdamW : public detail::DecoupledAdam<detail::Largest::no> {
 public:
-  using AdamRule::AdamRule;
+  using DecoupledAdam::DecoupledAdam;
+};
 
-  static constexpr void update(Update& u) {
-    const Value kept = u.weight() * u.number("adam.decay");
-    u.set_weight(kept - step(u, u.gradient()));
-  }
-  [[nodiscard]] std::array<double, 8> values(std::int64_t step) const {
-    return AdamRule::values(step, 1 - options.rate * options.weight_decay);
-  }
+/// Adam that divides by the largest mean of squares so far (Reddi et al., 2018): PyTorch's amsgrad. Three states per weight.
+class AmsGrad : public detail::CoupledAdam<detail::Largest::yes> {
+public:
+  using CoupledAdam::CoupledAdam;
+};
+
+/// The same with AdamW's decay.
+class AmsGradW : public detail::DecoupledAdam<detail::Largest::yes> {
+public:
+  using DecoupledAdam::DecoupledAdam;
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

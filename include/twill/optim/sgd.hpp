@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stochastic gradient descent, plain and with momentum. Formulas and defaults are those of torch.optim.SGD.
+// Stochastic gradient descent, plain and with momentum. Formulas and defaults are those of torch.optim.SGD. Read next:
+// optim/rmsprop.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/optim/update.hpp>
@@ -48,8 +49,8 @@ struct MomentumSgdOptions {
 /// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). One state per weight.
 class MomentumSgd {
 public:
-  static constexpr std::array<std::string_view, 5> numbers{"sgd.weight_decay", "sgd.momentum", "sgd.share",
-                                                           "sgd.velocity_rate", "sgd.gradient_rate"};
+  static constexpr std::array<std::string_view, 6> numbers{"sgd.weight_decay",  "sgd.momentum",      "sgd.share",
+                                                           "sgd.velocity_rate", "sgd.gradient_rate", "sgd.dampening"};
 
   constexpr MomentumSgd() = default;
   /// throws: ValueError for a negative number, or Nesterov's form without momentum or with dampening
@@ -66,16 +67,19 @@ public:
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     const Value velocity = u.state("momentum");
-    const Value next = u.number("sgd.momentum") * velocity + u.number("sgd.share") * gradient;
+    // The first step takes the whole gradient; where steps may be skipped, the device knows which is the first.
+    Value share = u.number("sgd.share");
+    if (u.may_skip()) share = where(u.step() > 1, 1.0 - u.number("sgd.dampening"), 1.0);
+    const Value next = u.number("sgd.momentum") * velocity + share * gradient;
     u.set_state(velocity, next);
     u.set_weight(weight - u.number("sgd.velocity_rate") * next - u.number("sgd.gradient_rate") * gradient);
   }
-  [[nodiscard]] constexpr std::array<double, 5> values(std::int64_t step) const {
+  [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t step) const {
     // As in PyTorch, the first step takes the whole gradient.
     const double share = step == 1 ? 1.0 : 1.0 - options.dampening;
     const double rate = options.rate;
-    if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0};
-    return {options.weight_decay, options.momentum, share, rate * options.momentum, rate};
+    if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0, options.dampening};
+    return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, options.dampening};
   }
 
   MomentumSgdOptions options{};

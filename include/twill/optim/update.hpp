@@ -3,11 +3,14 @@
 //
 // What an update rule is written against: one weight, its gradient and its state as traced values. The same rule becomes
 // the staged `step()` and the tail of a planned training step, and fuses into one pass over each weight. Rates and the
-// like are run-time numbers. Read next: optim/sgd.hpp.
+// like are run-time numbers. Rules of rules, such as optim/clip.hpp, change gradients before and may hold a step back. Read
+// next: optim/sgd.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/core/list.hpp>
+#include <twill/graph/functions.hpp>
+#include <twill/graph/reductions.hpp>
 
 #include <array>
 #include <concepts>
@@ -21,17 +24,37 @@ namespace twill::inline v0::optim::inline TWILL_ISA {
 
 using graph::Value;
 
+/// The name of the count of steps among the run-time numbers of an update.
+inline constexpr std::string_view step_knob = "optim.step";
+
+/// What concerns all weights of one update: their gradients before any rule sees them, and whether there is an update at all.
+struct Updates {
+  graph::Graph* graph = nullptr;
+  List<int> weights{};
+  List<int> gradients{};
+  Value keeps{};   ///< true where this step changes nothing; none: it always does
+  Value skipped{}; ///< how many steps before this one changed nothing
+
+  constexpr Updates() = default;
+};
+
 /// One weight under update. Arithmetic is in float32 for half-precision weights, else in the weight's own type.
 class Update {
 public:
-  constexpr Update(graph::Graph& graph, int weight, int gradient)
-      : graph_{&graph}, weight_{weight}, gradient_{gradient} {}
+  constexpr Update(const Updates& all, int weight, int gradient)
+      : all_{&all}, graph_{all.graph}, weight_{weight}, gradient_{gradient} {}
 
   [[nodiscard]] constexpr DType compute_dtype() const {
     return graph_->node(weight_).dtype == DType::float64 ? DType::float64 : DType::float32;
   }
   [[nodiscard]] constexpr Value weight() const { return cast(Value{*graph_, weight_}, compute_dtype()); }
   [[nodiscard]] constexpr Value gradient() const { return cast(Value{*graph_, gradient_}, compute_dtype()); }
+
+  /// The weight's name in the state dictionary.
+  [[nodiscard]] constexpr std::string_view name() const {
+    return graph_->parameters[static_cast<std::size_t>(graph_->node(weight_).index)].name.view();
+  }
+  [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 
   /// A tensor of the weight's shape that lasts from step to step and starts at zero.
   [[nodiscard]] constexpr Value state(std::string_view name) {
@@ -44,16 +67,40 @@ public:
   }
 
   /// A number that the rule sets before each step.
-  [[nodiscard]] constexpr Value number(std::string_view name) { return knob(*graph_, name, 0, compute_dtype()); }
-  [[nodiscard]] constexpr Value flag(std::string_view name) { return knob(*graph_, name, 0, DType::boolean); }
+  [[nodiscard]] constexpr Value number(std::string_view name) {
+    graph::Name full = prefix_;
+    full.append(name);
+    return knob(*graph_, full.view(), 0, compute_dtype());
+  }
 
-  constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), value.id()); }
-  constexpr void set_weight(Value value) { graph_->add_assign(weight_, cast(value, graph_->node(weight_).dtype).id()); }
+  /// The names of the numbers of a rule for a part of the weights begin with this.
+  constexpr void set_prefix(const graph::Name& prefix) { prefix_ = prefix; }
+
+  /// Whether a step may change nothing; then `step()` counts on the device, and the caller's count runs ahead of it.
+  [[nodiscard]] constexpr bool may_skip() const { return all_->skipped.id() >= 0; }
+
+  /// Which change of the weights this is, from 1.
+  [[nodiscard]] constexpr Value step() {
+    const Value count = knob(*graph_, step_knob, 1, compute_dtype());
+    return may_skip() ? count - cast(all_->skipped, compute_dtype()) : count;
+  }
+
+  constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), unless_kept(state, value).id()); }
+  constexpr void set_weight(Value value) {
+    const Value old{*graph_, weight_};
+    graph_->add_assign(weight_, unless_kept(old, cast(value, old.dtype())).id());
+  }
 
 private:
+  [[nodiscard]] constexpr Value unless_kept(Value old, Value fresh) const {
+    return all_->keeps.id() >= 0 ? where(all_->keeps, old, fresh) : fresh;
+  }
+
+  const Updates* all_;
   graph::Graph* graph_;
   int weight_;
   int gradient_;
+  graph::Name prefix_{};
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
@@ -71,6 +118,33 @@ constexpr void require_fraction(std::string_view rule, std::string_view option, 
                      std::to_string(value));
 }
 
+/// The names of two rules' numbers, one behind the other.
+template <std::size_t M, std::size_t N>
+[[nodiscard]] constexpr std::array<std::string_view, M + N> joined(const std::array<std::string_view, M>& first,
+                                                                   const std::array<std::string_view, N>& second) {
+  std::array<std::string_view, M + N> all{};
+  for (std::size_t i = 0; i < M; ++i) all[i] = first[i];
+  for (std::size_t i = 0; i < N; ++i) all[M + i] = second[i];
+  return all;
+}
+template <std::size_t M, std::size_t N>
+[[nodiscard]] constexpr std::array<double, M + N> joined(const std::array<double, M>& first,
+                                                         const std::array<double, N>& second) {
+  std::array<double, M + N> all{};
+  for (std::size_t i = 0; i < M; ++i) all[i] = first[i];
+  for (std::size_t i = 0; i < N; ++i) all[M + i] = second[i];
+  return all;
+}
+
+/// The sum of the squares of all elements, a scalar in float32 at least.
+[[nodiscard]] constexpr Value sum_of_squares(Value x) {
+  if (x.dtype() != DType::float64) x = cast(x, DType::float32);
+  graph::Extents flat{};
+  flat.append(x.shape().elements());
+  if (x.rank() > 1) x = reshape(x, flat); // one axis, one pass
+  return sum(square(x));
+}
+
 } // namespace twill::inline v0::optim::detail::inline TWILL_ISA
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
@@ -83,13 +157,20 @@ concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
   { rule.values(step) } -> std::same_as<std::array<double, R::numbers.size()>>;
 };
 
-/// Applies a rule to all trainable weights of a graph, given their gradients in order.
+/// Applies a rule to all trainable weights of a graph, given their gradients in order. A rule may look at all gradients
+/// together first (`R::prepare`) and set states of its own at the end (`R::finish`).
 template <class R>
 constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients) {
+  Updates all{};
+  all.graph = &graph;
+  all.weights.append(weights.data(), weights.data() + weights.size());
+  all.gradients.append(gradients.data(), gradients.data() + gradients.size());
+  if constexpr (requires { R::prepare(all); }) R::prepare(all);
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    Update update{graph, weights[i], gradients[i]};
+    Update update{all, all.weights[i], all.gradients[i]};
     R::update(update);
   }
+  if constexpr (requires { R::finish(all); }) R::finish(all);
 }
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -91,6 +91,9 @@ public:
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
+  /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
+  [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
+
   /// Whether the last program of each replica runs as a captured graph, and if not, why.
   [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
     std::vector<compile::CaptureReport> reports{};

@@ -171,6 +171,9 @@ public:
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
+  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
+
   /// Whether micro-batches like the last one run as captured graphs, and if not, why.
   [[nodiscard]] compile::CaptureReport capture_report() const {
     if (last_ == nullptr) return {.reason = "there was no micro-batch yet"};

@@ -42,7 +42,21 @@ public:
       }
       addresses_.push_back(states_[k].data());
     }
+    infos_ = parameters.subspan(weights.size());
     return addresses_;
+  }
+
+  /// Waits for the device and reads a state of one element. throws: ValueError when there is none of this name (yet)
+  [[nodiscard]] double item(std::string_view name) const {
+    for (std::size_t i = 0; i < infos_.size(); ++i) {
+      if (infos_[i].name.view() != name || !infos_[i].shape.elements().is_one()) continue;
+      const memory::Buffer<D>& buffer = states_[i];
+      if (infos_[i].dtype == DType::float64)
+        return twill::detail::read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
+      return static_cast<double>(
+          twill::detail::read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
+    }
+    throw ValueError("state: the rule keeps no single number '" + std::string{name} + "', or has not made a step yet");
   }
 
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
@@ -50,6 +64,7 @@ public:
 private:
   std::vector<memory::Buffer<D>> states_{};
   std::vector<void*> addresses_{};
+  std::span<const graph::ParameterInfo> infos_{}; ///< of the states
 };
 
 /// Where a rule's numbers stand among the run-time numbers of a table.
@@ -58,15 +73,18 @@ public:
   RuleNumbers() = default;
   explicit RuleNumbers(const compile::Knobs& knobs) {
     for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = knobs.find(R::numbers[i]);
+    step_ = knobs.find(optim::step_knob);
   }
   void write(const R& rule, std::int64_t step, compile::Knobs& knobs) const {
     const auto values = rule.values(step);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (index_[i] >= 0) knobs.set_at(static_cast<std::size_t>(index_[i]), values[i]);
+    if (step_ >= 0) knobs.set_at(static_cast<std::size_t>(step_), static_cast<double>(step));
   }
 
 private:
   std::array<int, R::numbers.size()> index_{};
+  int step_ = -1;
 };
 
 /// Updates the weights of a network by a rule.
@@ -107,6 +125,9 @@ public:
   }
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
   R rule; ///< its options may change between steps
 

@@ -111,6 +111,9 @@ public:
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
+  /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
+  [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
+
   R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, where devices have them
 

@@ -1,0 +1,230 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Losses of classes and of probabilities. A label that is no class makes its loss infinite, on every device: kernels do not
+// throw, and looking at the labels first would wait for them. Means divide as PyTorch's do: by the weights of the labels that
+// count. When a batch is split, pieces are weighted by rows, so they add up to the whole only where all rows count alike.
+// Read next: nn/losses/regression.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/losses/loss.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// No label is left out.
+inline constexpr std::int64_t no_index = std::numeric_limits<std::int64_t>::min();
+
+struct CrossEntropyOptions {
+  double label_smoothing = 0;           ///< the share of the uniform distribution in the target
+  std::int64_t ignore_index = no_index; ///< rows with this label count for nothing; PyTorch's default is -100
+  graph::Value weight{};                ///< of each class, a vector
+  int axis = -1;                        ///< of the classes; PyTorch's is 1
+  Reduce reduce = Reduce::mean;
+};
+struct NllOptions {
+  std::int64_t ignore_index = no_index;
+  graph::Value weight{};
+  int axis = -1;
+  Reduce reduce = Reduce::mean;
+};
+struct BceOptions {
+  graph::Term weight = 1.0; ///< of each element
+  Reduce reduce = Reduce::mean;
+};
+struct BceWithLogitsOptions {
+  graph::Term pos_weight = 1.0; ///< of positive targets, a number or one for each class
+  graph::Term weight = 1.0;     ///< of each element
+  Reduce reduce = Reduce::mean;
+};
+
+/// How a divergence is reduced: over elements, summed, or per row of the first axis.
+enum class KlReduce : std::uint8_t { mean, sum, batch_mean };
+struct KlOptions {
+  bool log_target = false; ///< whether the target is given as logarithms, too
+  KlReduce reduce = KlReduce::mean;
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Values whose classes lie on the last axis.
+[[nodiscard]] constexpr graph::Value with_classes_last(graph::Value x, int axis) {
+  const int position = graph::checked_axis(x, axis, 0);
+  if (position == x.rank() - 1) return x;
+  graph::Node node{};
+  node.kind = graph::Kind::transpose;
+  node.dtype = x.dtype();
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  const graph::Extents shape = x.shape();
+  for (int at = 0; at < shape.rank; ++at) {
+    const int from = at + 1 == shape.rank ? position : at < position ? at : at + 1;
+    node.permutation[static_cast<std::size_t>(at)] = static_cast<std::int8_t>(from);
+    node.shape.append(shape[from]);
+  }
+  return {x.graph(), x.graph().add(node)};
+}
+
+/// Labels beside values of classes: which class each row names, and what the row counts.
+struct Rows {
+  graph::Value is_label; ///< of each class
+  graph::Value counts;   ///< whether the row is not left out
+  graph::Value is_class; ///< whether the label is a class
+  bool leaves_out = false;
+
+  constexpr Rows(graph::Value values, graph::Value labels, std::int64_t ignore_index) {
+    graph::Graph& graph = values.graph();
+    const graph::Extents shape = values.shape();
+    graph::Extents classes{};
+    classes.append(shape[shape.rank - 1]);
+    const graph::Value label = graph::unsqueeze(graph::cast(labels, DType::int64), -1);
+    is_label = graph::equal(label, graph::iota(graph, classes));
+    if (shape[shape.rank - 1].is_static())
+      is_class = graph::logical_and(label >= 0, label < shape[shape.rank - 1].factor);
+    else
+      is_class = graph::sum(is_label, {-1}, graph::KeepDims::yes) > 0;
+    leaves_out = ignore_index != no_index;
+    counts = is_class;
+    if (leaves_out) counts = graph::not_equal(label, ignore_index);
+  }
+
+  /// The entry of the row's label.
+  [[nodiscard]] constexpr graph::Value of_label(graph::Value values) const {
+    return graph::sum(graph::where(is_label, values, 0), {-1}, graph::KeepDims::yes);
+  }
+
+  /// Losses of the rows, infinite for a label that is no class, zero for a row that is left out.
+  [[nodiscard]] constexpr graph::Value checked(graph::Value losses) const {
+    losses = graph::where(is_class, losses, std::numeric_limits<double>::infinity());
+    return leaves_out ? graph::where(counts, losses, 0) : losses;
+  }
+
+  [[nodiscard]] constexpr graph::Value reduced(graph::Value losses, graph::Value weight, Reduce reduce) const {
+    losses = checked(losses);
+    if (reduce == Reduce::sum) return graph::sum(losses);
+    if (!leaves_out && weight.id() < 0) return graph::mean(losses);
+    graph::Graph& graph = losses.graph();
+    graph::Value shares = weight.id() >= 0 ? of_label(weight) : graph::constant(graph, losses.dtype(), 1);
+    if (leaves_out) shares = graph::where(counts, shares, 0);
+    return graph::sum(losses) / graph::sum(graph::broadcast_to(shares, losses.shape()));
+  }
+};
+
+/// False after refusing labels that are not integers or do not belong to the values.
+[[nodiscard]] constexpr bool are_labels_of(graph::Value values, graph::Value labels) {
+  graph::Graph& graph = values.graph();
+  if (is_floating(labels.dtype()) || labels.dtype() == DType::boolean)
+    graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, 0);
+  if (values.rank() != labels.rank() + 1)
+    graph.refuse(graph::Problem::loss_shapes_differ, values.rank(), labels.rank() + 1, 0);
+  return values.rank() == labels.rank() + 1;
+}
+
+struct CrossEntropyFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels,
+                                                  CrossEntropyOptions options = {}) const {
+    if (!are_labels_of(logits, labels)) return logits;
+    const graph::Value x = widened(with_classes_last(logits, options.axis));
+    const Rows rows{x, labels, options.ignore_index};
+    const bool is_weighted = options.weight.id() >= 0;
+    const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
+    // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
+    const graph::Value normaliser = graph::logsumexp(x);
+    graph::Value losses = normaliser - rows.of_label(x);
+    if (is_weighted) losses = losses * rows.of_label(weight);
+    if (options.label_smoothing != 0) {
+      // (1 - s) loss + s / classes * sum over classes of -log softmax(x)
+      const graph::Value all = normaliser - x;
+      const graph::Value uniform = graph::mean(is_weighted ? all * weight : all, {-1}, graph::KeepDims::yes);
+      losses = losses * (1 - options.label_smoothing) + uniform * options.label_smoothing;
+    }
+    return rows.reduced(losses, weight, options.reduce);
+  }
+};
+
+struct NllFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value log_probabilities, graph::Value labels,
+                                                  NllOptions options = {}) const {
+    if (!are_labels_of(log_probabilities, labels)) return log_probabilities;
+    const graph::Value x = widened(with_classes_last(log_probabilities, options.axis));
+    const Rows rows{x, labels, options.ignore_index};
+    if (options.weight.id() < 0) return rows.reduced(-rows.of_label(x), {}, options.reduce);
+    const graph::Value weight = graph::cast(options.weight, x.dtype());
+    return rows.reduced(-rows.of_label(x) * rows.of_label(weight), weight, options.reduce);
+  }
+};
+
+struct BinaryCrossEntropyFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value target,
+                                                  BceWithLogitsOptions options = {}) const {
+    require_equal_ranks(logits, target);
+    const graph::Value x = widened(logits);
+    const graph::Value t = widened(target);
+    // log(1 + exp(x)) - x t; positive targets count p times: (1 - t) x + (1 - t + p t) log(1 + exp(-x))
+    const graph::Term& p = options.pos_weight;
+    graph::Value losses = p.is_number && p.number == 1
+                              ? graph::softplus(x) - x * t
+                              : (1.0 - t) * x + (1.0 - t + graph::multiply(p, t)) * graph::softplus(-x);
+    if (!options.weight.is_number || options.weight.number != 1) losses = losses * options.weight;
+    return reduced(losses, options.reduce);
+  }
+};
+
+struct BceFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value probabilities, graph::Value target,
+                                                  BceOptions options = {}) const {
+    require_equal_ranks(probabilities, target);
+    if (probabilities.dtype() == DType::float16 || probabilities.dtype() == DType::bfloat16)
+      probabilities.graph().refuse(graph::Problem::bce_of_probabilities_in_half_precision_use_bce_with_logits,
+                                   static_cast<int>(probabilities.dtype()), static_cast<int>(DType::float32), 0);
+    const graph::Value p = widened(probabilities);
+    const graph::Value t = widened(target);
+    // -(t log p + (1 - t) log(1 - p)), logarithms not below -100, as in PyTorch
+    const graph::Value yes = graph::maximum(graph::log(p), -100.0);
+    const graph::Value no = graph::maximum(graph::log1p(-p), -100.0);
+    graph::Value losses = (t - 1.0) * no - t * yes;
+    if (!options.weight.is_number || options.weight.number != 1) losses = losses * options.weight;
+    return reduced(losses, options.reduce);
+  }
+};
+
+struct KlFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value log_prediction, graph::Value target,
+                                                  KlOptions options = {}) const {
+    require_equal_ranks(log_prediction, target);
+    const graph::Value x = widened(log_prediction);
+    const graph::Value t = widened(target);
+    // t (log t - x), zero where t is zero
+    const graph::Value losses = options.log_target ? graph::exp(t) * (t - x) : graph::xlogy(t, t) - t * x;
+    if (options.reduce == KlReduce::mean) return graph::mean(losses);
+    const graph::Value total = graph::sum(losses);
+    if (options.reduce == KlReduce::sum) return total;
+    return total * graph::constant(x.graph(), x.dtype(), 1, x.shape()[0]);
+  }
+};
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers.
+inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};
+
+/// -log_probabilities[label]. Shapes as for `cross_entropy`.
+inline constexpr Loss<detail::NllFormula> nll{};
+
+/// Binary cross entropy of sigmoid(logits) against targets in [0, 1], without overflow.
+inline constexpr Loss<detail::BinaryCrossEntropyFormula> bce_with_logits{};
+
+/// Binary cross entropy of probabilities in float32 or float64; `bce_with_logits` takes any precision.
+inline constexpr Loss<detail::BceFormula> bce{};
+
+/// The divergence of a distribution from a predicted one, which is given as logarithms (Kullback and Leibler, 1951).
+inline constexpr Loss<detail::KlFormula> kl_divergence{};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,68 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a loss is: a stateless function of traced values. It is passed to `train_step`, called on what `forward` returns, or
+// called inside a traced function, where it takes options. A loss with options of one's own is a lambda:
+// `nn::loss([](auto x, auto y) { return nn::cross_entropy(x, y, {.label_smoothing = 0.1}); })`. Definitions and divisors are
+// PyTorch's; half precision is computed in float32. Read next: nn/losses/classification.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/activations.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// What becomes of the losses of the elements: their mean, their sum, or nothing.
+enum class Reduce : bool { mean, sum };
+
+/// A loss from its formula on traced values.
+template <class Formula> struct Loss : Formula {
+  using Formula::operator();
+
+  /// The loss of what a network's `forward` returned, as one more stage; see nn/tracked.hpp.
+  template <class Prediction, class... Targets>
+  requires(!std::derived_from<Prediction, graph::Value>) [[nodiscard]] auto
+  operator()(const Prediction& prediction, const Targets&... targets) const {
+    return apply(*this, prediction, targets...);
+  }
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// The formula that a captureless lambda is.
+template <class F> struct LambdaFormula {
+  template <std::derived_from<graph::Value>... Values>
+  [[nodiscard]] constexpr graph::Value operator()(const Values&... values) const {
+    return F{}(values...);
+  }
+};
+
+/// Losses are computed in float32 at least.
+[[nodiscard]] constexpr graph::Value widened(graph::Value x) {
+  return x.dtype() == DType::float64 ? x : graph::cast(x, DType::float32);
+}
+
+[[nodiscard]] constexpr graph::Value reduced(graph::Value losses, Reduce reduce) {
+  return reduce == Reduce::mean ? graph::mean(losses) : graph::sum(losses);
+}
+
+/// Refuses two values of different ranks, which would broadcast.
+constexpr void require_equal_ranks(graph::Value prediction, graph::Value target) {
+  if (prediction.rank() != target.rank())
+    prediction.graph().refuse(graph::Problem::loss_shapes_differ, prediction.rank(), target.rank(), 0);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A loss from a captureless lambda of traced values: the prediction, then the targets.
+template <class F>
+requires std::is_empty_v<F>
+[[nodiscard]] constexpr Loss<detail::LambdaFormula<F>> loss(F) { return {}; }
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Losses of a prediction of the target's shape. Each is one elementwise formula and a reduction over all elements, so it fuses
+// into one kernel with what comes before. Read next: train/train_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/losses/loss.hpp>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct LossOptions {
+  Reduce reduce = Reduce::mean;
+};
+struct SmoothL1Options {
+  double beta = 1;
+  Reduce reduce = Reduce::mean;
+};
+struct HuberOptions {
+  double delta = 1;
+  Reduce reduce = Reduce::mean;
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+[[nodiscard]] constexpr graph::Value difference(graph::Value prediction, graph::Value target) {
+  require_equal_ranks(prediction, target);
+  return widened(prediction) - widened(target);
+}
+
+struct MeanSquaredErrorFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
+                                                  LossOptions options = {}) const {
+    return reduced(graph::square(difference(prediction, target)), options.reduce);
+  }
+};
+
+struct MeanAbsoluteErrorFormula {
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
+                                                  LossOptions options = {}) const {
+    return reduced(graph::abs(difference(prediction, target)), options.reduce);
+  }
+};
+
+struct HuberFormula {
+  // d^2 / 2 where |d| < delta, delta (|d| - delta / 2) elsewhere
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
+                                                  HuberOptions options = {}) const {
+    const graph::Value d = difference(prediction, target);
+    const graph::Value size = graph::abs(d);
+    return reduced(
+        graph::where(size < options.delta, graph::square(d) * 0.5, (size - options.delta / 2) * options.delta),
+        options.reduce);
+  }
+};
+
+struct SmoothL1Formula {
+  // d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere
+  [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
+                                                  SmoothL1Options options = {}) const {
+    const graph::Value d = difference(prediction, target);
+    const graph::Value size = graph::abs(d);
+    if (options.beta == 0) return reduced(size, options.reduce);
+    return reduced(graph::where(size < options.beta, graph::square(d) * (0.5 / options.beta), size - options.beta / 2),
+                   options.reduce);
+  }
+};
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// (prediction - target)^2.
+inline constexpr Loss<detail::MeanSquaredErrorFormula> mse{};
+
+/// |prediction - target|.
+inline constexpr Loss<detail::MeanAbsoluteErrorFormula> l1{};
+
+/// Quadratic up to a distance of delta, linear beyond (Huber, 1964).
+inline constexpr Loss<detail::HuberFormula> huber{};
+
+/// Huber's loss divided by its width beta; beta 0 is the distance itself.
+inline constexpr Loss<detail::SmoothL1Formula> smooth_l1{};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

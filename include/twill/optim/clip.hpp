@@ -1,0 +1,89 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clipping of gradients, as rules of rules: `optim::clip_norm(optim::AdamW{}, 1.0)`. It happens in the graph, over all weights
+// together, after gradients of replicas or micro-batches have been added up and after a loss scale is gone. The wrapped
+// rule's options stay where they were: `step.rule.options.rate`. Read next: optim/groups.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/optim/update.hpp>
+
+#include <utility>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+/// The state that holds the norm of all gradients before the last clipping.
+inline constexpr std::string_view gradient_norm_state = "clip.gradient_norm";
+
+/// Scales all gradients so that their common norm is at most `max_norm`.
+template <Rule R> class ClipNorm : public R {
+public:
+  static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_norm"}, R::numbers);
+
+  /// throws: ValueError for a negative norm
+  ClipNorm(R rule, double norm) : R{std::move(rule)}, max_norm{norm} {
+    detail::require_not_negative("clip_norm", "max_norm", norm);
+  }
+
+  static constexpr void prepare(Updates& all) {
+    graph::Graph& graph = *all.graph;
+    if (all.weights.empty()) return;
+    const bool is_wide = graph.node(all.gradients[0]).dtype == DType::float64;
+    const DType dtype = is_wide ? DType::float64 : DType::float32;
+    Value total{};
+    for (const int gradient : all.gradients) {
+      const Value part = cast(detail::sum_of_squares({graph, gradient}), dtype);
+      total = total.id() < 0 ? part : total + part;
+    }
+    const Value norm = sqrt(total);
+    const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
+    graph.add_assign(kept.id(), norm.id());
+    // min(1, max_norm / (norm + 1e-6)), always multiplied
+    const Value factor = minimum(knob(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);
+    for (int& gradient : all.gradients) {
+      const Value wide = cast(Value{graph, gradient}, dtype);
+      gradient = (wide * factor).id();
+    }
+    if constexpr (requires { R::prepare(all); }) R::prepare(all);
+  }
+  [[nodiscard]] auto values(std::int64_t step) const {
+    return detail::joined(std::array<double, 1>{max_norm}, R::values(step));
+  }
+
+  double max_norm;
+};
+
+/// Clips each element of the gradients to [-max_value, max_value].
+template <Rule R> class ClipValue : public R {
+public:
+  static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_value"}, R::numbers);
+
+  /// throws: ValueError for a negative value
+  ClipValue(R rule, double value) : R{std::move(rule)}, max_value{value} {
+    detail::require_not_negative("clip_value", "max_value", value);
+  }
+
+  static constexpr void prepare(Updates& all) {
+    for (int& gradient : all.gradients) {
+      const Value g{*all.graph, gradient};
+      const Value most = knob(*all.graph, "clip.max_value", 0, g.dtype());
+      gradient = clamp(g, -most, most).id();
+    }
+    if constexpr (requires { R::prepare(all); }) R::prepare(all);
+  }
+  [[nodiscard]] auto values(std::int64_t step) const {
+    return detail::joined(std::array<double, 1>{max_value}, R::values(step));
+  }
+
+  double max_value;
+};
+
+/// A rule whose gradients are scaled down to a common norm; the norm itself is read by `step.state("clip.gradient_norm")`.
+template <Rule R> [[nodiscard]] ClipNorm<R> clip_norm(R rule, double max_norm) { return {std::move(rule), max_norm}; }
+
+/// A rule whose gradients are clipped element by element.
+template <Rule R> [[nodiscard]] ClipValue<R> clip_value(R rule, double max_value) {
+  return {std::move(rule), max_value};
+}
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA

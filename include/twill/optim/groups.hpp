@@ -1,0 +1,149 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of weights with rules of their own: `optim::groups(optim::AdamW{}, optim::group<"*.bias">(optim::Sgd{}))`. Which
+// weight belongs where is decided at compile time, by name or by rank; the numbers of each group are run-time numbers. A
+// weight belongs to the first group that matches, else to the first argument. Read next: optim/schedules.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/fixed_string.hpp>
+#include <twill/optim/update.hpp>
+
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+/// Whether a name fits a pattern, in which * stands for any characters and ? for one.
+[[nodiscard]] constexpr bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*') {
+    for (std::size_t skip = 0; skip <= name.size(); ++skip)
+      if (matches(pattern.substr(1), name.substr(skip))) return true;
+    return false;
+  }
+  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) && matches(pattern.substr(1), name.substr(1));
+}
+
+/// The weights whose names fit a pattern.
+template <FixedString Pattern> struct NamePattern {
+  [[nodiscard]] static constexpr bool contains(const Update& u) { return matches(Pattern.view(), u.name()); }
+};
+
+/// Scalars and vectors: biases, and the scales and shifts of normalisations.
+struct Vectors {
+  [[nodiscard]] static constexpr bool contains(const Update& u) { return u.rank() <= 1; }
+};
+
+/// A rule for some of the weights.
+template <class Members, Rule R> struct Group {
+  static_assert(
+      !requires(Updates & all) { R::prepare(all); },
+      "twill: group: clipping and scaling look at all gradients; wrap them around groups(...) instead");
+  using members = Members;
+  using rule_type = R;
+  R rule;
+};
+
+/// A rule for the weights whose names fit a pattern.
+template <FixedString Pattern, Rule R> [[nodiscard]] Group<NamePattern<Pattern>, R> group(R rule) {
+  return {std::move(rule)};
+}
+
+/// A rule for the weights of at most one dimension.
+template <Rule R> [[nodiscard]] Group<Vectors, R> vectors(R rule) { return {std::move(rule)}; }
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA
+
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+
+[[nodiscard]] constexpr graph::Name group_prefix(std::size_t index) {
+  graph::Name prefix{"group"};
+  prefix.append_number(static_cast<std::int64_t>(index));
+  prefix.append(".");
+  return prefix;
+}
+
+/// The names of the numbers of group I of a rule.
+template <class R, std::size_t I> struct GroupNumbers {
+  static constexpr std::size_t count = R::numbers.size();
+  static constexpr std::array<graph::Name, count> names = [] {
+    std::array<graph::Name, count> result{};
+    for (std::size_t i = 0; i < count; ++i) {
+      result[i] = group_prefix(I);
+      result[i].append(R::numbers[i]);
+    }
+    return result;
+  }();
+  static constexpr std::array<std::string_view, count> views = [] {
+    std::array<std::string_view, count> result{};
+    for (std::size_t i = 0; i < count; ++i) result[i] = names[i].view();
+    return result;
+  }();
+};
+
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+/// A rule, and others for groups of weights. Options of the rule are its own, those of a group `group<I>().options`.
+template <Rule R, class... G> class Groups : public R {
+  using Sequence = std::index_sequence_for<G...>;
+
+  template <std::size_t... I> static constexpr auto all_numbers(std::index_sequence<I...>) {
+    std::array<std::string_view, (R::numbers.size() + ... + G::rule_type::numbers.size())> all{};
+    std::size_t next = 0;
+    for (const std::string_view name : R::numbers) all[next++] = name;
+    const auto add = [&](const auto& names) {
+      for (const std::string_view name : names) all[next++] = name;
+    };
+    (add(detail::GroupNumbers<typename G::rule_type, I>::views), ...);
+    return all;
+  }
+
+public:
+  static constexpr auto numbers = all_numbers(Sequence{});
+
+  explicit Groups(R rule, G... groups) : R{std::move(rule)}, groups_{std::move(groups)...} {}
+
+  /// The rule of a group, whose options may change between steps.
+  template <std::size_t I> [[nodiscard]] auto& group() { return std::get<I>(groups_).rule; }
+  template <std::size_t I> [[nodiscard]] const auto& group() const { return std::get<I>(groups_).rule; }
+
+  static constexpr void update(Update& u) { update_as<0, G...>(u); }
+
+  [[nodiscard]] auto values(std::int64_t step) const {
+    std::array<double, numbers.size()> all{};
+    std::size_t next = 0;
+    const auto add = [&](const auto& values) {
+      for (const double value : values) all[next++] = value;
+    };
+    add(R::values(step));
+    std::apply([&](const auto&... group) { (add(group.rule.values(step)), ...); }, groups_);
+    return all;
+  }
+
+private:
+  template <std::size_t I> static constexpr void update_as(Update& u) { R::update(u); }
+  template <std::size_t I, class First, class... Rest> static constexpr void update_as(Update& u) {
+    if (!First::members::contains(u)) return update_as<I + 1, Rest...>(u);
+    u.set_prefix(detail::group_prefix(I));
+    First::rule_type::update(u);
+  }
+
+  std::tuple<G...> groups_;
+};
+
+/// A rule for all weights but those of groups, which have rules of their own.
+template <Rule R, class... G> [[nodiscard]] Groups<R, G...> groups(R rule, G... group) {
+  return Groups<R, G...>{std::move(rule), std::move(group)...};
+}
+
+/// A rule that decays matrices and larger weights only: no decay on biases, nor on the scales and shifts of normalisations.
+template <Rule R> [[nodiscard]] auto decay_matrices_only(R rule) {
+  R without = rule;
+  without.options.weight_decay = 0;
+  return groups(std::move(rule), vectors(std::move(without)));
+}
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -1,0 +1,126 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// RMSprop (Hinton, 2012) and Adagrad (Duchi et al., 2011). Formulas and defaults are those of torch.optim. Read next:
+// optim/adam.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/optim/update.hpp>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+struct RmsPropOptions {
+  double rate = 0.01;
+  double alpha = 0.99;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  double momentum = 0;
+};
+
+struct AdagradOptions {
+  double rate = 0.01;
+  double rate_decay = 0;
+  double weight_decay = 0;
+  double initial_accumulator = 0;
+  double epsilon = 1e-10;
+};
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA
+
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+
+/// What the forms of RMSprop share.
+template <bool Centred> class RmsPropRule {
+public:
+  static constexpr std::array<std::string_view, 6> numbers{"rmsprop.rate",    "rmsprop.alpha", "rmsprop.share",
+                                                           "rmsprop.epsilon", "rmsprop.decay", "rmsprop.momentum"};
+
+  constexpr RmsPropRule() = default;
+  /// throws: ValueError for a negative number, or an alpha outside [0, 1)
+  constexpr explicit RmsPropRule(RmsPropOptions given) : options{given} {
+    require_not_negative("rmsprop", "rate", given.rate);
+    require_not_negative("rmsprop", "epsilon", given.epsilon);
+    require_not_negative("rmsprop", "weight_decay", given.weight_decay);
+    require_not_negative("rmsprop", "momentum", given.momentum);
+    require_fraction("rmsprop", "alpha", given.alpha);
+  }
+
+  // v = alpha v + (1 - alpha) g^2, centred: the mean m of g likewise, and v - m^2 for v below
+  // b = momentum b + g / (sqrt(v) + epsilon), w -= rate b
+  static constexpr void update(Update& u) {
+    const Value weight = u.weight();
+    const Value gradient = u.gradient() + u.number("rmsprop.decay") * weight;
+    const Value alpha = u.number("rmsprop.alpha");
+    const Value share = u.number("rmsprop.share");
+    const Value square = u.state("square_avg");
+    const Value next_square = alpha * square + share * (gradient * gradient);
+    u.set_state(square, next_square);
+    Value variance = next_square;
+    if (Centred) {
+      const Value mean = u.state("grad_avg");
+      const Value next_mean = alpha * mean + share * gradient;
+      u.set_state(mean, next_mean);
+      variance = variance - next_mean * next_mean;
+    }
+    const Value buffer = u.state("momentum_buffer");
+    const Value step =
+        u.number("rmsprop.momentum") * buffer + gradient / (sqrt(variance) + u.number("rmsprop.epsilon"));
+    u.set_state(buffer, step);
+    u.set_weight(weight - u.number("rmsprop.rate") * step);
+  }
+  [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t) const {
+    return {options.rate, options.alpha, 1 - options.alpha, options.epsilon, options.weight_decay, options.momentum};
+  }
+
+  RmsPropOptions options{};
+};
+
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+/// Divides by the root of a running mean of squares. Two states per weight.
+class RmsProp : public detail::RmsPropRule<false> {
+public:
+  using RmsPropRule::RmsPropRule;
+};
+
+/// Divides by a running standard deviation (Graves, 2013). Three states per weight.
+class CentredRmsProp : public detail::RmsPropRule<true> {
+public:
+  using RmsPropRule::RmsPropRule;
+};
+
+/// s += g^2, w -= rate / (1 + (t - 1) rate_decay) * g / (sqrt(s) + epsilon). One state per weight.
+class Adagrad {
+public:
+  static constexpr std::array<std::string_view, 5> numbers{"adagrad.rate", "adagrad.rate_decay", "adagrad.decay",
+                                                           "adagrad.initial", "adagrad.epsilon"};
+
+  constexpr Adagrad() = default;
+  /// throws: ValueError for a negative number
+  constexpr explicit Adagrad(AdagradOptions given) : options{given} {
+    detail::require_not_negative("adagrad", "rate", given.rate);
+    detail::require_not_negative("adagrad", "rate_decay", given.rate_decay);
+    detail::require_not_negative("adagrad", "weight_decay", given.weight_decay);
+    detail::require_not_negative("adagrad", "initial_accumulator", given.initial_accumulator);
+    detail::require_not_negative("adagrad", "epsilon", given.epsilon);
+  }
+
+  static constexpr void update(Update& u) {
+    const Value weight = u.weight();
+    const Value gradient = u.gradient() + u.number("adagrad.decay") * weight;
+    const Value sum = u.state("sum"); // beyond the initial value, which may be set until the first step
+    const Value next = sum + gradient * gradient;
+    u.set_state(sum, next);
+    const Value rate = u.number("adagrad.rate") / (1.0 + (u.step() - 1.0) * u.number("adagrad.rate_decay"));
+    u.set_weight(weight - rate * gradient / (sqrt(next + u.number("adagrad.initial")) + u.number("adagrad.epsilon")));
+  }
+  [[nodiscard]] constexpr std::array<double, 5> values(std::int64_t) const {
+    return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
+  }
+
+  AdagradOptions options{};
+};
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -1,0 +1,221 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedules of the rate: functions from the number of steps made so far to a rate, with torch.optim.lr_scheduler's names,
+// formulas and defaults. They are small values, so `step.rule.options.rate = schedule(step.steps())` is all there is to using
+// one, and their state is that number. Only the plateau looks at something else, and says its state. Read next:
+// train/train_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/optim/update.hpp>
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+/// A rate for each number of steps made so far.
+template <class S>
+concept Schedule = requires(const S& schedule, std::int64_t step) {
+  { schedule(step) } -> std::convertible_to<double>;
+};
+
+/// rate * factor^(step / every), rounded down.
+struct StepDecay {
+  double rate = 0.1;
+  std::int64_t every = 1;
+  double factor = 0.1;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    return rate * std::pow(factor, static_cast<double>(step / every));
+  }
+};
+
+/// rate * factor for each milestone that has been reached; milestones ascend.
+template <std::size_t N> struct MultiStep {
+  double rate = 0.1;
+  std::array<std::int64_t, N> milestones{};
+  double factor = 0.1;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    int passed = 0;
+    for (const std::int64_t milestone : milestones) passed += step >= milestone ? 1 : 0;
+    return rate * std::pow(factor, passed);
+  }
+};
+
+/// rate * factor^step.
+struct Exponential {
+  double rate = 0.1;
+  double factor = 0.99;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    return rate * std::pow(factor, static_cast<double>(step));
+  }
+};
+
+/// From `rate` to `least` along half a cosine of so many steps, and on along the cosine (Loshchilov and Hutter, 2017).
+struct Cosine {
+  double rate = 0.1;
+  std::int64_t steps = 1;
+  double least = 0;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    const double angle = std::numbers::pi * static_cast<double>(step) / static_cast<double>(steps);
+    return least + (rate - least) * (1 + std::cos(angle)) / 2;
+  }
+};
+
+/// From rate * start_factor to rate * end_factor in so many equal steps: a warm-up, or a linear decay.
+struct Linear {
+  double rate = 0.1;
+  std::int64_t steps = 5;
+  double start_factor = 1.0 / 3;
+  double end_factor = 1;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    const double done = static_cast<double>(step < steps ? step : steps) / static_cast<double>(steps);
+    return rate * (start_factor + (end_factor - start_factor) * done);
+  }
+};
+
+/// How a one-cycle schedule goes from one rate to the next.
+enum class Anneal : bool { cosine, linear };
+
+/// Up to `max_rate` in the first part of the steps, then down below the start (Smith and Topin, 2018). After `steps` steps the
+/// last rate stays.
+struct OneCycle {
+  double max_rate = 0.1;
+  std::int64_t steps = 2;
+  double rising_part = 0.3;
+  double division = 25;          ///< of the largest rate by the first
+  double final_division = 10000; ///< of the first rate by the last
+  Anneal anneal = Anneal::cosine;
+  [[nodiscard]] double operator()(std::int64_t step) const {
+    const double first = max_rate / division;
+    const double peak = rising_part * static_cast<double>(steps) - 1;
+    const double end = static_cast<double>(steps - 1);
+    const double at = static_cast<double>(step < steps ? step : steps - 1);
+    if (at <= peak) return between(first, max_rate, at / peak);
+    return between(max_rate, first / final_division, (at - peak) / (end - peak));
+  }
+
+private:
+  [[nodiscard]] double between(double from, double to, double done) const {
+    if (anneal == Anneal::linear) return from + (to - from) * done;
+    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
+  }
+};
+
+/// One schedule for its number of steps, then the next, which counts from zero; the last one has no end.
+template <Schedule First, Schedule Second> struct Chained {
+  First first;
+  std::int64_t steps;
+  Second second;
+  [[nodiscard]] double operator()(std::int64_t step) const { return step < steps ? first(step) : second(step - steps); }
+};
+
+/// `first` for so many steps, `second` from there on. More than two nest: `then(a, 5, then(b, 20, c))`.
+template <Schedule First, Schedule Second>
+[[nodiscard]] Chained<First, Second> then(First first, std::int64_t steps, Second second) {
+  return {std::move(first), steps, std::move(second)};
+}
+
+/// A linear rise from almost nothing to the first rate of `schedule`, and then that: the usual start of a transformer.
+template <Schedule S> [[nodiscard]] Chained<Linear, S> warm_up(std::int64_t steps, S schedule) {
+  const double rate = schedule(0);
+  const double first = 1 / static_cast<double>(steps + 1);
+  return {Linear{rate, steps, first, 1}, steps, std::move(schedule)};
+}
+
+struct PlateauOptions {
+  double rate = 0.1;
+  bool larger_is_better = false;
+  double factor = 0.1;
+  std::int64_t patience = 10;
+  double threshold = 1e-4; ///< relative; what counts as better
+  std::int64_t cooldown = 0;
+  double least = 0;
+  double epsilon = 1e-8; ///< a smaller change of the rate is not made
+};
+
+/// Lowers the rate when a number has not become better for a while: `rate = plateau(validation_loss)` after each epoch.
+class Plateau {
+public:
+  /// Everything that decides future rates, to be saved and given back.
+  struct State {
+    double rate = 0;
+    double best = 0;
+    std::int64_t bad = 0;
+    std::int64_t cooling = 0;
+    bool has_best = false;
+  };
+
+  /// throws: ValueError unless the factor is below one
+  explicit Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {
+    detail::require_fraction("plateau", "factor", given.factor);
+  }
+
+  /// The rate after the number was `measured`.
+  double operator()(double measured) {
+    if (is_better(measured)) {
+      state_.best = measured;
+      state_.has_best = true;
+      state_.bad = 0;
+    } else {
+      ++state_.bad;
+    }
+    if (state_.cooling > 0) {
+      --state_.cooling;
+      state_.bad = 0;
+    }
+    if (state_.bad > options.patience) {
+      const double lower = state_.rate * options.factor;
+      const double next = lower > options.least ? lower : options.least;
+      if (state_.rate - next > options.epsilon) state_.rate = next;
+      state_.cooling = options.cooldown;
+      state_.bad = 0;
+    }
+    return state_.rate;
+  }
+
+  [[nodiscard]] double rate() const { return state_.rate; }
+  [[nodiscard]] const State& state() const { return state_; }
+  void set_state(const State& state) { state_ = state; }
+
+  PlateauOptions options;
+
+private:
+  [[nodiscard]] bool is_better(double measured) const {
+    if (!state_.has_best) return !std::isnan(measured);
+    if (options.larger_is_better) return measured > state_.best * (1 + options.threshold);
+    return measured < state_.best * (1 - options.threshold);
+  }
+
+  State state_;
+};
+
+/// Sets the rate of a step, or of an optimiser, from a schedule and the number of steps made so far: before each step
+/// `auto driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving.
+template <class Step, Schedule S> class Scheduled {
+public:
+  Scheduled(Step& step, S schedule) : schedule_{std::move(schedule)}, step_{&step} { update(); }
+
+  /// Sets the rate of the next step and returns it.
+  double update() {
+    const double rate = schedule_(step_->steps());
+    step_->rule.options.rate = rate;
+    return rate;
+  }
+
+private:
+  S schedule_;
+  Step* step_;
+};
+
+/// A schedule at work on a step or an optimiser, which has to outlive it.
+template <class Step, Schedule S> [[nodiscard]] Scheduled<Step, S> scheduled(Step& step, S schedule) {
+  return {step, std::move(schedule)};
+}
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA

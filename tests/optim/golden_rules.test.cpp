@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every update rule, groups and clipping beside six steps of torch.optim from given gradients; LAMB beside its paper.
+
+#include "tests/support/golden.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/optim/adam.hpp>
+#include <twill/optim/clip.hpp>
+#include <twill/optim/groups.hpp>
+#include <twill/optim/lamb.hpp>
+#include <twill/optim/rmsprop.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/train/optimiser.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+/// A matrix, a bias and a scale.
+struct Three {
+  static constexpr auto forward(Input<Dim<"batch">, 4> x) {
+    const auto y = nn::linear(x, 3, "layer");
+    return mean(y) * sum(nn::parameter(x.graph(), "norm.weight", {2}, nn::initialise::ones()));
+  }
+};
+
+/// Six steps of rule number `k` of tests/golden/scripts/rules.py. Calls look(optimiser, step) after each.
+template <class R, class Look> void check(std::size_t k, R rule, const Look& look) {
+  INFO("rule " << k);
+  const Golden gradients = golden("rules/gradients");
+  const Golden weights = golden("rules/weights");
+  const auto steps = static_cast<std::size_t>(gradients.shape[0]);
+  const auto elements = static_cast<std::size_t>(gradients.shape[1]);
+  const Cpu device{0};
+  nn::Network<Three, Cpu, double> model{device};
+  set_weights(model, golden("rules/start").values);
+  train::Optimiser optimiser{model, rule};
+  for (std::size_t step = 0; step < steps; ++step) {
+    const double* next = gradients.values.data() + step * elements;
+    std::vector<memory::Buffer<Cpu>> fresh{};
+    for (const auto& view : model.parameters()) {
+      fresh.emplace_back(device, view.buffer.bytes());
+      copy_bytes(device, fresh.back().data(), Cpu{}, next, fresh.back().bytes(), CopyOptions{});
+      next += view.shape.elements();
+    }
+    optimiser.zero_grad();
+    model.state()->add_gradients(std::move(fresh));
+    optimiser.step();
+    const std::vector<double> got = weights_of(model);
+    REQUIRE(got.size() == elements);
+    const double* expected = weights.values.data() + (k * steps + step) * elements;
+    for (std::size_t i = 0; i < elements; ++i) REQUIRE(got[i] == Approx(expected[i]).epsilon(1e-11));
+    look(optimiser, step);
+  }
+}
+template <class R> void check(std::size_t k, R rule) {
+  check(k, std::move(rule), [](const auto&, std::size_t) {});
+}
+
+} // namespace
+
+TEST_CASE("update rules follow torch.optim step by step", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check(0, Sgd{{.rate = 0.1, .weight_decay = 0.01}});
+  check(1, MomentumSgd{{.rate = 0.1, .momentum = 0.9, .dampening = 0.3}});
+  check(2, MomentumSgd{{.rate = 0.1, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}});
+  check(3, Adam{{.rate = 0.01, .weight_decay = 0.1}});
+  check(4, AdamW{{.rate = 0.01, .weight_decay = 0.1}});
+  check(5, AmsGrad{{.rate = 0.01, .beta1 = 0.5, .beta2 = 0.6}});
+  check(6, AmsGradW{{.rate = 0.01, .beta1 = 0.5, .beta2 = 0.6}});
+  check(7, RmsProp{});
+  check(8, RmsProp{{.rate = 0.02, .alpha = 0.8, .epsilon = 1e-3, .weight_decay = 0.1, .momentum = 0.7}});
+  check(9, CentredRmsProp{{.rate = 0.02, .alpha = 0.8}});
+  check(10, Adagrad{});
+  check(11, Adagrad{{.rate = 0.1, .rate_decay = 0.2, .weight_decay = 0.1, .initial_accumulator = 0.5}});
+  check(12, Lamb{{.rate = 0.02, .weight_decay = 0.1}});
+}
+
+TEST_CASE("groups of weights have rules of their own", "[optim][TRAIN-3]") {
+  using namespace optim;
+  const AdamW rule{{.rate = 0.01, .weight_decay = 0.1}};
+  check(13, groups(rule, group<"*.bias">(AdamW{{.rate = 0.05, .weight_decay = 0}})));
+  auto late = groups(rule, group<"nothing*">(Sgd{}), group<"layer.b?as">(AdamW{{.rate = 1, .weight_decay = 0}}));
+  late.group<1>().options.rate = 0.05; // a run-time number
+  check(13, late);
+  STATIC_REQUIRE(matches("*.weight", "layer1.0.weight"));
+  STATIC_REQUIRE(matches("layer?.*", "layer1.0.weight"));
+  STATIC_REQUIRE(!matches("*.weight", "layer1.0.weights"));
+  STATIC_REQUIRE(!matches("", "x"));
+  STATIC_REQUIRE(matches("**", ""));
+}
+
+TEST_CASE("weight decay can leave vectors out", "[optim][TRAIN-3]") {
+  nn::Network<Three, Cpu, double> model{Cpu{0}};
+  set_weights(model, std::vector<double>(17, 1.0));
+  std::vector<memory::Buffer<Cpu>> zero{};
+  for (const auto& view : model.parameters()) {
+    zero.emplace_back(Cpu{0}, view.buffer.bytes());
+    const std::vector<double> zeros(static_cast<std::size_t>(view.shape.elements()), 0.0);
+    copy_bytes(Cpu{0}, zero.back().data(), Cpu{}, zeros.data(), zero.back().bytes(), CopyOptions{});
+  }
+  model.state()->add_gradients(std::move(zero));
+  train::Optimiser optimiser{model, optim::decay_matrices_only(optim::AdamW{{.rate = 0.5, .weight_decay = 0.5}})};
+  optimiser.step();
+  std::vector<double> expected(12, 0.75);
+  expected.resize(17, 1.0);
+  CHECK(weights_of(model) == expected);
+}
+
+TEST_CASE("gradients are clipped by their common norm, which can be read, and by value", "[optim][TRAIN-3]") {
+  using namespace optim;
+  const Golden norms = golden("rules/norms");
+  check(14, clip_norm(Sgd{{.rate = 0.1}}, 1.5), [&](const auto& optimiser, std::size_t step) {
+    CHECK(optimiser.state(gradient_norm_state) == Approx(norms.values[step]).epsilon(1e-12));
+  });
+  check(15, clip_value(Sgd{{.rate = 0.1}}, 0.5));
+  check(14, clip_norm(groups(Sgd{{.rate = 0.1}}, group<"*.bias">(Sgd{{.rate = 0.1}})), 1.5));
+}
+
+TEST_CASE("numbers outside their range are refused with the value", "[optim]") {
+  CHECK_THROWS_WITH(optim::RmsProp{{.alpha = 1}}, Catch::Contains("rmsprop: alpha must lie in [0, 1), got 1.0"));
+  CHECK_THROWS_WITH(optim::Adagrad{{.rate = -1}}, Catch::Contains("adagrad: rate must not be negative, got -1.0"));
+  CHECK_THROWS_WITH(optim::clip_norm(optim::Sgd{}, -2), Catch::Contains("clip_norm: max_norm must not be negative"));
+  nn::Network<Three> model{Cpu{0}};
+  CHECK_THROWS_WITH((train::Optimiser{model, optim::Sgd{}}.state("clip.gradient_norm")),
+                    Catch::Contains("state: the rule keeps no single number 'clip.gradient_norm'"));
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rates of every schedule beside torch.optim.lr_scheduler's over 40 steps, and their use in a training step.
+
+#include "tests/support/golden.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/optim/schedules.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+constexpr std::int64_t steps = 40;
+
+/// Row `k` of tests/golden/scripts/schedules.py.
+std::vector<double> expected_rates(std::size_t k) {
+  const Golden all = golden("schedules/rates");
+  const auto first = all.values.begin() + static_cast<std::ptrdiff_t>(k * steps);
+  return {first, first + steps};
+}
+
+template <optim::Schedule S> void check(std::size_t k, const S& schedule) {
+  INFO("schedule " << k);
+  const std::vector<double> expected = expected_rates(k);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    INFO("step " << step);
+    CHECK(schedule(step) == Approx(expected[static_cast<std::size_t>(step)]).epsilon(1e-12).margin(1e-16));
+  }
+}
+
+} // namespace
+
+TEST_CASE("schedules give the rates of torch.optim.lr_scheduler", "[optim][TRAIN-3]") {
+  using namespace optim;
+  check(0, StepDecay{.rate = 0.3, .every = 7, .factor = 0.4});
+  check(1, MultiStep<3>{.rate = 0.3, .milestones = {3, 11, 30}, .factor = 0.2});
+  check(2, Exponential{.rate = 0.3, .factor = 0.93});
+  check(3, Cosine{.rate = 0.3, .steps = 40, .least = 0.01});
+  check(4, Linear{.rate = 0.3, .steps = 9, .start_factor = 0.2});
+  check(5, OneCycle{.max_rate = 0.3, .steps = 40});
+  check(6, OneCycle{.max_rate = 0.3,
+                    .steps = 41,
+                    .rising_part = 0.4,
+                    .division = 10,
+                    .final_division = 50,
+                    .anneal = Anneal::linear});
+  check(7, then(Linear{.rate = 0.3, .steps = 6, .start_factor = 0.1}, 6, Exponential{.rate = 0.3, .factor = 0.9}));
+}
+
+TEST_CASE("a warm-up rises to the first rate of what follows", "[optim][TRAIN-3]") {
+  const auto schedule = optim::warm_up(4, optim::Exponential{.rate = 1, .factor = 0.5});
+  const std::vector<double> expected{0.2, 0.4, 0.6, 0.8, 1, 0.5, 0.25};
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(schedule(std::int64_t(i)) == Approx(expected[i]));
+}
+
+TEST_CASE("a plateau lowers the rate as PyTorch does, and goes on from a saved state", "[optim][TRAIN-3]") {
+  const std::vector<double> metrics = golden("schedules/metrics").values;
+  for (const std::size_t k : {8u, 9u}) {
+    optim::PlateauOptions options{.rate = 0.3, .factor = 0.5, .patience = 2, .cooldown = 3, .least = 0.02};
+    if (k == 9) options = {.rate = 0.3, .larger_is_better = true, .factor = 0.1, .patience = 4, .threshold = 0.01};
+    const std::vector<double> expected = expected_rates(k);
+    optim::Plateau plateau{options};
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      INFO("schedule " << k << ", step " << i);
+      CHECK(plateau(metrics[i]) == Approx(expected[i]).epsilon(1e-12));
+      if (i == 17) { // as if saved and loaded
+        optim::Plateau fresh{options};
+        fresh.set_state(plateau.state());
+        plateau = fresh;
+      }
+    }
+  }
+  CHECK_THROWS_WITH(optim::Plateau{{.factor = 1.5}}, Catch::Contains("plateau: factor must lie in [0, 1), got 1.5"));
+}
+
+TEST_CASE("a schedule drives the rate of a step", "[optim][TRAIN-3]") {
+  const Cpu device{0};
+  nn::Network<Regressor, Cpu, double> model{device};
+  auto step = train_step(model, nn::mse, optim::Sgd{{.rate = 1}});
+  auto driver = optim::scheduled(step, optim::MultiStep<1>{.rate = 0.1, .milestones = {1}, .factor = 0});
+  const auto x = random_rows<double, 2>(device, 9);
+  const auto target = random_rows<double, 1>(device, 9, 1);
+  CHECK(step.rule.options.rate == 0.1);
+  const std::vector<double> start = weights_of(model);
+  driver.update();
+  static_cast<void>(step(x, target).item());
+  const std::vector<double> moved = weights_of(model);
+  CHECK(moved != start);
+  CHECK(driver.update() == 0);
+  static_cast<void>(step(x, target).item());
+  CHECK(weights_of(model) == moved);
+}
