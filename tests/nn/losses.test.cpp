@@ -72,7 +72,7 @@ struct LossesAndGradients {
 
 TEST_CASE("losses and their gradients are PyTorch's", "[nn][TRAIN-3]") {
   const auto labels = golden("losses/labels").values;
-  const auto all = compiled(LossesAndGradients{})(
+  const auto results = compiled(LossesAndGradients{})(
       read<Matrix>("losses/x"), read<Matrix>("losses/y"),
       from_values<Shape<7>>(std::vector<std::int64_t>(labels.begin(), labels.end()), Dims(7), Cpu{0}),
       read<Shape<5>>("losses/weight"));
@@ -86,7 +86,7 @@ TEST_CASE("losses and their gradients are PyTorch's", "[nn][TRAIN-3]") {
       REQUIRE(gradient.size() == 35);
       for (std::size_t i = 0; i < 35; ++i) CHECK(gradient[i] == Approx(gradients[35 * k + i]).margin(1e-13));
     };
-    (check(K, std::get<K>(all).item(), to_vector(std::get<table_size + K>(all))), ...);
+    (check(K, std::get<K>(results).item(), to_vector(std::get<table_size + K>(results))), ...);
   }
   (std::make_index_sequence<table_size>{});
 }

@@ -31,7 +31,9 @@ template <class T> struct Convolution {
   T* y = nullptr;
 };
 
-namespace detail {
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
 
 /// The output pixels [first, first + count) of an image as rows of a matrix: all inputs that meet the weights of a group, in
 /// the order of the weights. `fold` adds the rows back onto the image instead.
@@ -146,7 +148,9 @@ template <class T>
   return some;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 /// Computes one part of a convolution. On other kinds of team an overload of theirs does. Call it unqualified.
 template <class T> void run_convolution(const Team& team, const Convolution<T>& convolution) {
