@@ -6,6 +6,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/capture_report.hpp>
+#include <twill/compile/channels_last.hpp>
 #include <twill/compile/cost.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>

@@ -4,6 +4,7 @@
 // From units to instructions: each unit becomes a launch, whose program computes what the unit stores and, again, what it
 // needs of others and nobody stores. Equal programs become one kernel. Read next: compile/program_type.hpp.
 
+#include <twill/compile/channels_last.hpp>
 #include <twill/compile/join.hpp>
 #include <twill/compile/storage.hpp>
 #include <twill/core/config.hpp>
@@ -364,6 +365,7 @@ private:
     return refused;
   }
   simplify(graph);
+  carry_channels_last(graph);
   legalise(graph);
   return Lowering{graph}.result();
 }

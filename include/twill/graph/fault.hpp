@@ -39,6 +39,20 @@ enum class Problem : std::uint8_t {
   two_symbols_must_be_equal,
   values_of_different_graphs,
   bce_of_probabilities_in_half_precision_use_bce_with_logits,
+  convolution_input_has_the_wrong_rank,
+  convolution_weight_has_the_wrong_rank,
+  convolution_needs_one_floating_type,
+  convolution_stride_is_not_positive,
+  convolution_dilation_is_not_positive,
+  convolution_padding_is_negative,
+  convolution_groups_do_not_divide_the_input_channels,
+  convolution_groups_do_not_divide_the_output_channels,
+  convolution_weight_has_no_channels,
+  convolution_input_channels_differ_from_the_weights,
+  convolution_bias_differs_from_the_output_channels,
+  convolution_kernel_is_larger_than_the_padded_input,
+  output_padding_is_not_less_than_the_stride,
+  transposed_convolution_has_an_empty_result,
 };
 
 struct Fault {

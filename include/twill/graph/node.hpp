@@ -73,8 +73,9 @@ struct Operation {
   /// Null: the kernel sees whole arrays, and the strides of its operands belong to their own axes.
   CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
   int results = 1;
-  int typed_by = -1;        ///< the input whose element type the kernel is compiled for; -1: that of result 0
-  bool wants_dense = false; ///< operands are brought into row-major order first
+  int typed_by = -1;          ///< the input whose element type the kernel is compiled for; -1: that of result 0
+  bool wants_dense = false;   ///< operands are brought into row-major order first
+  bool channels_last = false; ///< a result that is an image lies channels-last, see compile/channels_last.hpp
   /// How many multiplications and additions, in pairs, it takes.
   Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
 };

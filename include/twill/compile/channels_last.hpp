@@ -1,0 +1,178 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Images stay channels-last between the operations that want them so. Such an operation is traced with its result transposed
+// to (batch, channels, ...) and its operand transposed back; this pass carries the first transposition through elementwise
+// nodes, broadcasts and reductions until it meets the second and both vanish. What nobody undoes becomes a view again where
+// it is needed. One pass, linear in the nodes; graphs without such operations are left alone. Read next: compile/reading.hpp.
+
+#include <twill/compile/simplify.hpp>
+#include <twill/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Where axis `axis` of a channels-last array of this rank lies in (batch, channels, ...).
+[[nodiscard]] constexpr int axis_of_first(int axis, int rank) { return axis == 0 ? 0 : axis + 1 < rank ? axis + 1 : 1; }
+/// Where axis `axis` of (batch, channels, ...) lies in the channels-last array.
+[[nodiscard]] constexpr int axis_of_last(int axis, int rank) { return axis == 0 ? 0 : axis == 1 ? rank - 1 : axis - 1; }
+
+[[nodiscard]] constexpr bool permutes_by(const Node& node, int (*axis_of)(int, int)) {
+  const int rank = node.shape.rank;
+  if (node.kind != Kind::transpose || rank < 3) return false;
+  for (int axis = 0; axis < rank; ++axis)
+    if (node.permutation.items[axis] != axis_of(axis, rank)) return false;
+  return true;
+}
+
+/// Whether a node is computed channels-last.
+[[nodiscard]] constexpr bool lies_channels_last(const List<Node>& nodes, int id) {
+  const Node* node = &nodes.data()[id];
+  if (node->kind == Kind::result) node = &nodes.data()[node->inputs.items[0]];
+  return node->kind == Kind::operation && node->operation->channels_last;
+}
+
+class ChannelsLast {
+public:
+  constexpr explicit ChannelsLast(const Graph& graph)
+      : old_{&graph.nodes}, place_(graph.nodes.size(), -1), is_last_(graph.nodes.size(), 0) {
+    nodes_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
+    other_view_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
+    copy_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) add(static_cast<int>(i));
+  }
+
+  constexpr void put_into(Graph& graph) {
+    for (int& output : graph.outputs) output = first(output);
+    for (auto& info : graph.inputs) info.node = place_.data()[info.node];
+    for (auto& info : graph.parameters) info.node = place_.data()[info.node];
+    graph.nodes = static_cast<List<Node>&&>(nodes_);
+  }
+
+private:
+  constexpr int emit(const Node& node) {
+    nodes_.push_back(node);
+    other_view_.push_back(-1);
+    copy_.push_back(-1);
+    return static_cast<int>(nodes_.size()) - 1;
+  }
+
+  [[nodiscard]] static constexpr Extents permuted(const Extents& shape, int (*axis_of)(int, int)) {
+    Extents result{};
+    result.rank = shape.rank;
+    for (int axis = 0; axis < shape.rank; ++axis) result.axes.items[axis] = shape.axes.items[axis_of(axis, shape.rank)];
+    return result;
+  }
+
+  /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has one at most.
+  constexpr int view(int id, int (*axis_of)(int, int)) {
+    if (other_view_.data()[id] >= 0) return other_view_.data()[id];
+    const Node source = nodes_.data()[id];
+    Node node{};
+    node.dtype = source.dtype;
+    node.shape = permuted(source.shape, axis_of);
+    node.arity = 1;
+    if (source.kind == Kind::broadcast && nodes_.data()[source.inputs.items[0]].shape.rank == 0) {
+      node.kind = Kind::broadcast; // a number lies as it likes
+      node.inputs.items[0] = source.inputs.items[0];
+    } else {
+      node.kind = Kind::transpose;
+      node.inputs.items[0] = id;
+      for (int axis = 0; axis < source.shape.rank; ++axis)
+        node.permutation.items[axis] = static_cast<std::int8_t>(axis_of(axis, source.shape.rank));
+    }
+    const int made = emit(node);
+    other_view_.data()[id] = made;
+    return made;
+  }
+
+  /// An old node as (batch, channels, ...), and channels-last.
+  constexpr int first(int old) {
+    const int id = place_.data()[old];
+    return is_last_.data()[old] != 0 ? view(id, &axis_of_last) : id;
+  }
+  constexpr int last(int old) {
+    const int id = place_.data()[old];
+    return is_last_.data()[old] != 0 ? id : view(id, &axis_of_first);
+  }
+
+  /// Operands that an operation would have copied for itself alone are copied for all: an image is an operand of the
+  /// convolution and of the gradient by its weights.
+  constexpr int dense(int id) {
+    if (nodes_.data()[id].kind != Kind::transpose) return id;
+    if (copy_.data()[id] >= 0) return copy_.data()[id];
+    Node copy{};
+    copy.kind = Kind::cast;
+    copy.dtype = nodes_.data()[id].dtype;
+    copy.shape = nodes_.data()[id].shape;
+    copy.arity = 1;
+    copy.inputs.items[0] = id;
+    const int made = emit(copy);
+    copy_.data()[id] = made;
+    return made;
+  }
+
+  constexpr void add(int old) {
+    Node node = old_->data()[old];
+    int& place = place_.data()[old];
+    char& is_last = is_last_.data()[old];
+    const int rank = node.shape.rank;
+    if (node.kind == Kind::transpose) {
+      const int source = node.inputs.items[0];
+      const bool source_is_last = is_last_.data()[source] != 0;
+      if (source_is_last && permutes_by(node, &axis_of_first)) {
+        place = place_.data()[source];
+        return;
+      }
+      if (!source_is_last && permutes_by(node, &axis_of_last) && lies_channels_last(*old_, source)) {
+        place = place_.data()[source];
+        is_last = 1;
+        return;
+      }
+    }
+    if (carries(node)) {
+      for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = last(node.inputs.items[k]);
+      node.shape = permuted(node.shape, &axis_of_first);
+      if (node.kind == Kind::reduce) node.axis = static_cast<std::int8_t>(axis_of_last(node.axis, rank));
+      is_last = 1;
+    } else {
+      for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = first(node.inputs.items[k]);
+      if (node.kind == Kind::operation && node.operation->channels_last)
+        for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = dense(node.inputs.items[k]);
+    }
+    place = emit(node);
+  }
+
+  /// Whether a node is to be computed channels-last because one of its operands is.
+  [[nodiscard]] constexpr bool carries(const Node& node) const {
+    if (!is_elementwise(node.kind) && node.kind != Kind::reduce && node.kind != Kind::broadcast) return false;
+    for (int k = 0; k < node.arity; ++k) {
+      const int input = node.inputs.items[k];
+      if (is_last_.data()[input] != 0 && old_->data()[input].shape.rank == node.shape.rank) return true;
+    }
+    return false;
+  }
+
+  const List<Node>* old_;
+  List<Node> nodes_{};
+  List<int> other_view_{}; ///< for each new node its view in the other order, -1 for none
+  List<int> copy_{};       ///< for each new node that is a view its copy, -1 for none
+  List<int> place_;        ///< for each old node the new one
+  List<char> is_last_;     ///< whether that one is channels-last where the old one was not
+};
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Rewrites the graph so that what lies between operations on images is computed channels-last.
+constexpr void carry_channels_last(Graph& graph) {
+  bool wanted = false;
+  for (const Node& node : graph.nodes)
+    wanted = wanted || (node.kind == Kind::operation && node.operation->channels_last);
+  if (wanted) detail::ChannelsLast{graph}.put_into(graph);
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,63 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Images have PyTorch's shapes, (batch, channels, height, width), and lie channels-last, which convolutions and pooling
+// compute on several times as fast. Such operations are traced between two transpositions, which compile/channels_last.hpp
+// carries through everything between them until opposite ones meet. Read next: ops/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/shape_functions.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// One number for both axes of an image, or height and width; of one axis, the width.
+struct Sides {
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+
+  constexpr Sides(std::int64_t both) : height{both}, width{both} {}
+  constexpr Sides(std::int64_t height_, std::int64_t width_) : height{height_}, width{width_} {}
+};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// x with its channels moved from axis 1 to the end.
+[[nodiscard]] constexpr Value channels_last(Value x) {
+  const Node source = x.node();
+  const int rank = source.shape.rank;
+  Node node{};
+  node.kind = Kind::transpose;
+  node.dtype = source.dtype;
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  for (int axis = 0; axis < rank; ++axis) {
+    const int from = axis == 0 ? 0 : axis + 1 < rank ? axis + 1 : 1;
+    node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(from);
+    node.shape.append(source.shape[from]);
+  }
+  return {x.graph(), x.graph().add(node)};
+}
+
+/// x with its channels moved from the end to axis 1.
+[[nodiscard]] constexpr Value channels_first(Value x) {
+  const Node source = x.node();
+  const int rank = source.shape.rank;
+  Node node{};
+  node.kind = Kind::transpose;
+  node.dtype = source.dtype;
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  for (int axis = 0; axis < rank; ++axis) {
+    const int from = axis == 0 ? 0 : axis == 1 ? rank - 1 : axis - 1;
+    node.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(from);
+    node.shape.append(source.shape[from]);
+  }
+  return {x.graph(), x.graph().add(node)};
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA

@@ -1,0 +1,90 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposed convolutions: the gradient of a convolution by its input, as a function of its own. Weights are
+// (channels, filters / groups, height, width), as in PyTorch. Read next: nn/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/ops/convolution.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The options of the convolution that is transposed; `output_padding` chooses among the inputs that it maps to one output.
+struct TransposedConvolutionOptions {
+  Sides stride = 1;
+  Sides padding = 0;
+  Sides output_padding = 0; ///< less than the stride
+  Sides dilation = 1;
+  std::int64_t groups = 1;
+};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+// length = (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
+constexpr Value transposed_convolution(Value x, Value w, int dimensions, const TransposedConvolutionOptions& options,
+                                       int line) {
+  Graph& graph = x.graph();
+  if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, line))
+    return x;
+  if (w.size(0, line) != x.size(1, line)) {
+    graph.refuse(Problem::convolution_input_channels_differ_from_the_weights, x.size(1, line), w.size(0, line), line);
+    return x;
+  }
+  Extents shape{};
+  shape.append(x.shape()[0]);
+  for (int axis = 2; axis < dimensions + 2; ++axis) {
+    const bool is_width = axis == dimensions + 1;
+    const auto of = [&](Sides sides) { return is_width ? sides.width : sides.height; };
+    const std::int64_t extra = of(options.output_padding);
+    if (extra < 0 || extra >= of(options.stride)) {
+      graph.refuse(Problem::output_padding_is_not_less_than_the_stride, extra, of(options.stride), line);
+      return x;
+    }
+    const std::int64_t reach = of(options.dilation) * (w.size(axis, line) - 1) + 1;
+    const std::int64_t length = (x.size(axis, line) - 1) * of(options.stride) - 2 * of(options.padding) + reach + extra;
+    if (graph.fault.any()) return x;
+    if (length < 1 || reach < 1) {
+      graph.refuse(Problem::transposed_convolution_has_an_empty_result, length, of(options.padding), line);
+      return x;
+    }
+    shape.append({length, 0});
+  }
+  shape.append({w.size(1, line) * options.groups, 0});
+  const int attributes =
+      convolution_attributes(graph, dimensions, options.stride, options.padding, options.dilation, options.groups);
+  return channels_first(convolve(convolution_input_gradient_operation, channels_last(x), w, shape, attributes));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// Transposed convolution of x (batch, channels, length) by weights (channels, filters / groups, length).
+[[nodiscard]] constexpr Value conv_transpose1d(Value x, Value weight, const TransposedConvolutionOptions& options = {},
+                                               int line = __builtin_LINE()) {
+  return detail::transposed_convolution(x, weight, 1, options, line);
+}
+/// The same plus one number for each filter.
+[[nodiscard]] constexpr Value conv_transpose1d(Value x, Value weight, Value bias,
+                                               const TransposedConvolutionOptions& options = {},
+                                               int line = __builtin_LINE()) {
+  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, line), bias, line);
+}
+
+/// Transposed convolution of x (batch, channels, height, width) by weights (channels, filters / groups, height, width).
+[[nodiscard]] constexpr Value conv_transpose2d(Value x, Value weight, const TransposedConvolutionOptions& options = {},
+                                               int line = __builtin_LINE()) {
+  return detail::transposed_convolution(x, weight, 2, options, line);
+}
+/// The same plus one number for each filter.
+[[nodiscard]] constexpr Value conv_transpose2d(Value x, Value weight, Value bias,
+                                               const TransposedConvolutionOptions& options = {},
+                                               int line = __builtin_LINE()) {
+  return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
