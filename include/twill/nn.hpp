@@ -4,6 +4,8 @@
 // All of nn/.
 
 #include <twill/nn/activations.hpp>
+#include <twill/nn/batch_norm.hpp>
+#include <twill/nn/buffer.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/hooks.hpp>
@@ -15,6 +17,7 @@
 #include <twill/nn/losses/regression.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/no_grad.hpp>
+#include <twill/nn/norm_layers.hpp>
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/stage.hpp>

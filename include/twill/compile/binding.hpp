@@ -134,6 +134,13 @@ struct Binding {
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
+inline void check_requirements(const TableView& table, const graph::SymbolValues& symbols) {
+  for (const graph::Requirement& requirement : table.requirements)
+    if (const std::int64_t given = requirement.extent.evaluate(symbols); given < requirement.minimum)
+      throw ShapeError(std::string{requirement.layer.view()} + ": " + std::string{requirement.what} + ", at least " +
+                       std::to_string(requirement.minimum) + ", got " + std::to_string(given));
+}
+
 [[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
                                                    List<std::size_t>& value_bytes, List<int>& planned) {
   List<memory::Lifetime> lifetimes{};
@@ -163,8 +170,9 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Fills in every number that depends on the sizes.
+/// Fills in every number that depends on the sizes. throws: ShapeError naming the layer that they do not suit
 [[nodiscard]] inline Binding bind(const TableView& table, const graph::SymbolValues& symbols) {
+  detail::check_requirements(table, symbols);
   Binding binding{};
   binding.symbols = symbols;
   binding.value_bytes.resize(table.values.size());

@@ -21,6 +21,7 @@ public:
     out_.parameters = graph.parameters;
     out_.knobs = graph.knobs;
     out_.symbols = graph.symbols;
+    out_.requirements = graph.requirements;
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();

@@ -25,6 +25,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
           {lowered.parameters.data(), lowered.parameters.size()},
           {lowered.knobs.data(), lowered.knobs.size()},
           {lowered.symbols.data(), lowered.symbols.size()},
+          {lowered.requirements.data(), lowered.requirements.size()},
           lowered.outputs};
 }
 

@@ -110,6 +110,7 @@ struct Lowered {
   List<graph::ParameterInfo> parameters{};
   List<graph::KnobInfo> knobs{};
   List<graph::Symbol> symbols{};
+  List<graph::Requirement> requirements{};
   graph::Fault fault{};
   int outputs = 0;
 
@@ -119,7 +120,7 @@ struct Lowered {
 /// How many records of each sort a frozen table holds.
 struct TableSizes {
   std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0, shapes = 0, attributes = 0;
-  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0;
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0;
   int outputs = 0;
   graph::Fault fault{};
 };
@@ -136,6 +137,7 @@ struct TableSizes {
           lowered.parameters.size(),
           lowered.knobs.size(),
           lowered.symbols.size(),
+          lowered.requirements.size(),
           lowered.outputs,
           lowered.fault};
 }
@@ -156,6 +158,7 @@ template <TableSizes S> struct FrozenTable {
   Array<graph::ParameterInfo, S.parameters> parameters{};
   Array<graph::KnobInfo, S.knobs> knobs{};
   Array<graph::Symbol, S.symbols> symbols{};
+  Array<graph::Requirement, S.requirements> requirements{};
 };
 
 /// A table with room for S from lists, or from another table, that hold `count` records.
@@ -178,18 +181,19 @@ template <TableSizes S, class From>
   copy(from.parameters, count.parameters, table.parameters);
   copy(from.knobs, count.knobs, table.knobs);
   copy(from.symbols, count.symbols, table.symbols);
+  copy(from.requirements, count.requirements, table.requirements);
   return table;
 }
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 0, {}};
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 0, {}};
 
 [[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
          sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
          sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
-         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols;
+         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -226,6 +230,7 @@ struct TableView {
   std::span<const graph::ParameterInfo> parameters{};
   std::span<const graph::KnobInfo> knobs{};
   std::span<const graph::Symbol> symbols{};
+  std::span<const graph::Requirement> requirements{};
   int outputs = 0;
 };
 
@@ -241,6 +246,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.parameters.data(), S.parameters},
           {table.knobs.data(), S.knobs},
           {table.symbols.data(), S.symbols},
+          {table.requirements.data(), S.requirements},
           S.outputs};
 }
 

@@ -53,6 +53,12 @@ enum class Problem : std::uint8_t {
   convolution_kernel_is_larger_than_the_padded_input,
   output_padding_is_not_less_than_the_stride,
   transposed_convolution_has_an_empty_result,
+  batch_norm_needs_more_than_one_value_per_channel,
+  batch_norm_needs_a_batch_axis_and_a_channel_axis,
+  group_norm_channels_are_not_divisible_by_groups,
+  layer_norm_needs_that_many_axes,
+  buffer_is_updated_twice,
+  update_of_a_value_that_is_not_a_buffer,
 };
 
 struct Fault {

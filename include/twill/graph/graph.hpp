@@ -24,6 +24,7 @@ public:
   List<ParameterInfo> parameters{};
   List<KnobInfo> knobs{};
   List<Symbol> symbols{};
+  List<Requirement> requirements{};
   List<int> outputs{};
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
@@ -68,6 +69,17 @@ public:
   /// Keeps the first fault of the trace; later ones may only follow from it.
   constexpr void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
     if (!fault.any()) fault = {problem, left, right, line};
+  }
+
+  /// Refuses an extent below a minimum, now or in the run that makes it so.
+  constexpr void require_at_least(Extent extent, std::int64_t minimum, Problem problem, std::string_view what,
+                                  int line) {
+    extent = canonical(extent);
+    if (extent.is_static() && extent.factor < minimum) refuse(problem, extent.factor, minimum, line);
+    if (extent.is_static()) return;
+    Name layer = path_;
+    if (layer.size > 0) layer.shorten(layer.size - 1); // the dot
+    requirements.push_back({layer, extent, minimum, what});
   }
 
   constexpr int add_input(DType dtype, const Extents& shape) {
@@ -191,6 +203,7 @@ private:
       node.over = canonical(node.over);
     }
     for (InputInfo& info : inputs) info.shape = canonical(info.shape);
+    for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
   }
 
   Name path_{};

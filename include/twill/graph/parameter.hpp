@@ -71,7 +71,12 @@ struct Initialiser {
 };
 
 /// What a stored tensor of a graph is for.
-enum class Role : std::uint8_t { weight, frozen_weight, optimiser_state };
+enum class Role : std::uint8_t {
+  weight,
+  frozen_weight,
+  buffer, ///< written by the model itself, such as running statistics
+  optimiser_state,
+};
 
 struct ParameterInfo {
   Name name{};
@@ -95,6 +100,14 @@ struct KnobInfo {
   double initial = 0;
   bool training_only = false; ///< `in_evaluation` holds while a network is in evaluation mode
   double in_evaluation = 0;
+};
+
+/// What a product of extents has to reach, checked when they are known; `layer` asks for it, for the reason `what`.
+struct Requirement {
+  Name layer{};
+  Extent extent{};
+  std::int64_t minimum = 0;
+  std::string_view what{};
 };
 
 /// A dynamic extent. Two named ones are distinct; an unnamed one may turn out to be the same as another.

@@ -302,7 +302,8 @@ private:
     constexpr auto& info = compile::Compiled<Evaluation>::table.parameters[Index];
     using S =
         decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
-    return Tensor<T, D, S>(buffer, static_cast<T*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
+    using Stored = scalar_t<info.dtype>;
+    return Tensor<Stored, D, S>(buffer, static_cast<Stored*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
   }
 
   template <class List, class F> HookHandle hang(List& list, F&& hook) {

@@ -19,6 +19,14 @@ using graph::Value;
 /// Whether the optimiser may change a weight.
 enum class Trainable : bool { no, yes };
 
+/// A weight of a given element type under the current scope, such as float32 in a model of half precision.
+[[nodiscard]] constexpr Value parameter(graph::Graph& graph, DType dtype, std::string_view name,
+                                        const graph::Extents& shape, Initialiser initialiser,
+                                        Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
+  const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
+  return {graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
+}
+
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by
 /// the loss.
 [[nodiscard]] constexpr Value parameter(graph::Graph& graph, std::string_view name,
@@ -26,8 +34,7 @@ enum class Trainable : bool { no, yes };
                                         Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
   graph::Extents extents{};
   for (std::int64_t extent : shape) extents.append({extent, 0});
-  const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
-  return {graph, graph.add_parameter(name, graph.element, extents, initialiser, role, line)};
+  return parameter(graph, graph.element, name, extents, initialiser, trainable, line);
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

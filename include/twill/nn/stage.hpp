@@ -90,6 +90,10 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 constexpr int recomputation_cost(const graph::Graph& graph, int id, const List<char>& kept) {
   constexpr int too_dear = compile::recomputation_limit + 1;
   const graph::Node& node = graph.node(id);
+  // A buffer may be overwritten by the time of the backward pass.
+  if (node.kind == graph::Kind::parameter &&
+      graph.parameters[static_cast<std::size_t>(node.index)].role == graph::Role::buffer)
+    return too_dear;
   if (kept[static_cast<std::size_t>(id)] != 0 || node.arity == 0) return 0;
   if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
   int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
@@ -170,6 +174,8 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       node = input;
     }
     joint.graph.outputs.pop_front();
+    for (graph::Node& node : joint.graph.nodes) // buffers were updated by the forward pass
+      if (node.kind == graph::Kind::assign) node = graph::Node{};
     return joint.graph;
   }
 };

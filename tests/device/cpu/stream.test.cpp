@@ -138,17 +138,21 @@ TEST_CASE("events mark points in the order of a device's work", "[device][cpu][D
     value = 1;
   });
   const auto first = record(Cpu{1});
-  (void)submit(Cpu{1}, [&] { value = 2; });
+  int later = 0;
+  (void)submit(Cpu{1}, [&] { later = 2; });
   CHECK(!first.is_complete());
-  (void)submit(Cpu{2}, [first, &value] {
+  int seen = 0;
+  (void)submit(Cpu{2}, [first, &value, &seen] {
     wait(first);
-    value += 0; // ordered after the write on cpu:1, though the queues are different
+    seen = value; // ordered after the write on cpu:1, though the queues are different
   });
   go = true;
   wait(Cpu{2}, first);
   CHECK(first.is_complete());
   synchronize(Cpu{1});
   synchronize(Cpu{2});
+  CHECK(seen == 1);
+  CHECK(later == 2);
   CHECK(record(Cpu{1}).is_complete());
 }
 

@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffers: tensors that belong to a model and that its forward pass writes itself, such as running statistics. They are
+// saved with the weights, no optimiser touches them, and no gradient flows into them. A forward pass reads what they were
+// before it. Read next: nn/batch_norm.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/parameter.hpp>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// True while the network trains: `eval()` makes it false for the next `forward`. A graph traced for evaluation has no use
+/// for it.
+[[nodiscard]] constexpr Value is_training(graph::Graph& graph) {
+  const Value flag = graph::knob(graph, "nn.is_training", 1, DType::boolean);
+  graph.knobs[static_cast<std::size_t>(flag.node().index)].training_only = true;
+  return flag;
+}
+
+/// A tensor under the current scope in which every element starts as `initial`.
+[[nodiscard]] constexpr Value buffer(graph::Graph& graph, DType dtype, std::string_view name,
+                                     const graph::Extents& shape, Initialiser initial, int line = __builtin_LINE()) {
+  const int stored = graph.add_parameter(name, dtype, shape, initial, graph::Role::buffer, line);
+  // What the model reads is a copy: a backward pass may want it when the buffer has its next value.
+  graph::Node read{};
+  read.kind = graph::Kind::cast;
+  read.dtype = dtype;
+  read.shape = shape;
+  read.arity = 1;
+  read.inputs[0] = stored;
+  return {graph, graph.add(read)};
+}
+
+/// What the buffer holds from the end of a forward pass in training on. value: any type, of the buffer's shape.
+constexpr void update_buffer(Value buffer, Value value, int line = __builtin_LINE()) {
+  graph::Graph& graph = buffer.graph();
+  const int stored = buffer.node().arity == 1 ? buffer.node().input(0) : buffer.id();
+  const graph::Node& target = graph.node(stored);
+  if (target.kind != graph::Kind::parameter ||
+      graph.parameters[static_cast<std::size_t>(target.index)].role != graph::Role::buffer)
+    return graph.refuse(graph::Problem::update_of_a_value_that_is_not_a_buffer, stored, 0, line);
+  for (const graph::Node& node : graph.nodes)
+    if (node.kind == graph::Kind::assign && node.input(0) == stored)
+      return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, line);
+  if (!graph.training) return;
+  const Value next = graph::cast(graph::stop_gradient(value), buffer.dtype());
+  graph.add_assign(stored, graph::where(is_training(graph), next, buffer).id());
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

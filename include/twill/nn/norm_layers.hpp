@@ -1,0 +1,110 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Normalisation layers with weights: over the last axes (Ba et al., 2016), over the root of the mean square (Zhang and
+// Sennrich, 2019), over groups of channels (Wu and He, 2018). Formulas, defaults and names are PyTorch's. Models of half
+// precision keep the weights of norms in float32 and compute in it. Read next: nn/batch_norm.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/normalisation.hpp>
+#include <twill/nn/parameter.hpp>
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Half precision as float32.
+[[nodiscard]] constexpr Value widened(Value x) {
+  return x.dtype() == DType::float64 ? x : graph::cast(x, DType::float32);
+}
+
+/// A weight of a norm: float32 in models of half precision.
+[[nodiscard]] constexpr Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
+                                          double initial, int line) {
+  const DType dtype = graph.element == DType::float64 ? DType::float64 : DType::float32;
+  return parameter(graph, dtype, name, shape, initialise::constant(initial), Trainable::yes, line);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct LayerNormOptions {
+  double epsilon = 1e-5;
+  int axes = 1; ///< how many of the last axes are normalised together
+  bool is_affine = true;
+  bool has_bias = true;
+};
+
+/// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
+[[nodiscard]] constexpr Value layer_norm(Value x, std::string_view name, LayerNormOptions options = {},
+                                         int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  const graph::Extents shape = x.shape();
+  if (options.axes < 1 || options.axes > shape.rank) {
+    graph.refuse(graph::Problem::layer_norm_needs_that_many_axes, options.axes, shape.rank, line);
+    return x;
+  }
+  const Scope scope{graph, name};
+  graph::Extents normalised{};
+  for (int axis = shape.rank - options.axes; axis < shape.rank; ++axis) normalised.append({x.size(axis, line), 0});
+  const Value rows = graph::flatten(detail::widened(x), shape.rank - options.axes);
+  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
+  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", normalised, 1, line);
+  if (options.is_affine && options.has_bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, line);
+  return graph::cast(y, x.dtype());
+}
+
+struct RmsNormOptions {
+  double epsilon = 1e-6;
+  bool is_affine = true;
+};
+
+/// x / sqrt(mean(x^2) + epsilon) over the last axis, times "weight".
+[[nodiscard]] constexpr Value rms_norm(Value x, std::string_view name, RmsNormOptions options = {},
+                                       int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  const Scope scope{graph, name};
+  graph::Extents last{};
+  last.append({x.size(-1, line), 0});
+  Value y = graph::rms_norm(detail::widened(x), options.epsilon, -1, line);
+  if (options.is_affine) y = y * detail::norm_weight(graph, "weight", last, 1, line);
+  return graph::cast(y, x.dtype());
+}
+
+struct GroupNormOptions {
+  double epsilon = 1e-5;
+  bool is_affine = true;
+};
+
+/// The channels of x (batch, channels, ...) in so many groups, each normalised for itself, times "weight" plus "bias" of
+/// each channel.
+[[nodiscard]] constexpr Value group_norm(Value x, std::int64_t groups, std::string_view name,
+                                         GroupNormOptions options = {}, int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  const graph::Extents shape = x.shape();
+  const std::int64_t channels = shape.rank < 2 ? 0 : x.size(1, line);
+  if (shape.rank < 2 || groups < 1 || channels % groups != 0) {
+    graph.refuse(graph::Problem::group_norm_channels_are_not_divisible_by_groups, channels, groups, line);
+    return x;
+  }
+  const Scope scope{graph, name};
+  graph::Extents grouped{};
+  grouped.append(shape[0]);
+  grouped.append({groups, 0});
+  graph::Extent members{channels / groups, 0};
+  graph::Extents along{};
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    along.append(axis == 1 ? shape[1] : graph::Extent{});
+    if (axis > 1) members = members * shape[axis];
+  }
+  grouped.append(members);
+  const Value rows = graph::reshape(detail::widened(x), grouped);
+  Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
+  if (!options.is_affine) return graph::cast(y, x.dtype());
+  graph::Extents per_channel{};
+  per_channel.append(shape[1]);
+  const Value weight = detail::norm_weight(graph, "weight", per_channel, 1, line);
+  const Value bias = detail::norm_weight(graph, "bias", per_channel, 0, line);
+  return graph::cast(y * graph::reshape(weight, along) + graph::reshape(bias, along), x.dtype());
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
