@@ -22,6 +22,11 @@ namespace twill::inline v0::graph {
   return {value.graph(), value.graph().add(node)};
 }
 
+/// The value for computing in float32 at least.
+[[nodiscard]] constexpr Value widened(Value value) {
+  return value.dtype() == DType::float64 ? value : cast(value, DType::float32);
+}
+
 /// A scalar of the graph.
 [[nodiscard]] constexpr Value constant(Graph& graph, DType dtype, double number, Extent over = {}) {
   return {graph, graph.add_constant(dtype, number, over)};

@@ -66,7 +66,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
     return x;
   }
   const Scope scope{graph, name};
-  const Value wide = detail::widened(x);
+  const Value wide = graph::widened(x);
   graph::Extents channels{};
   channels.append({x.size(1, line), 0});
   graph::Extents along{}; // of one value for each channel

@@ -11,11 +11,6 @@
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-/// Half precision as float32.
-[[nodiscard]] constexpr Value widened(Value x) {
-  return x.dtype() == DType::float64 ? x : graph::cast(x, DType::float32);
-}
-
 /// A weight of a norm: float32 in models of half precision.
 [[nodiscard]] constexpr Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
                                           double initial, int line) {
@@ -46,7 +41,7 @@ struct LayerNormOptions {
   const Scope scope{graph, name};
   graph::Extents normalised{};
   for (int axis = shape.rank - options.axes; axis < shape.rank; ++axis) normalised.append({x.size(axis, line), 0});
-  const Value rows = graph::flatten(detail::widened(x), shape.rank - options.axes);
+  const Value rows = graph::flatten(graph::widened(x), shape.rank - options.axes);
   Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
   if (options.is_affine) y = y * detail::norm_weight(graph, "weight", normalised, 1, line);
   if (options.is_affine && options.has_bias) y = y + detail::norm_weight(graph, "bias", normalised, 0, line);
@@ -65,7 +60,7 @@ struct RmsNormOptions {
   const Scope scope{graph, name};
   graph::Extents last{};
   last.append({x.size(-1, line), 0});
-  Value y = graph::rms_norm(detail::widened(x), options.epsilon, -1, line);
+  Value y = graph::rms_norm(graph::widened(x), options.epsilon, -1, line);
   if (options.is_affine) y = y * detail::norm_weight(graph, "weight", last, 1, line);
   return graph::cast(y, x.dtype());
 }
@@ -97,7 +92,7 @@ struct GroupNormOptions {
     if (axis > 1) members = members * shape[axis];
   }
   grouped.append(members);
-  const Value rows = graph::reshape(detail::widened(x), grouped);
+  const Value rows = graph::reshape(graph::widened(x), grouped);
   Value y = graph::reshape(graph::layer_norm(rows, options.epsilon, -1, line), shape);
   if (!options.is_affine) return graph::cast(y, x.dtype());
   graph::Extents per_channel{};

@@ -41,10 +41,7 @@ template <class F> struct LambdaFormula {
   }
 };
 
-/// Losses are computed in float32 at least.
-[[nodiscard]] constexpr graph::Value widened(graph::Value x) {
-  return x.dtype() == DType::float64 ? x : graph::cast(x, DType::float32);
-}
+using graph::widened; // losses are computed in float32 at least
 
 [[nodiscard]] constexpr graph::Value reduced(graph::Value losses, Reduce reduce) {
   return reduce == Reduce::mean ? graph::mean(losses) : graph::sum(losses);
