@@ -26,6 +26,7 @@
 #include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
+#include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/convolution.hpp>

@@ -6,6 +6,7 @@
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/apply_pack.hpp>
+#include <twill/kernel/blocks.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/bytes.hpp>
 #include <twill/kernel/call.hpp>
@@ -34,6 +35,7 @@
 #include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/pack.hpp>
 #include <twill/kernel/packing.hpp>
+#include <twill/kernel/places.hpp>
 #include <twill/kernel/plan.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>

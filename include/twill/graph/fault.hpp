@@ -59,6 +59,22 @@ enum class Problem : std::uint8_t {
   layer_norm_needs_that_many_axes,
   buffer_is_updated_twice,
   update_of_a_value_that_is_not_a_buffer,
+  slice_has_a_step_of_zero,
+  slice_reaches_outside_of_the_axis,
+  sections_do_not_divide_the_axis,
+  axis_has_fewer_chunks,
+  joined_values_have_different_ranks,
+  joined_values_have_different_extents,
+  margin_is_negative,
+  margin_reaches_beyond_the_axis,
+  indices_are_not_integers,
+  index_has_another_rank,
+  index_has_another_extent,
+  topk_exceeds_the_axis,
+  padding_index_is_outside,
+  attention_ranks_differ,
+  attention_extents_differ,
+  heads_do_not_divide_the_width,
 };
 
 struct Fault {

@@ -68,6 +68,8 @@ struct Initialiser {
   Kind kind = Kind::constant;
   double a = 0;
   double b = 0;
+  std::int64_t first_zero = 0; ///< so many elements from here on are zero
+  std::int64_t zeros = 0;
 };
 
 /// What a stored tensor of a graph is for.

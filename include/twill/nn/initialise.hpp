@@ -23,6 +23,8 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 [[nodiscard]] inline double initial_value(const graph::Initialiser& initialiser, const Draw& draw, std::uint32_t node,
                                           std::uint64_t index) {
   using Kind = graph::Initialiser::Kind;
+  const std::int64_t behind = static_cast<std::int64_t>(index) - initialiser.first_zero;
+  if (behind >= 0 && behind < initialiser.zeros) return 0;
   const auto uniform = [&](std::uint64_t i) {
     return static_cast<double>(random_uniform(draw.seed, draw.step, node, i));
   };

@@ -12,6 +12,7 @@
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/memory/gpu/capture.hpp>

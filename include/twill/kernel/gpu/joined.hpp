@@ -73,8 +73,8 @@ public:
 private:
   /// Takes the launch that was planned.
   void append() {
-    constexpr std::uint32_t most_chunks = 1U << 31;
-    if (parameters_.count == Body::most_members || next_.walk.chunks > most_chunks - chunks_) start();
+    constexpr std::uint32_t chunks_of_a_launch = 1U << 31;
+    if (parameters_.count == Body::most_members || next_.walk.chunks > chunks_of_a_launch - chunks_) start();
     parameters_.members[parameters_.count] = next_;
     ++parameters_.count;
     chunks_ += next_.walk.chunks;

@@ -1,0 +1,164 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scaled dot-product attention (Vaswani et al., 2017) and multi-head attention, with PyTorch's arguments, names and initial
+// values. This is the form with materialised scores, a composition: two products around one row program, which fuses scale,
+// mask and softmax. Read next: ops/attention.hpp, the operation that keeps no scores.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/activations.hpp>
+#include <twill/nn/dropout.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/ops/matmul.hpp>
+#include <twill/ops/slice.hpp>
+#include <twill/ops/triangles.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct AttentionOptions {
+  std::optional<Value> mask{}; ///< (queries, keys) or broadcast to the scores; bool: true takes part; floating: added
+  bool is_causal = false;      ///< query i sees keys 0 to i
+  double scale = 0;            ///< of the scores; 0: 1 / sqrt(width)
+  double dropout = 0;          ///< the probability that a weight is dropped in training
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// 1 / sqrt(x) by Newton's method, which a constant evaluation can run.
+[[nodiscard]] constexpr double reciprocal_root(double x) {
+  double root = x < 1 ? 1 : x;
+  for (int i = 0; i < 64; ++i) root = 0.5 * (root + x / root);
+  return 1 / root;
+}
+
+/// Refuses queries, keys and values that do not fit.
+constexpr void check_attention(Value query, Value key, Value value, int line) {
+  graph::Graph& graph = query.graph();
+  const int rank = query.rank();
+  if (rank < 2 || key.rank() != rank || value.rank() != rank)
+    return graph.refuse(graph::Problem::attention_ranks_differ, rank, key.rank() != rank ? key.rank() : value.rank(),
+                        line);
+  const auto agree = [&](graph::Extent a, graph::Extent b) {
+    if (!graph::unify(graph, a, b))
+      graph.refuse(graph::Problem::attention_extents_differ, a.is_static() ? a.factor : dyn,
+                   b.is_static() ? b.factor : dyn, line);
+  };
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    agree(query.shape()[axis], key.shape()[axis]);
+    agree(query.shape()[axis], value.shape()[axis]);
+  }
+  agree(query.shape()[rank - 1], key.shape()[rank - 1]);
+  agree(key.shape()[rank - 2], value.shape()[rank - 2]);
+}
+
+[[nodiscard]] constexpr double scale_of(Value query, const AttentionOptions& options, int line) {
+  return options.scale != 0 ? options.scale : reciprocal_root(static_cast<double>(query.size(-1, line)));
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
+/// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives NaN.
+/// errors: ranks or extents that differ
+[[nodiscard]] constexpr Value composed_attention(Value query, Value key, Value value,
+                                                 const AttentionOptions& options = {}, int line = __builtin_LINE()) {
+  detail::check_attention(query, key, value, line);
+  graph::Graph& graph = query.graph();
+  if (graph.fault.any()) return query;
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  Value scores = graph::matmul(query, graph::transpose(key, line), line) * detail::scale_of(query, options, line);
+  if (options.mask)
+    scores =
+        options.mask->dtype() == DType::boolean ? graph::where(*options.mask, scores, never) : scores + *options.mask;
+  const graph::Extents shape = scores.shape();
+  if (options.is_causal)
+    scores = graph::where(graph::lower_triangle(graph, shape[shape.rank - 2], shape[shape.rank - 1]), scores, never);
+  Value weights = graph::softmax(scores, -1, line);
+  if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", line);
+  return graph::matmul(weights, value, line);
+}
+
+/// softmax(scale Q K^T, masked) V, in the form that is faster or smaller for these arguments; see composed_attention.
+[[nodiscard]] constexpr Value scaled_dot_product_attention(Value query, Value key, Value value,
+                                                           const AttentionOptions& options = {},
+                                                           int line = __builtin_LINE()) {
+  return composed_attention(query, key, value, options, line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// (batch, rows, heads * width) to (batch, heads, rows, width).
+[[nodiscard]] constexpr Value heads_apart(Value x, std::int64_t heads, int line) {
+  graph::Extents shape = x.shape();
+  const std::int64_t width = x.size(-1, line) / heads;
+  shape[2] = {heads, 0};
+  shape.append({width, 0});
+  return graph::transpose(graph::reshape(x, shape, line), {0, 2, 1, 3}, line);
+}
+
+/// (batch, heads, rows, width) to (batch, rows, heads * width).
+[[nodiscard]] constexpr Value heads_together(Value x, int line) {
+  const Value rows = graph::transpose(x, {0, 2, 1, 3}, line);
+  graph::Extents shape = rows.shape();
+  shape[2] = shape[2] * shape[3];
+  shape.rank = 3;
+  return graph::reshape(rows, shape, line);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias, as
+/// PyTorch's MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
+/// errors: a width that the heads do not divide, ranks or extents that differ
+[[nodiscard]] constexpr Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
+                                                   std::string_view name, const AttentionOptions& options = {},
+                                                   int line = __builtin_LINE()) {
+  graph::Graph& graph = query.graph();
+  if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3) {
+    graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, line);
+    return query;
+  }
+  const std::int64_t width = query.size(-1, line);
+  if (heads < 1 || width % heads != 0) {
+    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, line);
+    return query;
+  }
+  const Scope scope{graph, name};
+  const auto inputs = static_cast<double>(width);
+  const Value weight = parameter(graph, "in_proj_weight", {3 * width, width},
+                                 initialise::xavier_uniform(inputs, 3 * inputs), Trainable::yes, line);
+  const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, line);
+  Value parts[3] = {query, key, value};
+  if (query.id() == key.id() && key.id() == value.id()) {
+    const auto [q, k, v] = graph::split<3>(linear(query, weight, line) + bias, -1, line);
+    parts[0] = q;
+    parts[1] = k;
+    parts[2] = v;
+  } else {
+    const auto weights = graph::split<3>(weight, 0, line);
+    const auto biases = graph::split<3>(bias, 0, line);
+    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], line) + biases[i];
+  }
+  for (Value& part : parts) part = detail::heads_apart(part, heads, line);
+  const Value together =
+      detail::heads_together(scaled_dot_product_attention(parts[0], parts[1], parts[2], options, line), line);
+  const Scope projection{graph, "out_proj"};
+  const Value out =
+      parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(inputs), Trainable::yes, line);
+  return linear(together, out, line) + parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

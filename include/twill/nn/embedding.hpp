@@ -1,0 +1,44 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of vectors read by index. Its gradient adds rows in the order of the indices, so its bits do not depend on the number
+// of threads. An index outside of the table reads zeros, see ops/gather.hpp. Names and initial values are PyTorch's.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/parameter.hpp>
+#include <twill/ops/gather.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct EmbeddingOptions {
+  std::int64_t padding = -1; ///< the index whose row starts as zeros and gets no gradient; -1: none
+};
+
+/// Rows of a weight (count, width) that the caller holds, for tied weights. index: (...), result: (..., width).
+[[nodiscard]] constexpr Value embedding(Value index, Value weight, const EmbeddingOptions& options = {},
+                                        int line = __builtin_LINE()) {
+  const Value rows = graph::take(weight, index, 0, line);
+  if (options.padding < 0) return rows;
+  return graph::where(graph::unsqueeze(graph::equal(index, options.padding), -1, line), graph::stop_gradient(rows),
+                      rows);
+}
+
+/// Rows of a table of `count` vectors of `width` elements, drawn from the standard normal distribution: "name.weight".
+/// errors: an index that is no integer, a padding index outside of the table
+[[nodiscard]] constexpr Value embedding(Value index, std::int64_t count, std::int64_t width, std::string_view name,
+                                        const EmbeddingOptions& options = {}, int line = __builtin_LINE()) {
+  graph::Graph& graph = index.graph();
+  if (options.padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, options.padding, count, line);
+  const Scope scope{graph, name};
+  Initialiser initialiser = initialise::normal(0, 1);
+  if (options.padding >= 0) {
+    initialiser.first_zero = options.padding * width;
+    initialiser.zeros = width;
+  }
+  return embedding(index, parameter(graph, "weight", {count, width}, initialiser, Trainable::yes, line), options, line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,155 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traced values one behind another along an axis, each written once into its place. The gradient cuts the result's apart
+// again. Read next: ops/slice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/ops/slice.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void concatenate_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  std::int64_t first = 0;
+  for (int i = 0; i < self.arity; ++i) {
+    const Extents shape = graph.node(self.input(i)).shape;
+    if (gradients.wants(i))
+      gradients.set(i, add_operation(slice_operation, {Value{graph, cotangents[0]}}, self.dtype, shape, {first, 1}));
+    first += shape[1].factor;
+  }
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// Up to max_inputs parts along the middle of three axes; attribute: how many.
+inline constexpr Operation concatenate_operation{
+    .name = "concatenate", .vjp = &detail::concatenate_vjp, .wants_dense = true};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// Up to max_inputs parts of one type, which agree but for the axis.
+[[nodiscard]] constexpr Value join(const Value* parts, int count, int axis) {
+  Graph& graph = parts[0].graph();
+  Extents shape = parts[0].shape();
+  std::int64_t length = 0;
+  Node node{};
+  node.kind = Kind::operation;
+  node.operation = &concatenate_operation;
+  node.dtype = parts[0].dtype();
+  for (int i = 0; i < count; ++i) {
+    length += parts[i].shape()[axis].factor;
+    node.inputs[node.arity++] = around_axis(parts[i], axis).id();
+  }
+  shape[axis] = {length, 0};
+  node.index = graph.add_attributes({count});
+  node.shape = with_extent(graph.node(node.input(0)).shape, 1, {length, 0});
+  return reshape({graph, graph.add(node)}, shape);
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The values one behind another along an axis; element types are promoted. errors: other extents differ, the axis is unknown
+/// until run time
+[[nodiscard]] constexpr Value concatenate(std::initializer_list<Value> values, int axis = 0,
+                                          int line = __builtin_LINE()) {
+  const Value first = *values.begin();
+  Graph& graph = first.graph();
+  const int position = checked_axis(first, axis, line);
+  DType dtype = first.dtype();
+  for (const Value& value : values) {
+    dtype = promote(dtype, value.dtype());
+    if (value.rank() != first.rank()) {
+      graph.refuse(Problem::joined_values_have_different_ranks, first.rank(), value.rank(), line);
+      return first;
+    }
+    for (int i = 0; i < first.rank(); ++i)
+      if (i != position && !unify(graph, first.shape()[i], value.shape()[i]))
+        graph.refuse(Problem::joined_values_have_different_extents, first.shape()[i].factor, value.shape()[i].factor,
+                     line);
+    static_cast<void>(first.rank() == 0 ? 0 : value.size(position, line));
+  }
+  if (first.rank() == 0 || graph.fault.any()) return first;
+  Value pending[max_inputs];
+  int count = 0;
+  for (const Value& value : values) {
+    if (count == max_inputs) {
+      pending[0] = detail::join(pending, count, position);
+      count = 1;
+    }
+    pending[count++] = cast(value, dtype);
+  }
+  return count == 1 ? pending[0] : detail::join(pending, count, position);
+}
+
+/// Values of one shape along a new axis in front of `axis`.
+[[nodiscard]] constexpr Value stack(std::initializer_list<Value> values, int axis = 0, int line = __builtin_LINE()) {
+  List<Value> wider{};
+  for (const Value& value : values) wider.push_back(unsqueeze(value, axis, line));
+  const int position = axis < 0 ? axis + wider[0].rank() : axis;
+  Value joined = wider[0];
+  for (std::size_t i = 1; i < wider.size();) {
+    Value parts[max_inputs] = {joined};
+    int count = 1;
+    while (i < wider.size() && count < max_inputs) parts[count++] = wider[i++];
+    for (int k = 1; k < count; ++k) {
+      if (parts[k].rank() != joined.rank() || parts[k].dtype() != joined.dtype()) {
+        joined.graph().refuse(Problem::joined_values_have_different_ranks, joined.rank(), parts[k].rank(), line);
+        return joined;
+      }
+      for (int d = 0; d < joined.rank(); ++d)
+        if (d != position && !unify(joined.graph(), joined.shape()[d], parts[k].shape()[d]))
+          joined.graph().refuse(Problem::joined_values_have_different_extents, joined.shape()[d].factor,
+                                parts[k].shape()[d].factor, line);
+    }
+    if (joined.graph().fault.any()) return joined;
+    joined = detail::join(parts, count, position);
+  }
+  return joined;
+}
+
+/// The elements moved by `shift` places along an axis; what leaves at the end comes in at the front.
+[[nodiscard]] constexpr Value roll(Value x, std::int64_t shift, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0) return x;
+  const std::int64_t extent = x.size(position, line);
+  if (extent < 2 || shift % extent == 0 || x.graph().fault.any()) return x;
+  const std::int64_t moved = (shift % extent + extent) % extent;
+  return concatenate({narrow(x, position, extent - moved, moved, line), narrow(x, position, 0, extent - moved, line)},
+                     position, line);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::concatenate_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const auto parts = static_cast<std::size_t>(call.attributes[0]);
+    const Dims& to = call.shapes[parts];
+    if (to.elements() == 0) return;
+    T* target = static_cast<T*>(call.operands[parts].data);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::int64_t run = call.shapes[i][1] * to[2];
+      move_blocks(team, static_cast<const T*>(call.operands[i].data), target,
+                  kernel::Blocks{.outer = to[0],
+                                 .run = run,
+                                 .from_outer = run,
+                                 .from_count = run,
+                                 .to_outer = to[1] * to[2],
+                                 .to_count = run});
+      target += run;
+    }
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,64 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running sums of a traced value along an axis. The gradient sums from the other end. Bits do not depend on the number of
+// threads, see kernel/scan.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/reductions.hpp>
+#include <twill/kernel/scan.hpp>
+#include <twill/ops/slice.hpp>
+
+#include <concepts>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// y[o, j, i] = the sum of x[o, 0, i] to x[o, j, i]
+inline constexpr Operation cumsum_operation{.name = "cumsum", .vjp = &detail::cumsum_vjp, .wants_dense = true};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Value reversed = flip(Value{graph, cotangents[0]}, {1});
+  gradients.set(0, flip(add_operation(cumsum_operation, {reversed}, self.dtype, self.shape), {1}));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The sum of the elements up to and including each one along an axis; integers and truth values become int64.
+[[nodiscard]] constexpr Value cumsum(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0) return x;
+  const Value parts = detail::around_axis(detail::summable(x), position);
+  return reshape(add_operation(cumsum_operation, {parts}, parts.dtype(), parts.shape()), x.shape());
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::cumsum_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& shape = call.shapes[0];
+    const kernel::ScanShape rows{shape[0], shape[1], shape[2]};
+    const T* const from = static_cast<const T*>(call.operands[0].data);
+    T* const to = static_cast<T*>(call.operands[1].data);
+    if constexpr (std::same_as<TeamType, Team>)
+      kernel::scan<kernel::Running<kernel::Reduction::sum>>(team, from, to, rows);
+    else
+      running_sums(team, from, to, rows);
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations along one axis see every array as (outer, axis, inner): what stands before the axis, the axis, what stands behind
+// it. These functions bring traced values into that shape and back.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/operators.hpp>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// The value as (outer, axis, inner).
+[[nodiscard]] constexpr Value around_axis(Value x, int axis) {
+  const Extents shape = x.shape();
+  Extents around{};
+  around.rank = 3;
+  for (int i = 0; i < shape.rank; ++i) {
+    Extent& part = around[i < axis ? 0 : i == axis ? 1 : 2];
+    part = part * shape[i];
+  }
+  return reshape(x, around);
+}
+
+/// The shape with another extent along an axis.
+[[nodiscard]] constexpr Extents with_extent(Extents shape, int axis, Extent extent) {
+  shape[axis] = extent;
+  return shape;
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA

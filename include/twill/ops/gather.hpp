@@ -1,0 +1,196 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traced values read and added to by tensors of indices. Negative indices count from the end. A compiled program cannot
+// stop in its middle, so an index outside of the axis reads zeros and adds nothing, on every kind of device, as a label
+// outside of its classes does in nn/losses.hpp; eager `take` throws instead. Sums go in the order of the indices: the bits
+// do not depend on the number of threads. Read next: nn/embedding.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/graph/reductions.hpp>
+#include <twill/kernel/blocks.hpp>
+#include <twill/ops/detail/around_axis.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// y[o, j, i] = x[o, index[o, j, i], i]; extents of one of the index repeat.
+inline constexpr Operation gather_operation{.name = "gather", .vjp = &detail::gather_vjp, .wants_dense = true};
+
+/// y[o, index[o, j, i], i] = the sum of x[o, j, i]; 0 where no index points.
+inline constexpr Operation scatter_operation{.name = "scatter_add", .vjp = &detail::scatter_vjp, .wants_dense = true};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// Sums of narrow floats run in float32. `shape` is (outer, extent, inner).
+[[nodiscard]] constexpr Value scattered(Value x, Value index, const Extents& shape) {
+  const bool is_narrow = x.dtype() == DType::float16 || x.dtype() == DType::bfloat16;
+  const Value wide = is_narrow ? cast(x, DType::float32) : x;
+  return cast(add_operation(scatter_operation, {wide, index}, wide.dtype(), shape), x.dtype());
+}
+
+constexpr void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Extents shape = graph.node(self.input(0)).shape;
+  if (gradients.wants(0)) gradients.set(0, scattered({graph, cotangents[0]}, {graph, self.input(1)}, shape));
+}
+
+constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Extents shape = graph.node(self.input(0)).shape;
+  if (gradients.wants(0))
+    gradients.set(0, add_operation(gather_operation, {Value{graph, cotangents[0]}, Value{graph, self.input(1)}},
+                                   self.dtype, shape));
+}
+
+/// Refuses indices that are no integers; int64 otherwise.
+[[nodiscard]] constexpr Value checked_index(Value index, int line) {
+  if (is_floating(index.dtype()) || index.dtype() == DType::boolean)
+    index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, line);
+  return cast(index, DType::int64);
+}
+
+/// The shape of an index that goes along an axis: x's with another extent there.
+[[nodiscard]] constexpr Value index_along(Value x, Value index, int axis, int line) {
+  Graph& graph = x.graph();
+  const Extents shape = x.shape();
+  if (index.rank() != shape.rank) {
+    graph.refuse(Problem::index_has_another_rank, index.rank(), shape.rank, line);
+    return index;
+  }
+  Extents wanted = index.shape();
+  for (int i = 0; i < shape.rank; ++i) {
+    if (i == axis) continue;
+    if (!wanted[i].is_one() && !unify(graph, wanted[i], shape[i]))
+      graph.refuse(Problem::index_has_another_extent, wanted[i].factor, shape[i].factor, line);
+    wanted[i] = graph.canonical(shape[i]);
+  }
+  return broadcast_to(checked_index(index, line), wanted);
+}
+
+[[nodiscard]] constexpr kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large, const Dims& index) {
+  return {.outer = small[0],
+          .places = small[1],
+          .extent = large[1],
+          .inner = small[2],
+          .index_outer = index[0] == 1 ? 0 : index[1] * index[2],
+          .index_place = index[2],
+          .index_inner = index[2] == 1 ? 0 : 1};
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The slices of an axis that an index of any shape names; the index's axes take the place of that axis, as NumPy's take.
+/// errors: an index that is no integer. An index outside of the axis gives zeros.
+[[nodiscard]] constexpr Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const Extents shape = x.shape();
+  const Extents chosen = index.shape();
+  if (shape.rank == 0 || shape.rank - 1 + chosen.rank > max_rank) {
+    x.graph().refuse(Problem::axis_is_outside_the_rank, shape.rank - 1 + chosen.rank, max_rank, line);
+    return x;
+  }
+  Extents result{};
+  for (int i = 0; i < shape.rank; ++i) {
+    if (i != position) result.append(shape[i]);
+    for (int k = 0; i == position && k < chosen.rank; ++k) result.append(chosen[k]);
+  }
+  Extents line_of_indices{};
+  line_of_indices.append({});
+  line_of_indices.append(chosen.elements());
+  line_of_indices.append({});
+  const Value flat = reshape(detail::checked_index(index, line), line_of_indices);
+  const Value parts = detail::around_axis(x, position);
+  const Extents gathered = detail::with_extent(parts.shape(), 1, chosen.elements());
+  return reshape(add_operation(gather_operation, {parts, flat}, x.dtype(), gathered), result);
+}
+
+/// The same for an index of one axis, in PyTorch's words and order of arguments.
+[[nodiscard]] constexpr Value index_select(Value x, int axis, Value index, int line = __builtin_LINE()) {
+  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
+  return take(x, index, axis, line);
+}
+
+/// y[i, j, k] = x[i, index[i, j, k], k] for axis 1; extents of one of the index broadcast along the other axes.
+[[nodiscard]] constexpr Value take_along_axis(Value x, Value index, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const Value along = detail::index_along(x, index, position, line);
+  if (x.rank() == 0 || x.graph().fault.any()) return x;
+  const Value places = detail::around_axis(along, position);
+  const Value y =
+      add_operation(gather_operation, {detail::around_axis(x, position), places}, x.dtype(), places.shape());
+  return reshape(y, along.shape());
+}
+
+/// x with values added where indices along an axis say: x[index[i, j], j] += values[i, j] for axis 0. Values have the shape of
+/// the index. Several for one place add up in order.
+[[nodiscard]] constexpr Value scatter_add(Value x, int axis, Value index, Value values, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const Value along = detail::index_along(x, index, position, line);
+  if (x.rank() == 0 || x.graph().fault.any()) return x;
+  const Value aligned = broadcast_to(cast(values, x.dtype()), along.shape());
+  const Value sums = detail::scattered(detail::around_axis(aligned, position), detail::around_axis(along, position),
+                                       detail::around_axis(x, position).shape());
+  return x + reshape(sums, x.shape());
+}
+
+/// x with slices added along an axis: x[index[i]] += values[i] for axis 0, as PyTorch's index_add.
+[[nodiscard]] constexpr Value index_add(Value x, int axis, Value index, Value values, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
+  if (x.rank() == 0 || x.graph().fault.any()) return x;
+  Extents shape{};
+  shape.append({});
+  shape.append(index.shape()[0]);
+  shape.append({});
+  const Value aligned =
+      broadcast_to(cast(values, x.dtype()), detail::with_extent(x.shape(), position, index.shape()[0]));
+  const Value sums =
+      detail::scattered(detail::around_axis(aligned, position), reshape(detail::checked_index(index, line), shape),
+                        detail::around_axis(x, position).shape());
+  return x + reshape(sums, x.shape());
+}
+
+/// A new last axis that is 1 at the index and 0 elsewhere; all 0 for an index outside of [0, classes). No kernel of its own.
+[[nodiscard]] constexpr Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
+                                      int line = __builtin_LINE()) {
+  Extents shape{};
+  shape.append({classes, 0});
+  return cast(equal(unsqueeze(detail::checked_index(index, line), -1, line), iota(index.graph(), shape)), dtype);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::gather_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    gather_blocks(team, static_cast<const T*>(call.operands[0].data),
+                  static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
+                  graph::detail::indexed_blocks(call.shapes[2], call.shapes[0], call.shapes[1]));
+  }
+};
+
+template <> struct KernelOf<&graph::scatter_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    scatter_sums(team, static_cast<const T*>(call.operands[0].data),
+                 static_cast<const std::int64_t*>(call.operands[1].data), static_cast<T*>(call.operands[2].data),
+                 graph::detail::indexed_blocks(call.shapes[0], call.shapes[2], call.shapes[1]));
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

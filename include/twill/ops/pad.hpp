@@ -1,0 +1,57 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Margins around a traced value: a number, or its own elements reflected at the edges without repeating them. What lies
+// under a margin gets no gradient; reflected elements add theirs up. Read next: ops/slice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/ops/concatenate.hpp>
+#include <twill/ops/slice.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// How many elements to add in front of an axis and behind it.
+struct Margin {
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+
+/// The value with elements equal to a number around one axis. errors: a negative margin
+[[nodiscard]] constexpr Value pad(Value x, int axis, Margin margin, double number = 0, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0) return x;
+  if (margin.before < 0 || margin.after < 0)
+    x.graph().refuse(Problem::margin_is_negative, margin.before, margin.after, line);
+  const std::int64_t extent = x.size(position, line);
+  if (x.graph().fault.any() || (margin.before == 0 && margin.after == 0)) return x;
+  const Extent wider{margin.before + extent + margin.after, 0};
+  const Value parts = detail::around_axis(x, position);
+  const Value y = add_operation(place_operation, {parts}, x.dtype(), detail::with_extent(parts.shape(), 1, wider),
+                                {margin.before, 1, std::bit_cast<std::int64_t>(number)});
+  return reshape(y, detail::with_extent(x.shape(), position, wider));
+}
+
+/// The same margin with the elements of the axis reflected: 2 1 | 0 1 2 | 1 0. errors: a margin not below the extent
+[[nodiscard]] constexpr Value pad_reflect(Value x, int axis, Margin margin, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0) return x;
+  const std::int64_t extent = x.size(position, line);
+  if (margin.before < 0 || margin.after < 0)
+    x.graph().refuse(Problem::margin_is_negative, margin.before, margin.after, line);
+  if (margin.before >= extent || margin.after >= extent)
+    x.graph().refuse(Problem::margin_reaches_beyond_the_axis,
+                     margin.before > margin.after ? margin.before : margin.after, extent, line);
+  if (x.graph().fault.any()) return x;
+  const auto reflected = [&](std::int64_t first, std::int64_t length) {
+    return flip(narrow(x, position, first, length, line), {position}, line);
+  };
+  Value y = x;
+  if (margin.before > 0) y = concatenate({reflected(1, margin.before), y}, position, line);
+  if (margin.after > 0) y = concatenate({y, reflected(extent - 1 - margin.after, margin.after)}, position, line);
+  return y;
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -1,0 +1,203 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of a traced value along an axis: slices with a step, which may be negative, and pieces of a split. The transpose of
+// cutting out is to place into something larger, `place_operation`, which pads as well; each is the gradient of the other.
+// Read next: ops/concatenate.hpp, ops/pad.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/kernel/blocks.hpp>
+#include <twill/ops/detail/around_axis.hpp>
+#include <twill/tensor/layout.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// y[o, j, i] = x[o, first + j * step, i]; attributes: first (-1: the last one), step.
+inline constexpr Operation slice_operation{.name = "slice", .vjp = &detail::slice_vjp, .wants_dense = true};
+
+/// y[o, first + j * step, i] = x[o, j, i], a number elsewhere; attributes: first, step, the bits of the number as a double.
+inline constexpr Operation place_operation{.name = "place", .vjp = &detail::place_vjp, .wants_dense = true};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Extents shape = graph.node(self.input(0)).shape;
+  gradients.set(0, add_operation(place_operation, {Value{graph, cotangents[0]}}, self.dtype, shape,
+                                 {graph.attribute(self, 0), graph.attribute(self, 1), 0}));
+}
+
+constexpr void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const Extents shape = graph.node(self.input(0)).shape;
+  gradients.set(0, add_operation(slice_operation, {Value{graph, cotangents[0]}}, self.dtype, shape,
+                                 {graph.attribute(self, 0), graph.attribute(self, 1)}));
+}
+
+struct Part {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// What a slice leaves of an axis, by Python's rules.
+[[nodiscard]] constexpr Part part_of(const twill::slice& range, std::int64_t extent) {
+  const bool forward = range.step > 0;
+  const std::int64_t low = forward ? 0 : -1;
+  const std::int64_t high = forward ? extent : extent - 1;
+  const auto clamp = [&](std::int64_t bound) {
+    if (bound < 0) bound += extent;
+    return bound < low ? low : bound > high ? high : bound;
+  };
+  const std::int64_t begin = range.begin ? clamp(*range.begin) : (forward ? low : high);
+  const std::int64_t end = range.end ? clamp(*range.end) : (forward ? high : low);
+  const std::int64_t distance = forward ? end - begin : begin - end;
+  const std::int64_t step = forward ? range.step : -range.step;
+  const std::int64_t count = distance > 0 ? (distance + step - 1) / step : 0;
+  return {count > 0 ? begin : 0, count};
+}
+
+[[nodiscard]] constexpr Value cut(Value x, int axis, std::int64_t first, std::int64_t step, Extent count) {
+  const Value parts = around_axis(x, axis);
+  const Value y =
+      add_operation(slice_operation, {parts}, x.dtype(), with_extent(parts.shape(), 1, count), {first, step});
+  return reshape(y, with_extent(x.shape(), axis, count));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// Part of an axis, as NumPy's x[begin:end:step] there: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
+/// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a step of zero
+[[nodiscard]] constexpr Value slice_axis(Value x, int axis, const twill::slice& range, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (range.step == 0) x.graph().refuse(Problem::slice_has_a_step_of_zero, axis, 0, line);
+  const bool is_whole = !range.begin && !range.end;
+  if (is_whole && range.step == 1) return x;
+  if (x.rank() == 0 || x.graph().fault.any()) return x;
+  if (is_whole && range.step == -1) return detail::cut(x, position, -1, -1, x.shape()[position]);
+  const std::int64_t extent = x.size(position, line);
+  const detail::Part part = detail::part_of(range, extent);
+  if (range.step == 1 && part.count == extent) return x;
+  return detail::cut(x, position, part.first, range.step, {part.count, 0});
+}
+
+/// `length` elements of an axis from `start` on (negative: from the end), as PyTorch's narrow.
+[[nodiscard]] constexpr Value narrow(Value x, int axis, std::int64_t start, std::int64_t length,
+                                     int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0) return x;
+  const std::int64_t extent = x.size(position, line);
+  const std::int64_t first = start < 0 ? start + extent : start;
+  if (first < 0 || length < 0 || first + length > extent)
+    x.graph().refuse(Problem::slice_reaches_outside_of_the_axis, first + length, extent, line);
+  if (x.graph().fault.any()) return x;
+  return slice_axis(x, position, {.begin = first, .end = first + length}, line);
+}
+
+/// Element `index` of an axis (negative: from the end); the axis disappears.
+[[nodiscard]] constexpr Value select(Value x, int axis, std::int64_t index, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const Value one = narrow(x, position, index, 1, line);
+  Extents shape{};
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != position) shape.append(x.shape()[i]);
+  return x.graph().fault.any() ? one : reshape(one, shape, line);
+}
+
+/// Equal parts of an axis: `auto [q, k, v] = split<3>(x, -1)`.
+template <std::size_t Sections>
+[[nodiscard]] constexpr std::array<Value, Sections> split(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+  constexpr auto sections = static_cast<std::int64_t>(Sections);
+  if (extent % sections != 0) x.graph().refuse(Problem::sections_do_not_divide_the_axis, sections, extent, line);
+  std::array<Value, Sections> parts{};
+  for (std::int64_t i = 0; i < sections; ++i)
+    parts[static_cast<std::size_t>(i)] =
+        x.graph().fault.any() ? x : narrow(x, position, i * (extent / sections), extent / sections, line);
+  return parts;
+}
+
+/// Pieces of ceil(extent / Chunks) elements, the last one smaller, as PyTorch's chunk.
+/// errors: an axis so short that there are fewer pieces
+template <std::size_t Chunks>
+[[nodiscard]] constexpr std::array<Value, Chunks> chunk(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+  constexpr auto chunks = static_cast<std::int64_t>(Chunks);
+  const std::int64_t length = (extent + chunks - 1) / chunks;
+  if (length * (chunks - 1) >= extent) x.graph().refuse(Problem::axis_has_fewer_chunks, chunks, extent, line);
+  std::array<Value, Chunks> parts{};
+  for (std::int64_t i = 0; i < chunks; ++i)
+    parts[static_cast<std::size_t>(i)] =
+        x.graph().fault.any() ? x : slice_axis(x, position, {.begin = i * length, .end = (i + 1) * length}, line);
+  return parts;
+}
+
+/// The elements in reverse order along axes.
+[[nodiscard]] constexpr Value flip(Value x, std::initializer_list<int> axes, int line = __builtin_LINE()) {
+  for (int axis : axes) x = slice_axis(x, axis, {.step = -1}, line);
+  return x;
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::slice_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& from = call.shapes[0];
+    const Dims& to = call.shapes[1];
+    if (to.elements() == 0) return;
+    const std::int64_t first = call.attributes[0] < 0 ? call.attributes[0] + from[1] : call.attributes[0];
+    move_blocks(team, static_cast<const T*>(call.operands[0].data) + first * from[2],
+                static_cast<T*>(call.operands[1].data),
+                kernel::Blocks{.outer = to[0],
+                               .count = to[1],
+                               .run = to[2],
+                               .from_outer = from[1] * from[2],
+                               .from_count = call.attributes[1] * from[2],
+                               .to_outer = to[1] * to[2],
+                               .to_count = to[2]});
+  }
+};
+
+template <> struct KernelOf<&graph::place_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& from = call.shapes[0];
+    const Dims& to = call.shapes[1];
+    T* const target = static_cast<T*>(call.operands[1].data);
+    const std::int64_t first = call.attributes[0] < 0 ? call.attributes[0] + to[1] : call.attributes[0];
+    if (from.elements() != to.elements())
+      fill_elements(team, target,
+                    kernel::Filling<T>{to.elements(), static_cast<T>(std::bit_cast<double>(call.attributes[2]))});
+    if (from.elements() == 0) return;
+    move_blocks(team, static_cast<const T*>(call.operands[0].data), target + first * to[2],
+                kernel::Blocks{.outer = from[0],
+                               .count = from[1],
+                               .run = from[2],
+                               .from_outer = from[1] * from[2],
+                               .from_count = from[2],
+                               .to_outer = to[1] * to[2],
+                               .to_count = call.attributes[1] * to[2]});
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,85 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Order along an axis of a traced value: one operation finds the places of the sorted elements, and values are gathered from
+// there, so that gradients flow back to where they came from. Equal elements keep their order; NaN stands behind all others,
+// in front where the order is descending. Read next: ops/gather.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/kernel/places.hpp>
+#include <twill/ops/gather.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The places of the first elements in order, of rows (outer, axis, inner); attribute: 1 where the order is descending.
+inline constexpr Operation argsort_operation{.name = "argsort", .typed_by = 0, .wants_dense = true};
+
+/// Which way to sort.
+enum class Order : bool { ascending, descending };
+
+/// Values and where they stood.
+struct Sorted {
+  Value values{};
+  Value indices{};
+};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+[[nodiscard]] constexpr Value first_places(Value x, int axis, Extent count, Order order) {
+  const Value parts = around_axis(stop_gradient(x), axis);
+  const Value places = add_operation(argsort_operation, {parts}, DType::int64, with_extent(parts.shape(), 1, count),
+                                     {order == Order::descending});
+  return reshape(places, with_extent(x.shape(), axis, count));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// Where the elements of the sorted axis stand; int64.
+[[nodiscard]] constexpr Value argsort(Value x, int axis = -1, Order order = Order::ascending,
+                                      int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  return x.rank() == 0 ? x : detail::first_places(x, position, x.shape()[position], order);
+}
+
+/// The elements of an axis in order, and where they stood.
+[[nodiscard]] constexpr Sorted sort(Value x, int axis = -1, Order order = Order::ascending,
+                                    int line = __builtin_LINE()) {
+  const Value places = argsort(x, axis, order, line);
+  return {take_along_axis(x, places, axis, line), places};
+}
+
+/// The `count` largest elements of an axis (ascending: the smallest) in order, and where they stood.
+/// errors: more than the axis has
+[[nodiscard]] constexpr Sorted topk(Value x, std::int64_t count, int axis = -1, Order order = Order::descending,
+                                    int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+  if (count < 0 || count > extent) x.graph().refuse(Problem::topk_exceeds_the_axis, count, extent, line);
+  if (x.graph().fault.any()) return {x, x};
+  const Value places = detail::first_places(x, position, {count, 0}, order);
+  return {take_along_axis(x, places, position, line), places};
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::argsort_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& from = call.shapes[0];
+    order_places(team, static_cast<const T*>(call.operands[0].data), static_cast<std::int64_t*>(call.operands[1].data),
+                 kernel::PlaceRows{.outer = from[0],
+                                   .length = from[1],
+                                   .inner = from[2],
+                                   .count = call.shapes[1][1],
+                                   .is_descending = call.attributes[0] != 0});
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

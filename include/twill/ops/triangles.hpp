@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lower and upper triangle of the last two axes of a traced value: a comparison of positions, which fuses with what
+// surrounds it and costs no kernel and no memory.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/operators.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// Whether element (row, column) has column - row <= offset, for the last two axes of a shape.
+[[nodiscard]] constexpr Value lower_triangle(Graph& graph, Extent rows, Extent columns, std::int64_t offset = 0) {
+  Extents down{};
+  down.append(rows);
+  Extents across{};
+  across.append(columns);
+  return iota(graph, across) <= unsqueeze(iota(graph, down), -1) + offset;
+}
+
+/// The value with zeros above diagonal `offset` of its last two axes.
+[[nodiscard]] constexpr Value tril(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
+  const int columns = checked_axis(x, -1, line);
+  const int rows = checked_axis(x, -2, line);
+  if (x.graph().fault.any()) return x;
+  return where(lower_triangle(x.graph(), x.shape()[rows], x.shape()[columns], offset), x, 0);
+}
+
+/// The value with zeros below diagonal `offset` of its last two axes.
+[[nodiscard]] constexpr Value triu(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
+  const int columns = checked_axis(x, -1, line);
+  const int rows = checked_axis(x, -2, line);
+  if (x.graph().fault.any()) return x;
+  return where(lower_triangle(x.graph(), x.shape()[rows], x.shape()[columns], offset - 1), 0, x);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
