@@ -6,8 +6,10 @@
 #include <twill/nn/activations.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/buffer.hpp>
+#include <twill/nn/attention.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
+#include <twill/nn/embedding.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/linear.hpp>
