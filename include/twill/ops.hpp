@@ -4,14 +4,13 @@
 // All of ops/.
 
 #include <twill/ops/channels_last.hpp>
-#include <twill/ops/convolution.hpp>
-#include <twill/ops/matmul.hpp>
-#include <twill/ops/transposed_convolution.hpp>
 #include <twill/ops/concatenate.hpp>
+#include <twill/ops/convolution.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/gather.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pad.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
+#include <twill/ops/transposed_convolution.hpp>
 #include <twill/ops/triangles.hpp>
