@@ -4,9 +4,9 @@
 // All of nn/.
 
 #include <twill/nn/activations.hpp>
+#include <twill/nn/attention.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/buffer.hpp>
-#include <twill/nn/attention.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
