@@ -38,6 +38,7 @@
 #include <twill/kernel/gpu/order_key.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
 #include <twill/kernel/gpu/plan.hpp>
+#include <twill/kernel/gpu/pooling.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/kernel/gpu/quantile.hpp>

@@ -37,6 +37,7 @@
 #include <twill/kernel/packing.hpp>
 #include <twill/kernel/places.hpp>
 #include <twill/kernel/plan.hpp>
+#include <twill/kernel/pooling.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>

@@ -10,6 +10,7 @@
 #include <twill/ops/gather.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pad.hpp>
+#include <twill/ops/pooling.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/transposed_convolution.hpp>

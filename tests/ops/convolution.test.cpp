@@ -4,10 +4,8 @@
 // images that stay channels-last between them, and programs for every element type. The kernels themselves:
 // tests/kernel/convolution.test.cpp.
 
-#include "tests/support/golden.hpp"
-#include "tests/support/gradient_check.hpp"
+#include "tests/support/golden_images.hpp"
 
-#include <twill/compile/channels_last.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/ops/transposed_convolution.hpp>
 #include <twill/tensor.hpp>
@@ -23,57 +21,10 @@ using graph::Value;
 
 namespace {
 
-template <const graph::Operation* O> void know() {
-  known_operations()[O->name] = [](const Team& team, const kernel::Call& call) {
-    KernelOf<O>::template run<double>(team, call);
-  };
-}
-
 void know_convolutions() {
   know<&graph::convolution_operation>();
   know<&graph::convolution_input_gradient_operation>();
   know<&graph::convolution_weight_gradient_operation>();
-}
-
-/// The numbers of a golden file, one after another.
-class Numbers {
-public:
-  explicit Numbers(const std::string& name) : golden_{golden(name)} {}
-  [[nodiscard]] bool any() const { return at_ < golden_.values.size(); }
-  std::int64_t integer() { return static_cast<std::int64_t>(golden_.values.at(at_++)); }
-  graph::Sides sides() {
-    const std::int64_t height = integer();
-    return {height, integer()};
-  }
-  Array array() {
-    Array result{};
-    result.shape.rank = static_cast<int>(integer());
-    for (int axis = 0; axis < result.shape.rank; ++axis) result.shape[axis] = integer();
-    for (std::int64_t i = 0; i < result.shape.elements(); ++i) result.elements.push_back(golden_.values.at(at_++));
-    return result;
-  }
-
-private:
-  Golden golden_;
-  std::size_t at_ = 0;
-};
-
-void require_near(const Array& got, const Array& expected) {
-  REQUIRE(got.shape == expected.shape);
-  for (std::size_t i = 0; i < got.elements.size(); ++i)
-    REQUIRE(got.elements[i] == Approx(expected.elements[i]).epsilon(1e-10).margin(1e-10));
-}
-
-/// A graph, as traced and after images have been left channels-last.
-std::vector<Array> evaluate_both(graph::Graph graph, const std::vector<Array>& inputs) {
-  REQUIRE(!graph.fault.any());
-  const Environment environment{{}, inputs, {}, {}};
-  const std::vector<Array> plain = evaluate(graph, environment).outputs;
-  compile::simplify(graph);
-  compile::carry_channels_last(graph);
-  const std::vector<Array> carried = evaluate(graph, environment).outputs;
-  for (std::size_t k = 0; k < plain.size(); ++k) require_near(carried[k], plain[k]);
-  return plain;
 }
 
 } // namespace
@@ -111,39 +62,26 @@ TEST_CASE("convolutions and their gradients are those of PyTorch for every optio
   CHECK(cases == 12);
 }
 
-namespace {
-
-/// Checks first and second derivatives of a function of an image and weights.
-template <class F> void check_image_function(std::string name, const Dims& image, const Dims& weights, F function) {
-  const std::array<Dims, 2> shapes{image, weights};
-  const graph::Graph graph = derivative_graph<2>(function, shapes);
-  const Dims result = graph.node(graph.outputs[1]).shape.evaluate({});
-  check_derivatives({std::move(name), {{}, {}}, {image, weights}, result},
-                    [&](const std::vector<Array>& inputs) { return evaluate_both(graph, inputs); });
-}
-
-} // namespace
-
 TEST_CASE("first and second derivatives of convolutions agree with finite differences", "[ops][convolution]") {
   know_convolutions();
-  check_image_function("conv2d", Dims(2, 3, 4, 3), Dims(2, 3, 2, 3), [](Value x, Value w) {
+  check_function("conv2d", std::array{Dims(2, 3, 4, 3), Dims(2, 3, 2, 3)}, [](Value x, Value w) {
     return conv2d(x, w, {.stride = {2, 1}, .padding = 1});
   });
-  check_image_function("grouped, dilated", Dims(1, 4, 5, 5), Dims(2, 2, 2, 2), [](Value x, Value w) {
+  check_function("grouped, dilated", std::array{Dims(1, 4, 5, 5), Dims(2, 2, 2, 2)}, [](Value x, Value w) {
     return square(conv2d(x, w, {.dilation = {2, 3}, .groups = 2}));
   });
-  check_image_function("conv1d", Dims(2, 2, 5), Dims(3, 2, 3),
-                       [](Value x, Value w) { return conv1d(x, w, {.stride = 2, .padding = 1}); });
-  check_image_function("conv_transpose2d", Dims(1, 2, 3, 2), Dims(2, 3, 3, 2), [](Value x, Value w) {
+  check_function("conv1d", std::array{Dims(2, 2, 5), Dims(3, 2, 3)},
+                 [](Value x, Value w) { return conv1d(x, w, {.stride = 2, .padding = 1}); });
+  check_function("conv_transpose2d", std::array{Dims(1, 2, 3, 2), Dims(2, 3, 3, 2)}, [](Value x, Value w) {
     return conv_transpose2d(x, w, {.stride = 2, .padding = 1, .output_padding = {1, 0}});
   });
-  check_image_function("a block with a shortcut", Dims(2, 3, 4, 4), Dims(3, 3, 3, 3), [](Value x, Value w) {
+  check_function("a block with a shortcut", std::array{Dims(2, 3, 4, 4), Dims(3, 3, 3, 3)}, [](Value x, Value w) {
     const Value inner = tanh(conv2d(x, w, {.padding = 1}));
     const Value centred = inner - mean(inner, {0, 2, 3}, graph::KeepDims::yes);
     return conv2d(centred, w, {.stride = 2, .padding = 1}) + mean(x, {2, 3}, graph::KeepDims::yes);
   });
-  check_image_function("one element", Dims(1, 1, 1, 1), Dims(1, 1, 1, 1),
-                       [](Value x, Value w) { return conv2d(x, w); });
+  check_function("one element", std::array{Dims(1, 1, 1, 1), Dims(1, 1, 1, 1)},
+                 [](Value x, Value w) { return conv2d(x, w); });
 }
 
 TEST_CASE("images between convolutions stay channels-last", "[compile][convolution]") {

@@ -75,6 +75,12 @@ enum class Problem : std::uint8_t {
   attention_ranks_differ,
   attention_extents_differ,
   heads_do_not_divide_the_width,
+  pooling_input_has_the_wrong_rank,
+  pooling_needs_a_floating_type,
+  pooling_window_or_stride_is_not_positive,
+  pooling_padding_exceeds_half_the_window,
+  pooling_window_is_larger_than_the_padded_input,
+  adaptive_pooling_needs_an_output_and_an_input,
 };
 
 struct Fault {

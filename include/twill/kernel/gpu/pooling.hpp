@@ -1,0 +1,119 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling on a GPU: a thread computes one element. Those of gradients look at every window that holds them, and of maxima find
+// the largest again, so no two threads write one element and sums have one order. On hosts the same call is kernel/pooling.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/tile.hpp>
+#include <twill/kernel/pooling.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+
+/// A thread computes one element of what the part writes.
+template <class T> struct PoolingBody {
+  using C = compute_t<T>;
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const Pooling<T>& p) const {
+    block.each([&](int thread) {
+      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
+      if (p.part == PoolingPart::average || p.part == PoolingPart::pick) {
+        if (i < p.shape.out_elements()) p.out[i] = of_window(p, i);
+      } else if (i < p.shape.in_elements()) {
+        p.in[i] = of_windows(p, i);
+      }
+    });
+  }
+
+private:
+  /// Element (image, h, v, channel) of `in`.
+  static constexpr std::int64_t at(const PoolingShape& s, std::int64_t image, std::int64_t h, std::int64_t v,
+                                   std::int64_t channel) {
+    return ((image * s.input[0] + h) * s.input[1] + v) * s.channels + channel;
+  }
+
+  static constexpr std::int64_t place(const Pooling<T>& p, std::int64_t image, const PoolingShape::Range& rows,
+                                      const PoolingShape::Range& columns, std::int64_t channel) {
+    std::int64_t found = -1;
+    C largest{};
+    for (std::int64_t h = rows.begin; h < rows.end; h += rows.step)
+      for (std::int64_t v = columns.begin; v < columns.end; v += columns.step) {
+        const std::int64_t from = at(p.shape, image, h, v, channel);
+        const C x = static_cast<C>(p.key[from]);
+        if (found >= 0 && !is_larger(x, largest)) continue;
+        found = from;
+        largest = x;
+      }
+    return found;
+  }
+
+  static constexpr T of_window(const Pooling<T>& p, std::int64_t i) {
+    const PoolingShape& s = p.shape;
+    const std::int64_t channel = i % s.channels;
+    std::int64_t rest = i / s.channels;
+    const PoolingShape::Range columns = s.range(1, rest % s.output[1]);
+    rest /= s.output[1];
+    const PoolingShape::Range rows = s.range(0, rest % s.output[0]);
+    const std::int64_t image = rest / s.output[0];
+    if (p.part == PoolingPart::pick) {
+      const std::int64_t found = place(p, image, rows, columns, channel);
+      if (found >= 0) return p.in[found];
+      return static_cast<T>(p.key == p.in ? -std::numeric_limits<C>::infinity() : C{}); // stepped over the image
+    }
+    C sum{};
+    for (std::int64_t h = rows.begin; h < rows.end; h += rows.step)
+      for (std::int64_t v = columns.begin; v < columns.end; v += columns.step)
+        sum += static_cast<C>(p.in[at(s, image, h, v, channel)]);
+    return static_cast<T>(sum / static_cast<C>(s.divisor_of(rows, columns)));
+  }
+
+  static constexpr bool holds(const PoolingShape::Range& range, std::int64_t position) {
+    return position >= range.begin && position < range.end && (position - range.begin) % range.step == 0;
+  }
+
+  static constexpr T of_windows(const Pooling<T>& p, std::int64_t i) {
+    const PoolingShape& s = p.shape;
+    const std::int64_t channel = i % s.channels;
+    std::int64_t rest = i / s.channels;
+    const std::int64_t v = rest % s.input[1];
+    rest /= s.input[1];
+    const std::int64_t h = rest % s.input[0];
+    const std::int64_t image = rest / s.input[0];
+    const PoolingShape::Readers down = s.readers(0, h);
+    const PoolingShape::Readers right = s.readers(1, v);
+    C sum{};
+    for (std::int64_t row = down.first; row <= down.last; ++row) {
+      const PoolingShape::Range rows = s.range(0, row);
+      if (!holds(rows, h)) continue;
+      for (std::int64_t column = right.first; column <= right.last; ++column) {
+        const PoolingShape::Range columns = s.range(1, column);
+        if (!holds(columns, v)) continue;
+        const C g = static_cast<C>(p.out[((image * s.output[0] + row) * s.output[1] + column) * s.channels + channel]);
+        if (p.part == PoolingPart::average_gradient)
+          sum += g / static_cast<C>(s.divisor_of(rows, columns));
+        else if (place(p, image, rows, columns, channel) == i)
+          sum += g;
+      }
+    }
+    return static_cast<T>(sum);
+  }
+};
+
+} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Computes one part of pooling, after what the queue was given before; returns at once. throws: GpuError
+template <twill::gpu::Runtime R, class T>
+void run_pooling(const twill::gpu::Queue<R>& queue, const Pooling<T>& pooling) {
+  const bool writes_out = pooling.part == PoolingPart::average || pooling.part == PoolingPart::pick;
+  const std::int64_t elements = writes_out ? pooling.shape.out_elements() : pooling.shape.in_elements();
+  if (elements > 0) enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), pooling);
+}
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
