@@ -56,18 +56,31 @@ private:
   static constexpr std::uint64_t prime = 0x100000001b3;
 };
 
-/// How the elements of a parameter are drawn when a network is made. `a` and `b` as each kind says.
+/// How the elements of a parameter are drawn when a network is made. `a` to `d` as each kind says. Fans are those of the shape:
+/// its second extent (fan in) or its first (fan out), times the product of all further ones.
 struct Initialiser {
   enum class Kind : std::uint8_t {
-    constant,       ///< every element is a
-    uniform,        ///< between a and b
-    normal,         ///< mean a, standard deviation b
-    uniform_fan_in, ///< between -b / sqrt(a) and b / sqrt(a), where a counts the inputs of one output
-    normal_fan_in,  ///< mean 0, standard deviation b / sqrt(a)
+    constant,         ///< every element is a
+    uniform,          ///< between a and b
+    normal,           ///< mean a, standard deviation b
+    uniform_fan_in,   ///< between -b / sqrt(a) and b / sqrt(a), where a counts the inputs of one output
+    normal_fan_in,    ///< mean 0, standard deviation b / sqrt(a)
+    uniform_by_fan,   ///< between -a sqrt(3 / fan) and a sqrt(3 / fan); b: a `Fan`
+    normal_by_fan,    ///< mean 0, standard deviation a / sqrt(fan); b: a `Fan`
+    truncated_normal, ///< mean a, standard deviation b, drawn again and again until it lies between c and d
+    orthogonal,       ///< rows, or columns where there are more rows, of length a at right angles
+    identity,         ///< one where both indices are equal
+    dirac,            ///< the identity at the centre of convolution kernels, in a groups
+    layers_own,       ///< what the layer says
   };
+  /// Which fan counts.
+  enum class Fan : std::uint8_t { in, out, mean };
+
   Kind kind = Kind::constant;
   double a = 0;
   double b = 0;
+  double c = 0;
+  double d = 0;
   std::int64_t first_zero = 0; ///< so many elements from here on are zero
   std::int64_t zeros = 0;
 };

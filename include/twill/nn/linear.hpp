@@ -14,6 +14,12 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Whether a layer adds a bias.
 enum class Bias : bool { no, yes };
 
+struct LinearOptions {
+  bool has_bias = true;
+  Initialiser weight = initialise::layers_own(); ///< how the weight starts
+  Initialiser bias = initialise::layers_own();
+};
+
 /// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
 [[nodiscard]] constexpr Value linear(Value x, Value weight, int line = __builtin_LINE()) {
   const graph::Extents shape = x.shape();
@@ -29,16 +35,22 @@ enum class Bias : bool { no, yes };
   return graph::reshape(product, result, line);
 }
 
-/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch.
-[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
+/// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the options
+/// say otherwise.
+[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
                                      int line = __builtin_LINE()) {
   const std::int64_t inputs = x.size(-1, line);
   const Scope scope{x.graph(), name};
-  const Initialiser initialiser = initialise::fan_in_uniform(static_cast<double>(inputs));
-  const Value weight = parameter(x.graph(), "weight", {outputs, inputs}, initialiser, Trainable::yes, line);
+  const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
+  const Value weight =
+      parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, line);
   const Value product = linear(x, weight, line);
-  if (bias == Bias::no) return product;
-  return product + parameter(x.graph(), "bias", {outputs}, initialiser, Trainable::yes, line);
+  if (!options.has_bias) return product;
+  return product + parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line);
+}
+[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
+                                     int line = __builtin_LINE()) {
+  return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, line);
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

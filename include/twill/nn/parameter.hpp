@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights as a model's `forward` names them. A handle used twice is a tied weight; the same name twice is refused. Names
-// nest with `Scope`. Read next: nn/linear.hpp.
+// nest with `Scope`. How weights start is said by nn/initialisers.hpp. Read next: nn/linear.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/operators.hpp>
+#include <twill/nn/initialisers.hpp>
 
 #include <initializer_list>
 #include <string_view>
@@ -38,40 +39,3 @@ enum class Trainable : bool { no, yes };
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
-
-namespace twill::inline v0::nn::initialise::inline TWILL_ISA {
-
-[[nodiscard]] constexpr Initialiser constant(double value) { return {Initialiser::Kind::constant, value, 0}; }
-[[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
-[[nodiscard]] constexpr Initialiser ones() { return constant(1); }
-[[nodiscard]] constexpr Initialiser uniform(double low, double high) { return {Initialiser::Kind::uniform, low, high}; }
-[[nodiscard]] constexpr Initialiser normal(double mean, double deviation) {
-  return {Initialiser::Kind::normal, mean, deviation};
-}
-
-/// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in): what PyTorch's Linear and convolutions start from.
-[[nodiscard]] constexpr Initialiser fan_in_uniform(double fan_in) {
-  return {Initialiser::Kind::uniform_fan_in, fan_in, 1};
-}
-
-/// Uniform with standard deviation sqrt(2 / fan_in), for layers followed by relu (He et al., 2015).
-[[nodiscard]] constexpr Initialiser kaiming_uniform(double fan_in) {
-  return {Initialiser::Kind::uniform_fan_in, fan_in, 2.4494897427831780982}; // sqrt(6)
-}
-
-/// Normal with standard deviation sqrt(2 / fan_in), for layers followed by relu (He et al., 2015).
-[[nodiscard]] constexpr Initialiser kaiming_normal(double fan_in) {
-  return {Initialiser::Kind::normal_fan_in, fan_in, 1.4142135623730950488}; // sqrt(2)
-}
-
-/// Uniform with standard deviation sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
-[[nodiscard]] constexpr Initialiser xavier_uniform(double fan_in, double fan_out) {
-  return {Initialiser::Kind::uniform_fan_in, fan_in + fan_out, 2.4494897427831780982};
-}
-
-/// Normal with standard deviation sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
-[[nodiscard]] constexpr Initialiser xavier_normal(double fan_in, double fan_out) {
-  return {Initialiser::Kind::normal_fan_in, fan_in + fan_out, 1.4142135623730950488};
-}
-
-} // namespace twill::inline v0::nn::initialise::inline TWILL_ISA

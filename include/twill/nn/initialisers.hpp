@@ -1,0 +1,118 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How weights start, by the names and defaults of torch.nn.init, as values that `nn::parameter` and the options of layers take:
+// `nn::linear(x, 256, "hidden", {.weight = nn::initialise::orthogonal()})`. Fans are taken from the weight's shape. What
+// they compute is in nn/initialise.hpp. Read next: nn/parameter.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/parameter.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::nn::initialise::inline TWILL_ISA {
+
+using graph::Initialiser;
+
+[[nodiscard]] constexpr Initialiser constant(double value) { return {Initialiser::Kind::constant, value}; }
+[[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
+[[nodiscard]] constexpr Initialiser ones() { return constant(1); }
+[[nodiscard]] constexpr Initialiser uniform(double low = 0, double high = 1) {
+  return {Initialiser::Kind::uniform, low, high};
+}
+[[nodiscard]] constexpr Initialiser normal(double mean = 0, double deviation = 1) {
+  return {Initialiser::Kind::normal, mean, deviation};
+}
+
+/// A normal distribution without what lies outside of [low, high], both absolute.
+[[nodiscard]] constexpr Initialiser trunc_normal(double mean = 0, double deviation = 1, double low = -2,
+                                                 double high = 2) {
+  return {Initialiser::Kind::truncated_normal, mean, deviation, low, high};
+}
+
+/// Rows at right angles, or columns where there are more rows, of length `gain` (Saxe et al., 2013). Axes after the first count
+/// as one.
+[[nodiscard]] constexpr Initialiser orthogonal(double gain = 1) { return {Initialiser::Kind::orthogonal, gain}; }
+
+/// The identity matrix.
+[[nodiscard]] constexpr Initialiser eye() { return {Initialiser::Kind::identity}; }
+
+/// The identity for convolutions of weights (outputs, inputs, …), in groups.
+[[nodiscard]] constexpr Initialiser dirac(std::int64_t groups = 1) {
+  return {Initialiser::Kind::dirac, static_cast<double>(groups)};
+}
+
+/// Which fan keeps its variance: that of the forward pass (in) or of the backward pass (out).
+using Fan = Initialiser::Fan;
+
+/// What follows a layer.
+enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu, selu };
+
+/// The factor of a standard deviation that makes up for a nonlinearity, as torch.nn.init.calculate_gain has it.
+[[nodiscard]] constexpr double gain_of(Nonlinearity nonlinearity, double slope = 0.01) {
+  switch (nonlinearity) {
+  case Nonlinearity::tanh:
+    return 5.0 / 3;
+  case Nonlinearity::relu:
+    return 1.4142135623730950488; // sqrt(2)
+  case Nonlinearity::leaky_relu: {
+    const double square = 2 / (1 + slope * slope);
+    double root = 1; // Newton's method: std::sqrt is not constexpr
+    for (int i = 0; i < 60; ++i) root = (root + square / root) / 2;
+    return root;
+  }
+  case Nonlinearity::selu:
+    return 0.75;
+  default:
+    return 1;
+  }
+}
+
+struct KaimingOptions {
+  double slope = 0; ///< of a leaky relu
+  Fan fan = Fan::in;
+  Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
+};
+
+/// Uniform with standard deviation gain / sqrt(fan) (He et al., 2015).
+[[nodiscard]] constexpr Initialiser kaiming_uniform(KaimingOptions options = {}) {
+  return {Initialiser::Kind::uniform_by_fan, gain_of(options.nonlinearity, options.slope),
+          static_cast<double>(options.fan)};
+}
+
+/// Normal with standard deviation gain / sqrt(fan) (He et al., 2015).
+[[nodiscard]] constexpr Initialiser kaiming_normal(KaimingOptions options = {}) {
+  return {Initialiser::Kind::normal_by_fan, gain_of(options.nonlinearity, options.slope),
+          static_cast<double>(options.fan)};
+}
+
+/// Uniform with standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
+[[nodiscard]] constexpr Initialiser xavier_uniform(double gain = 1) {
+  return {Initialiser::Kind::uniform_by_fan, gain, static_cast<double>(Fan::mean)};
+}
+
+/// Normal with standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
+[[nodiscard]] constexpr Initialiser xavier_normal(double gain = 1) {
+  return {Initialiser::Kind::normal_by_fan, gain, static_cast<double>(Fan::mean)};
+}
+
+/// The same for fans that the shape does not tell.
+[[nodiscard]] constexpr Initialiser xavier_uniform(double fan_in, double fan_out) {
+  return {Initialiser::Kind::uniform_fan_in, fan_in + fan_out, 2.4494897427831780982}; // sqrt(6)
+}
+
+/// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in) for a fan that the shape does not tell, such as a bias's: what PyTorch's
+/// Linear and convolutions start from.
+[[nodiscard]] constexpr Initialiser fan_in_uniform(double fan_in) {
+  return {Initialiser::Kind::uniform_fan_in, fan_in, 1};
+}
+
+/// What the layer would take by itself.
+[[nodiscard]] constexpr Initialiser layers_own() { return {Initialiser::Kind::layers_own}; }
+
+/// The initialiser of an option, or what the layer itself takes.
+[[nodiscard]] constexpr Initialiser chosen(const Initialiser& option, const Initialiser& own) {
+  return option.kind == Initialiser::Kind::layers_own ? own : option;
+}
+
+} // namespace twill::inline v0::nn::initialise::inline TWILL_ISA
