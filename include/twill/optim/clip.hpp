@@ -10,6 +10,13 @@
 
 #include <utility>
 
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+
+/// Whether a rule's gradients carry no loss scale.
+template <class R> inline constexpr bool takes_plain_gradients = !requires(graph::Graph & graph) { R::declare(graph); };
+
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
+
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
 /// The state that holds the norm of all gradients before the last clipping.
@@ -17,6 +24,10 @@ inline constexpr std::string_view gradient_norm_state = "clip.gradient_norm";
 
 /// Scales all gradients so that their common norm is at most `max_norm`.
 template <Rule R> class ClipNorm : public R {
+  static_assert(
+      detail::takes_plain_gradients<R>,
+      "twill: clip: gradients are clipped after the loss scale is gone; write loss_scaled(clip_norm(rule, norm))");
+
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_norm"}, R::numbers);
 
@@ -55,6 +66,10 @@ public:
 
 /// Clips each element of the gradients to [-max_value, max_value].
 template <Rule R> class ClipValue : public R {
+  static_assert(
+      detail::takes_plain_gradients<R>,
+      "twill: clip: gradients are clipped after the loss scale is gone; write loss_scaled(clip_norm(rule, norm))");
+
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_value"}, R::numbers);
 

@@ -37,7 +37,7 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
     template <class X>
     using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
     using type = train::LossGradient<
-        M, T, L, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
+        M, T, L, R, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
   };
 
 public:
@@ -149,7 +149,7 @@ private:
       program.executor.allow(capture);
       last = &program;
       program.executor.run(symbols, {.inputs = addresses,
-                                     .parameters = state->addresses(),
+                                     .parameters = optimiser.addresses(*state, update_executor.table().parameters),
                                      .outputs = outputs,
                                      .knobs = program.knobs.bits(),
                                      .first_row = first_row});

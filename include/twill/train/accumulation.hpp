@@ -60,9 +60,9 @@ constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
-template <class M, class T, class L, class... Targets> struct AccumulateGradients {
+template <class M, class T, class L, class R, class... Targets> struct AccumulateGradients {
   static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return graph;
     const List<int> sums = detail::declare_sums(graph, trace.weights);
@@ -86,6 +86,7 @@ template <class M, class T, class R> struct UpdateFromSums {
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
     const List<int> weights = nn::detail::trainable_weights(graph);
+    optim::declare_states<R>(graph);
     const List<int> sums = detail::declare_sums(graph, weights);
     const auto scaled = [&](int id) {
       const graph::Value sum{graph, id};
@@ -106,7 +107,7 @@ template <class Network, class L, optim::Rule R> class AccumulatedStep {
   using M = typename Network::model_type;
   using Update = UpdateFromSums<M, T, R>;
 
-  template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, Targets...>;
+  template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, R, Targets...>;
 
 public:
   AccumulatedStep(Network& network, L, R given, AccumulationOptions options)

@@ -113,14 +113,46 @@ public:
     if (!(executor_->device() == network_->device))
       executor_ = make_executor(network_->device); // the network has moved
     numbers_.write(rule, steps_ + 1, knobs_);
+    knobs_.set_if_present(optim::is_scaled_knob, is_unscaled_ ? 0 : 1);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
     executor_->run({}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits()});
     network_->note_update();
     ++steps_;
+    is_unscaled_ = false;
+  }
+
+  /// Runs a loss's backward pass, with the rule's loss scale if it has one; `step` divides by it.
+  template <nn::AnyTracked Loss> void backward(const Loss& loss) {
+    if constexpr (optim::ScaledRule<R>) {
+      nn::apply([](graph::Value x, graph::Value scale) { return x * graph::cast(scale, x.dtype()); }, loss,
+                loss_scale())
+          .backward();
+    } else {
+      loss.backward();
+    }
+  }
+
+  /// Divides the gradients by the loss scale now, to look at them before `step`, which then does not.
+  /// throws: ValueError when that was done already
+  void unscale() requires optim::ScaledRule<R> {
+    if (is_unscaled_)
+      throw ValueError("unscale: the gradients were divided by the loss scale before; call step, or backward again");
+    using Gradient = Tensor<typename Network::Element, D, Shape<dyn>>;
+    using Divide = decltype(
+        [](graph::Value gradient, graph::Value scale) { return graph::cast(gradient / scale, gradient.dtype()); });
+    for (memory::Buffer<D>& gradient : network_->gradients) {
+      if (!gradient) continue;
+      auto* const first = static_cast<typename Network::Element*>(gradient.data());
+      const Dims shape(static_cast<std::int64_t>(gradient.bytes() / sizeof(*first)));
+      const Gradient divided = compiled(Divide{})(Gradient(gradient, first, shape, Dims(1)), loss_scale());
+      copy_bytes(network_->device, gradient.data(), network_->device, divided.data(), gradient.bytes(), CopyOptions{});
+    }
+    is_unscaled_ = true;
   }
 
   /// Gives up the gradients.
   void zero_grad() {
+    is_unscaled_ = false;
     for (memory::Buffer<D>& gradient : network_->gradients) gradient.reset();
   }
 
@@ -132,6 +164,13 @@ public:
   R rule; ///< its options may change between steps
 
 private:
+  /// The loss scale as it lies on the device.
+  [[nodiscard]] Tensor<float, D, Shape<>> loss_scale() {
+    static_cast<void>(state_.addresses(*network_, executor_->table().parameters));
+    const memory::Buffer<D>& scale = state_.states().front();
+    return {scale, static_cast<float*>(scale.data()), Dims{}, Dims{}};
+  }
+
   static std::unique_ptr<compile::Executor<D>> make_executor(D device) {
     return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(),
                                                   compile::kernels<Source, team_t<D>>, compile::Arena::for_each_run);
@@ -143,6 +182,7 @@ private:
   std::unique_ptr<compile::Executor<D>> executor_;
   OptimiserState<D> state_{};
   std::int64_t steps_ = 0;
+  bool is_unscaled_ = false;
 };
 
 } // namespace twill::inline v0::train::inline TWILL_ISA

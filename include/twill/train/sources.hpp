@@ -8,6 +8,7 @@
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/optim/loss_scale.hpp>
 #include <twill/optim/update.hpp>
 
 #include <cstddef>
@@ -22,7 +23,8 @@ inline constexpr std::string_view loss_weight_knob = "train.loss_weight";
 
 namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
-/// A traced model, its loss and the gradients of the trainable weights, both times the loss weight.
+/// A traced model, its loss and the gradients of the trainable weights, both times the loss weight; the gradients times the
+/// rule's loss scale, too.
 struct LossTrace {
   graph::Graph graph{};
   int loss = -1;
@@ -32,7 +34,7 @@ struct LossTrace {
   constexpr LossTrace() = default;
 };
 
-template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
+template <class M, class T, class L, class R, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
   using Stage = nn::ModelStage<M, T, true>;
   LossTrace result{};
   graph::Graph& graph = result.graph;
@@ -45,9 +47,12 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
     graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
   if (graph.fault.any()) return result;
   result.weights = nn::detail::trainable_weights(graph);
+  optim::declare_states<R>(graph);
   const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
-  result.loss = (loss * weight).id();
-  result.gradients = gradients(graph, {{loss.id(), weight.id()}}, result.weights);
+  result.loss = graph::cast(loss * weight, graph.element).id();
+  graph::Value seed = weight;
+  if constexpr (optim::ScaledRule<R>) seed = weight * graph::cast(R::scale(graph), loss.dtype());
+  result.gradients = gradients(graph, {{loss.id(), seed.id()}}, result.weights);
   for (std::size_t i = 0; i < result.weights.size(); ++i) {
     nn::detail::require_reached(graph, result.weights[i], result.gradients[i]);
     if (result.gradients[i] < 0) result.gradients[i] = nn::detail::zero_like(graph, result.weights[i]);
@@ -59,10 +64,10 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr L
 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
-/// The weighted loss, then the gradients of the trainable weights. Inputs: those of the model, then the targets.
-template <class M, class T, class L, class... Targets> struct LossGradient {
+/// The weighted loss, then the gradients of the trainable weights, as rule R wants them. Inputs: those of the model, then the targets.
+template <class M, class T, class L, class R, class... Targets> struct LossGradient {
   static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
     trace.graph.outputs.push_back(trace.loss);
     for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
     return trace.graph;
@@ -72,7 +77,7 @@ template <class M, class T, class L, class... Targets> struct LossGradient {
 /// The whole step: the loss is the output, the weights and the optimiser's states change in place.
 template <class M, class T, class L, class R, class... Targets> struct WholeStep {
   static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, Targets...>();
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
     if (trace.graph.fault.any()) return trace.graph;
     optim::update_all<R>(trace.graph, trace.weights, trace.gradients);
     trace.graph.outputs.push_back(trace.loss);
@@ -88,6 +93,7 @@ template <class M, class T, class R> struct UpdateWeights {
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
     const List<int> weights = nn::detail::trainable_weights(graph);
+    optim::declare_states<R>(graph);
     List<int> gradients{};
     for (int weight : weights) {
       const graph::Node node = graph.node(weight);

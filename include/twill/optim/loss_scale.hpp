@@ -1,0 +1,118 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loss scaling for gradients in half precision (Micikevicius et al., 2018), as a rule of a rule:
+// `train_step(model, loss, optim::loss_scaled(optim::AdamW{}))`. The scale, the count of steps since it changed and the count of
+// skipped steps are states on the device, so a step never waits: gradients are divided by the scale, and where one of them is
+// not finite the step leaves weights and all states of the wrapped rule as they were. Read next: train/sources.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/optim/update.hpp>
+
+#include <utility>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+struct LossScaleOptions {
+  double initial = 65536;
+  double growth = 2;    ///< after `interval` steps without overflow
+  double backoff = 0.5; ///< after an overflow
+  std::int64_t interval = 2000;
+};
+
+/// The states of a loss scale, each a single number that `step.state(name)` reads.
+inline constexpr std::string_view loss_scale_state = "loss_scale.scale";
+inline constexpr std::string_view good_steps_state = "loss_scale.good_steps";       ///< since the scale changed
+inline constexpr std::string_view skipped_steps_state = "loss_scale.skipped_steps"; ///< in all
+inline constexpr std::string_view was_skipped_state = "loss_scale.was_skipped"; ///< one if the last step was, else zero
+
+/// One while gradients still carry the scale; a staged optimiser that has divided by it already says zero.
+inline constexpr std::string_view is_scaled_knob = "loss_scale.is_scaled";
+
+/// A rule that divides its gradients by a loss scale, and skips the step where they overflow.
+template <LossScaleOptions Options, Rule R> class LossScaled : public R {
+  static_assert(
+      !requires(graph::Graph & graph) { R::declare(graph); },
+      "twill: loss_scaled: the gradients are divided by a loss scale already; wrap the rule once");
+  static_assert(Options.initial > 0 && Options.growth >= 1 && Options.backoff > 0 && Options.backoff < 1 &&
+                    Options.interval > 0,
+                "twill: loss_scaled: initial and interval are above 0, growth is at least 1, backoff lies in (0, 1)");
+
+public:
+  static constexpr LossScaleOptions loss_scale = Options;
+
+  explicit LossScaled(R rule) : R{std::move(rule)} {}
+
+  /// Declares the states behind the weights of a trace, before all others.
+  static constexpr void declare(graph::Graph& graph) {
+    const auto add = [&](std::string_view name, double initial) {
+      static_cast<void>(graph.add_parameter(name, DType::float32, {}, {graph::Initialiser::Kind::constant, initial},
+                                            graph::Role::optimiser_state, 0));
+    };
+    add(loss_scale_state, Options.initial);
+    add(good_steps_state, 0);
+    add(skipped_steps_state, 0);
+    add(was_skipped_state, 0);
+  }
+
+  /// The scale by which the loss's gradient is multiplied.
+  [[nodiscard]] static constexpr Value scale(graph::Graph& graph) { return state(graph, loss_scale_state); }
+
+  static constexpr void prepare(Updates& all) {
+    graph::Graph& graph = *all.graph;
+    const Value scale = state(graph, loss_scale_state);
+    const Value good = state(graph, good_steps_state);
+    const Value skipped = state(graph, skipped_steps_state);
+    const Value factor = where(knob(graph, is_scaled_knob, 1, DType::float32) > 0, 1.0 / scale, 1.0);
+    Value bad = constant(graph, DType::float32, 0);
+    for (int& gradient : all.gradients) {
+      Value wide{graph, gradient};
+      if (wide.dtype() != DType::float64) wide = cast(wide, DType::float32);
+      wide = wide * cast(factor, wide.dtype());
+      gradient = wide.id();
+      graph::Extents flat{};
+      flat.append(wide.shape().elements());
+      bad = bad + sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat));
+    }
+    all.keeps = bad > 0;
+    all.skipped = skipped;
+    const Value next_good = where(all.keeps, 0.0, good + 1.0);
+    const Value grows = next_good >= static_cast<double>(Options.interval);
+    const Value larger = scale * Options.growth;
+    const Value grown = where(logical_and(grows, isfinite(larger)), larger, scale);
+    graph.add_assign(scale.id(), where(all.keeps, scale * Options.backoff, grown).id());
+    graph.add_assign(good.id(), where(grows, 0.0, next_good).id());
+    graph.add_assign(skipped.id(), where(all.keeps, skipped + 1.0, skipped).id());
+    const Value was_skipped = state(graph, was_skipped_state);
+    graph.add_assign(was_skipped.id(), cast(all.keeps, DType::float32).id());
+    if constexpr (requires { R::prepare(all); }) R::prepare(all);
+  }
+
+private:
+  [[nodiscard]] static constexpr Value state(graph::Graph& graph, std::string_view name) {
+    for (const graph::ParameterInfo& info : graph.parameters)
+      if (info.name.view() == name) return {graph, info.node};
+    return {};
+  }
+};
+
+/// A rule whose gradients carry a loss scale: 2^16, doubled after 2000 good steps, halved after an overflow, which skips the
+/// step. Clipping belongs inside: `loss_scaled(clip_norm(rule, 1))`.
+template <LossScaleOptions Options = LossScaleOptions{}, Rule R>
+[[nodiscard]] LossScaled<Options, R> loss_scaled(R rule) {
+  return LossScaled<Options, R>{std::move(rule)};
+}
+
+/// A rule that divides by a loss scale.
+template <class R>
+concept ScaledRule = Rule<R> && requires(graph::Graph& graph) {
+  R::declare(graph);
+  { R::scale(graph) } -> std::same_as<Value>;
+};
+
+/// Declares the states that a rule needs before the loss is differentiated.
+template <Rule R> constexpr void declare_states(graph::Graph& graph) {
+  if constexpr (ScaledRule<R>) R::declare(graph);
+}
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA
