@@ -69,6 +69,13 @@ if(ZLIB_FOUND)
 else()
   twill_note(zlib "" "no examples on compressed data sets")
 endif()
+# A JSON library reads the headers of safetensors files; only files that include io/safetensors.hpp need it.
+find_package(nlohmann_json 3.9 QUIET)
+if(nlohmann_json_FOUND)
+  twill_note(nlohmann-json "${nlohmann_json_VERSION}" "<twill/io/safetensors.hpp>, for targets that link nlohmann_json::nlohmann_json")
+else()
+  twill_note(nlohmann-json "" "no safetensors files (nlohmann-json3-dev)")
+endif()
 mark_as_advanced(TWILL_CBLAS_INCLUDE_DIR TWILL_CBLAS_LIBRARY TWILL_ONEDNN_LIBRARY)
 
 # Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit, which compiles them without CUDA; TBB for its

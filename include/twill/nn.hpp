@@ -24,4 +24,5 @@
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/stage.hpp>
+#include <twill/nn/state_dict.hpp>
 #include <twill/nn/tracked.hpp>

@@ -9,6 +9,7 @@
 #include <twill/device.hpp>
 #include <twill/expr.hpp>
 #include <twill/graph.hpp>
+#include <twill/io.hpp>
 #include <twill/kernel.hpp>
 #include <twill/memory.hpp>
 #include <twill/nn.hpp>

@@ -1,0 +1,70 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that appears whole or not at all: it is written beside its place under another name, brought to the disk, and
+// renamed. A program that dies in between leaves the old file as it was.
+
+#include <twill/core/error.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <span>
+#include <string>
+#include <unistd.h>
+
+namespace twill::inline v0::io {
+
+class AtomicFile {
+public:
+  /// throws: SystemError naming the file and why; so do the other functions
+  explicit AtomicFile(std::string path)
+      : path_{std::move(path)}, temporary_{path_ + ".writing-" + std::to_string(::getpid())} {
+    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) fail("open", temporary_);
+  }
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  /// Without `finish`, nothing is left.
+  ~AtomicFile() {
+    if (file_ < 0) return;
+    ::close(file_);
+    ::unlink(temporary_.c_str());
+  }
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write", temporary_);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  /// Puts the file in its place.
+  void finish() {
+    if (::fsync(file_) != 0) fail("fsync", temporary_);
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", path_);
+    ::close(file_);
+    file_ = -1;
+    const std::size_t slash = path_.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+    const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) fail("open", folder);
+    const bool synchronised = ::fsync(directory) == 0 || errno == EINVAL; // some file systems have no such thing
+    ::close(directory);
+    if (!synchronised) fail("fsync", folder);
+  }
+
+private:
+  [[noreturn]] static void fail(const char* what, const std::string& path) {
+    throw SystemError(std::string{what} + ": '" + path + "': " + std::strerror(errno));
+  }
+
+  std::string path_;
+  std::string temporary_;
+  int file_ = -1;
+};
+
+} // namespace twill::inline v0::io

@@ -1,0 +1,59 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole file as read-only memory, paged in as it is read.
+
+#include <twill/core/error.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <span>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace twill::inline v0::io {
+
+class MappedFile {
+public:
+  /// throws: SystemError naming the file and why
+  explicit MappedFile(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail("open", path);
+    struct stat status {};
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+      if (S_ISDIR(status.st_mode)) errno = EISDIR;
+      const int reason = errno;
+      ::close(file);
+      errno = reason;
+      fail("open", path);
+    }
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    const int reason = errno;
+    ::close(file);
+    errno = reason;
+    if (data_ == MAP_FAILED) fail("map", path);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (size_ > 0) ::munmap(data_, size_);
+  }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
+
+private:
+  [[noreturn]] static void fail(const char* what, const std::string& path) {
+    throw SystemError(std::string{what} + ": '" + path + "': " + std::strerror(errno));
+  }
+
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+} // namespace twill::inline v0::io
