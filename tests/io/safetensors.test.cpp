@@ -2,6 +2,7 @@
 //
 // Safetensors files: what comes back, files of the format's own library, and damaged ones.
 
+#include "tests/support/golden.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/io/safetensors.hpp>
@@ -124,7 +125,7 @@ TEST_CASE("what does not fit a network is named, and nothing is written", "[io][
 }
 
 TEST_CASE("files of the format's own library are read", "[io][IO-1]") {
-  const io::Safetensors read = io::load_safetensors("tests/golden/safetensors/library.safetensors");
+  const io::Safetensors read = io::load_safetensors(golden_path("safetensors/library.safetensors"));
   CHECK(read.metadata == io::Metadata{{"made by", "safetensors"}});
   REQUIRE(read.tensors.size() == 3);
   const nn::StoredTensor* const weight = read.tensors.find("weight");

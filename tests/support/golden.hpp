@@ -21,11 +21,16 @@ struct Golden {
   std::vector<double> values{};
 };
 
-/// Reads tests/golden/<name>.npy. throws: std::runtime_error naming the file
-inline Golden golden(const std::string& name) {
+/// Where tests/golden/<name> lies.
+inline std::string golden_path(const std::string& name) {
   std::string folder{__FILE__};
   folder.resize(folder.rfind("support"));
-  const std::string path = folder + "golden/" + name + ".npy";
+  return folder + "golden/" + name;
+}
+
+/// Reads tests/golden/<name>.npy. throws: std::runtime_error naming the file
+inline Golden golden(const std::string& name) {
+  const std::string path = golden_path(name + ".npy");
   std::ifstream file{path, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
   if (bytes.size() < 10 || bytes.compare(1, 5, "NUMPY") != 0) throw std::runtime_error("no golden file " + path);

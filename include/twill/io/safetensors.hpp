@@ -190,11 +190,11 @@ namespace twill::inline v0::io {
   header.require_tiling(elements.size());
   std::vector<nn::StateDict::Entry> entries{};
   for (const detail::Place& place : header.places)
-    entries.emplace_back(
-        place.name, nn::StoredTensor{place.dtype, place.shape,
-                                     elements.subspan(static_cast<std::size_t>(place.begin),
-                                                      static_cast<std::size_t>(place.end - place.begin)),
-                                     file});
+    entries.emplace_back(place.name,
+                         nn::StoredTensor{place.dtype, place.shape,
+                                          elements.subspan(static_cast<std::size_t>(place.begin),
+                                                           static_cast<std::size_t>(place.end - place.begin)),
+                                          file});
   return {nn::StateDict{std::move(entries)}, header.metadata};
 }
 
