@@ -14,12 +14,14 @@
 #include <twill/compile/group.hpp>
 #include <twill/compile/join.hpp>
 #include <twill/compile/knobs.hpp>
+#include <twill/compile/loops.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/compile/order.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>
 #include <twill/compile/report.hpp>
 #include <twill/compile/run_joined.hpp>
+#include <twill/compile/run_loops.hpp>
 #include <twill/compile/signature.hpp>
 #include <twill/compile/simplify.hpp>
 #include <twill/compile/storage.hpp>

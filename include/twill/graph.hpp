@@ -10,11 +10,14 @@
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/graph.hpp>
 #include <twill/graph/input.hpp>
+#include <twill/graph/loop.hpp>
+#include <twill/graph/loop_gradient.hpp>
 #include <twill/graph/node.hpp>
 #include <twill/graph/operation.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/parameter.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/graph/scan.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/value.hpp>

@@ -222,6 +222,7 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
     case Kind::cast:
     case Kind::reshape:
     case Kind::stop_gradient:
+    case Kind::after:
     case Kind::assign:
       result.elements = input(node.kind == Kind::assign ? 1 : 0).elements;
       break;
@@ -261,6 +262,12 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
     }
     case Kind::result:
       throw std::logic_error("the interpreter knows no operation of several results");
+    case Kind::carry:
+    case Kind::slice:
+    case Kind::stack:
+    case Kind::close:
+    case Kind::leave:
+      throw std::logic_error("the interpreter knows no loops");
     case Kind::operation: {
       if (const auto known = known_operations().find(node.operation->name); known != known_operations().end()) {
         detail::run_operation(graph, node, values, result, known->second);

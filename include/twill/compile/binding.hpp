@@ -102,12 +102,30 @@ struct OutsideOperand {
   std::size_t operand = 0;
   Storage storage = Storage::input;
   std::size_t index = 0;
+  std::int64_t start = 0; ///< bytes from the first element to that of a loop's first step
+};
+
+/// An operand that moves from step to step of a loop.
+struct SteppingOperand {
+  std::size_t operand = 0;
+  std::int64_t step = 0; ///< bytes, or positions
+  bool is_position = false;
+};
+
+/// Instructions that run for every step, and which operands move then.
+struct BoundLoop {
+  std::size_t first = 0; ///< instruction
+  std::size_t end = 0;
+  std::int64_t count = 0;
+  std::size_t first_moving = 0;
+  std::size_t end_moving = 0;
 };
 
 /// An operand that counts the elements of a random tensor from the run's first row on.
 struct RandomOperand {
   std::size_t operand = 0;
   std::int64_t elements_per_row = 0;
+  std::int64_t start = 0; ///< the position in a loop's first step
 };
 
 struct Binding {
@@ -126,6 +144,8 @@ struct Binding {
   List<OutsideOperand> numbers{}; ///< run-time numbers
   List<OutsideOperand> inside{};  ///< `index` is the offset in the arena
   List<RandomOperand> random{};
+  List<BoundLoop> loops{};
+  List<SteppingOperand> moving{};
   List<std::size_t> value_bytes{};
   std::size_t arena_bytes = 0;
 };
@@ -162,8 +182,21 @@ inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& sym
     return;
   }
   const Dims strides = contiguous_strides(info.view.evaluate(symbols));
-  for (std::size_t d = 0; d < info.axis_of.size(); ++d)
+  for (std::size_t d = 0; d < max_rank; ++d)
     if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
+}
+
+/// Notes how an operand moves from step to step of its loop; returns how far from its first element it begins.
+[[nodiscard]] inline std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
+                                             const LoopRegion& loop) {
+  const int axis = info.axis_of[step_axis];
+  if (info.kind == OperandKind::nothing || info.kind == OperandKind::immediate || axis < 0) return 0;
+  const bool is_position = info.kind == OperandKind::position;
+  const std::int64_t unit = is_position ? 1 : static_cast<std::int64_t>(size_of(info.dtype));
+  const std::int64_t step = contiguous_strides(info.view.evaluate(binding.symbols))[axis] * unit;
+  binding.moving.push_back({operand, loop.reversed ? -step : step, is_position});
+  const std::int64_t count = loop.count.evaluate(binding.symbols);
+  return loop.reversed && count > 0 ? (count - 1) * step : 0;
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
@@ -185,6 +218,11 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   std::size_t launch = 0;
   for (const Instruction& instruction : table.instructions) {
     BoundInstruction bound{};
+    const LoopRegion* const loop =
+        instruction.loop < 0 ? nullptr : &table.loops[static_cast<std::size_t>(instruction.loop)];
+    if (loop != nullptr && binding.loops.size() <= static_cast<std::size_t>(instruction.loop))
+      binding.loops.push_back({static_cast<std::size_t>(loop->first), static_cast<std::size_t>(loop->last) + 1,
+                               loop->count.evaluate(symbols), binding.moving.size(), binding.moving.size()});
     bound.kernel = static_cast<std::size_t>(instruction.kernel);
     bound.grid = instruction.grid.evaluate(symbols);
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
@@ -196,24 +234,27 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
       const OperandInfo& info = table.operands[position];
       detail::bind_operand(info, symbols, binding.operands[position]);
       binding.dtypes[position] = info.dtype;
+      const std::int64_t start = loop == nullptr ? 0 : detail::note_steps(binding, info, position, *loop);
+      if (info.kind == OperandKind::position) binding.operands[position].bits = static_cast<std::uint64_t>(start);
       if (info.kind == OperandKind::position && info.random)
         binding.random.push_back(
-            {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0]});
+            {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0], start});
       if (info.kind != OperandKind::memory) continue;
       const auto v = static_cast<std::size_t>(info.value);
       const ValueInfo& value = table.values[v];
       if (value.storage == Storage::temporary)
         binding.inside.push_back({position, Storage::temporary,
-                                  static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])])});
+                                  static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])]), start});
       else
         (value.storage == Storage::knob ? binding.numbers : binding.outside)
-            .push_back({position, value.storage, static_cast<std::size_t>(value.index)});
+            .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
     }
     const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
     if (kind == KernelKind::elementwise || kind == KernelKind::rows)
       kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count,
                        kind == KernelKind::rows);
     binding.instructions.push_back(bound);
+    if (loop != nullptr) binding.loops.back().end_moving = binding.moving.size();
     if (instruction.continues) {
       ++binding.instructions[launch].members;
     } else {

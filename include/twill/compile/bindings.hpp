@@ -70,17 +70,18 @@ inline void place_operands(Bound& bound, void* arena, const RunArguments& argume
   kernel::Operand* const operands = bound.numbers.operands.data();
   if (bound.arena != arena) {
     for (const OutsideOperand& operand : bound.numbers.inside)
-      operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index;
+      operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index + operand.start;
     bound.arena = arena;
   }
   for (const OutsideOperand& operand : bound.numbers.outside) {
     void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()
                              : operand.storage == Storage::parameter ? arguments.parameters.data()
                                                                      : arguments.outputs.data();
-    operands[operand.operand].data = addresses[operand.index];
+    operands[operand.operand].data = static_cast<std::byte*>(addresses[operand.index]) + operand.start;
   }
   for (const RandomOperand& operand : bound.numbers.random)
-    operands[operand.operand].bits = static_cast<std::uint64_t>(arguments.first_row * operand.elements_per_row);
+    operands[operand.operand].bits =
+        static_cast<std::uint64_t>(arguments.first_row * operand.elements_per_row + operand.start);
 }
 
 /// Tells them where the run-time numbers lie, eight bytes apart.

@@ -146,6 +146,18 @@ private:
       return "result " + std::to_string(node.index);
     case Kind::assign:
       return "assign";
+    case Kind::after:
+      return "after";
+    case Kind::carry:
+      return "carry " + std::to_string(node.index);
+    case Kind::slice:
+      return "slice of loop " + std::to_string(node.index);
+    case Kind::stack:
+      return "stack of loop " + std::to_string(node.index);
+    case Kind::close:
+      return "next carry " + std::to_string(node.index);
+    case Kind::leave:
+      return "last carry";
     }
     return {};
   }
@@ -192,10 +204,12 @@ private:
     std::string text = info.kind == OperandKind::position ? (info.random ? "row-counted position" : "position")
                                                           : value_name(info.value);
     std::string axes{};
-    for (std::size_t d = 0; d < info.axis_of.size(); ++d)
+    for (std::size_t d = 0; d < max_rank; ++d)
       if (info.axis_of[d] >= 0)
         axes +=
             (axes.empty() ? "" : ", ") + std::string{"d"} + std::to_string(d) + "->" + std::to_string(info.axis_of[d]);
+    if (info.axis_of[step_axis] >= 0)
+      axes += (axes.empty() ? "step->" : ", step->") + std::to_string(info.axis_of[step_axis]);
     return text + "[" + axes + "]";
   }
 
@@ -209,7 +223,13 @@ private:
     std::string grid{};
     for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
     return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid +
-           ")" + (instruction.continues ? " (in the same launch)" : "");
+           ")" + (instruction.continues ? " (in the same launch)" : "") + loop_text(instruction);
+  }
+
+  [[nodiscard]] std::string loop_text(const Instruction& instruction) const {
+    if (instruction.loop < 0) return {};
+    const LoopRegion& loop = lowered_.loops[static_cast<std::size_t>(instruction.loop)];
+    return " (in each of " + extent_text(loop.count) + " steps" + (loop.reversed ? ", last first)" : ")");
   }
 
   /// The lines of a launch with its operands named.

@@ -74,7 +74,7 @@ private:
   }
 
   void run_bound(Bound& bound, const RunArguments& arguments) {
-    const Binding& binding = bound.numbers;
+    Binding& binding = bound.numbers;
     if (!arena_ || arena_->bytes() < binding.arena_bytes) {
       arena_.reset(); // before the larger one is made, so that the two never exist together
       arena_.emplace(device_, binding.arena_bytes);

@@ -38,7 +38,10 @@ template <class F, bool WithValue, class... Arguments> struct GradientCall {
     with_arguments<Arguments...>(graph, [&](const auto&... values) {
       const graph::Value result = F{}(values...);
       if (WithValue) add_outputs(graph, result);
-      ((is_floating(Arguments::dtype) ? add_outputs(graph, graph::gradient(result, values)) : void()), ...);
+      std::array<graph::Value, (std::size_t{0} + ... + (is_floating(Arguments::dtype) ? 1 : 0))> variables{};
+      std::size_t next = 0;
+      ((is_floating(Arguments::dtype) ? void(variables[next++] = values) : void()), ...);
+      add_outputs(graph, graph::gradients(result, variables));
     });
     return graph;
   }
@@ -125,12 +128,16 @@ template <class F, bool WithValue> struct GradientFunction {
   template <std::derived_from<graph::Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Values&... arguments) const {
     const graph::Value result = F{}(arguments...);
-    if constexpr (sizeof...(Values) == 1 && !WithValue)
-      return graph::gradient(result, arguments...);
-    else if constexpr (WithValue)
-      return std::array<graph::Value, sizeof...(Values) + 1>{result, graph::gradient(result, arguments)...};
-    else
-      return std::array<graph::Value, sizeof...(Values)>{graph::gradient(result, arguments)...};
+    const auto gradients = graph::gradients(result, std::array<graph::Value, sizeof...(Values)>{arguments...});
+    if constexpr (sizeof...(Values) == 1 && !WithValue) {
+      return gradients[0];
+    } else if constexpr (WithValue) {
+      std::array<graph::Value, sizeof...(Values) + 1> all{result};
+      for (std::size_t i = 0; i < sizeof...(Values); ++i) all[i + 1] = gradients[i];
+      return all;
+    } else {
+      return gradients;
+    }
   }
   /// On tensors, arguments that are not floating, such as labels, are passed on and have no gradient.
   template <AnyTensor... Tensors> [[nodiscard]] auto operator()(const Tensors&... tensors) const {

@@ -27,8 +27,9 @@ struct Unit {
   UnitKind kind = UnitKind::elementwise;
   Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
   int column_axis = -1;     ///< the grid dimension that a column unit reduces
+  int loop = -1;            ///< in whose steps it runs
   bool counts = false;      ///< reads the positions of its elements
-  List<int> assigned{};     ///< the parameters it overwrites
+  List<int> assigned{};     ///< the parameters and carries it overwrites
   List<int> members{};      ///< nodes, in order
   List<int> dependencies{}; ///< units that have to run before
 
@@ -39,7 +40,11 @@ struct Unit {
 class Grouping {
 public:
   constexpr explicit Grouping(const Graph& graph)
-      : graph_{&graph}, unit_of_(graph.nodes.size(), -1), readers_(graph.parameters.size(), List<int>{}) {
+      : graph_{&graph},
+        unit_of_(graph.nodes.size(), -1),
+        readers_(graph.parameters.size() + graph.carries.size(), List<int>{}),
+        loops_{loops_of_nodes(graph)},
+        needs_of_loop_(graph.loops.size(), List<int>{}) {
     units_.reserve(graph.nodes.size());
     merged_into_.reserve(graph.nodes.size());
     for (int id = 0; id < graph.size(); ++id) {
@@ -48,7 +53,7 @@ public:
         add_operation(id);
       else if (node.kind == Kind::result)
         add_result(id);
-      else if (is_elementwise(node.kind) || node.kind == Kind::reduce || node.kind == Kind::assign)
+      else if (is_elementwise(node.kind) || node.kind == Kind::reduce || graph::is_copy(node.kind))
         add_fusable(id);
     }
     join_neighbours();
@@ -76,9 +81,15 @@ public:
   /// The shape of what a member iterates over: of the operand for a reduction, else its own.
   [[nodiscard]] constexpr const Extents& domain(int node) const {
     const Node& n = graph_->node(node);
-    return n.kind == Kind::reduce || n.kind == Kind::assign
-               ? graph_->node(n.inputs[n.kind == Kind::assign ? 1u : 0u]).shape
-               : n.shape;
+    return n.kind == Kind::reduce || graph::is_copy(n.kind) ? graph_->node(n.input(graph::copied_input(n.kind))).shape
+                                                            : n.shape;
+  }
+
+  /// Where, among parameters and carries, a node is that is overwritten or may be; -1 for others.
+  [[nodiscard]] constexpr int slot_of(int id) const {
+    const Node& node = graph_->node(id);
+    if (node.kind == Kind::parameter) return node.index;
+    return node.kind == Kind::carry ? static_cast<int>(graph_->parameters.size()) + node.index : -1;
   }
 
 private:
@@ -98,19 +109,20 @@ private:
   };
 
   constexpr void note_parameter(int root, int reader) {
-    const Node& node = graph_->node(root);
-    if (node.kind == Kind::parameter) readers_[static_cast<std::size_t>(node.index)].push_back(reader);
+    if (const int slot = slot_of(root); slot >= 0) readers_.data()[slot].push_back(reader);
   }
 
-  constexpr void depend(Unit& unit, int on) const {
+  constexpr void depend(Unit& unit, int on) {
     for (int known : unit.dependencies)
       if (known == on) return;
     unit.dependencies.push_back(on);
+    if (unit.loop >= 0 && this->unit(on).loop != unit.loop) needs_of_loop_.data()[unit.loop].push_back(on);
   }
 
   constexpr void add_operation(int id) {
     const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
+    at(unit).loop = loops_.computed.data()[id];
     at(unit).members.push_back(id);
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const Node& node = graph_->node(id);
@@ -132,9 +144,11 @@ private:
     const Node& node = graph_->node(id);
     int unit = add_unit();
     start(at(unit), id);
-    if (node.kind == Kind::assign) at(unit).assigned.push_back(node.input(0));
+    at(unit).loop = loops_.computed.data()[id];
+    const bool overwrites = node.kind == Kind::assign || node.kind == Kind::close;
+    if (overwrites) at(unit).assigned.push_back(node.input(0));
     unit_of_[static_cast<std::size_t>(id)] = unit;
-    const int first = node.kind == Kind::assign ? 1 : 0;
+    const int first = overwrites ? 1 : 0;
     Producers producers{};
     for (int i = first; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
@@ -146,11 +160,13 @@ private:
       for (int k = 0; k < producers.count; ++k) known = known || producers.units.items[k] == producer;
       if (!known) producers.units.items[producers.count++] = producer;
     }
+    if (node.kind == Kind::close && unit_of(node.input(0)) >= 0) depend(at(unit), unit_of(node.input(0)));
     // A parameter may be overwritten only when everybody has read it.
-    if (node.kind == Kind::assign)
-      for (int reader : readers_[static_cast<std::size_t>(graph_->node(node.inputs[0]).index)])
+    if (overwrites)
+      for (int reader : readers_.data()[slot_of(node.input(0))])
         if (unit_of(reader) != unit) depend(at(unit), unit_of(reader));
-    for (int i = producers.count; i-- > 0;) {
+    const bool reads_memory = node.kind == Kind::close && node.axis != 0;
+    for (int i = reads_memory ? 0 : producers.count; i-- > 0;) {
       const int producer = find(producers.units.items[i]);
       if (producer != unit && try_merge(unit, producer, id, producers)) producers.units.items[i] = unit;
     }
@@ -180,7 +196,7 @@ private:
   }
 
   [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
-    if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
+    if (a.kind == UnitKind::operation || b.kind == UnitKind::operation || a.loop != b.loop) return false;
     const bool is_row = a.kind == UnitKind::row || b.kind == UnitKind::row;
     if (static_cast<int>(a.members.size() + b.members.size()) > (is_row ? max_row_steps : max_steps)) return false;
     if (a.grid == b.grid) {
@@ -196,7 +212,7 @@ private:
   /// True when, in a merged unit of this grid, node `id` sees each value of the producer at its own place in the grid.
   [[nodiscard]] constexpr bool aligned(int id, int producer, const Extents& grid) const {
     const Node& node = graph_->node(id);
-    for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
+    for (int i = first_read(node.kind); i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(id)));
       if (unit_of(reading.root) != producer) continue;
       const Node& root = graph_->node(reading.root);
@@ -218,13 +234,13 @@ private:
   /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
   [[nodiscard]] constexpr bool reads_in_place(int writer, int reader) const {
     for (int parameter : unit(writer).assigned)
-      for (int node : readers_.data()[graph_->node(parameter).index])
+      for (int node : readers_.data()[slot_of(parameter)])
         if (unit_of(node) == reader && !reads_in_place_at(node, parameter)) return false;
     return true;
   }
   [[nodiscard]] constexpr bool reads_in_place_at(int id, int parameter) const {
     const Node& node = graph_->node(id);
-    for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) {
+    for (int i = first_read(node.kind); i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(id)));
       if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
                                         reading.axis_of != proper_axes(reading.view)))
@@ -239,12 +255,12 @@ private:
     const Unit& b = unit(producer);
     if (!compatible(a, b)) return false;
     // An older dependency between the two is a reading that could not be fused. Readers of what is assigned are no such.
-    if (graph_->node(id).kind != Kind::assign && depends_directly(a, producer)) return false;
+    if (first_read(graph_->node(id).kind) == 0 && depends_directly(a, producer)) return false;
     if (depends_directly(b, consumer)) return false;
     if (!reads_in_place(consumer, producer) || !reads_in_place(producer, consumer)) return false;
     if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
     const auto dependencies = [&](int of, const auto& visit) {
-      for (int on : unit(of).dependencies) visit(find(on));
+      visit_dependencies(of, visit);
       if (of != consumer) return;
       for (int i = 0; i < producers.count; ++i)
         if (const int on = find(producers.units.items[i]); on != consumer) visit(on);
@@ -292,13 +308,23 @@ private:
     const Unit& b = unit(other);
     if (a.kind != b.kind || a.column_axis != b.column_axis || !(a.grid == b.grid) || !compatible(a, b)) return;
     if (!a.assigned.empty() || !b.assigned.empty() || depends_directly(a, other) || depends_directly(b, one)) return;
-    const auto dependencies = [&](int of, const auto& visit) {
-      for (int on : unit(of).dependencies) visit(find(on));
-    };
+    const auto dependencies = [&](int of, const auto& visit) { visit_dependencies(of, visit); };
     const bool in_order = run_order_.is_before(one, other);
     if (!run_order_.join(in_order ? one : other, in_order ? other : one, dependencies)) return;
     const int merged = merge(other, one);
     run_order_.take_place(merged, merged == other ? one : other);
+  }
+
+  /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
+  constexpr void visit_dependencies(int of, const auto& visit) const {
+    for (int on : unit(of).dependencies) visit(find(on));
+    if (unit(of).loop < 0) return;
+    for (int on : needs_of_loop_.data()[unit(of).loop]) visit(find(on));
+  }
+
+  /// The first input of a node that is read; that of an assignment is written.
+  [[nodiscard]] static constexpr int first_read(Kind kind) {
+    return kind == Kind::assign || kind == Kind::close ? 1 : 0;
   }
 
   [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {
@@ -346,7 +372,9 @@ private:
   List<Unit> units_{};
   List<int> merged_into_{}; ///< for each unit the one that took it over, or -1
   List<int> unit_of_{};
-  List<List<int>> readers_{}; ///< for each parameter the nodes that read it
+  List<List<int>> readers_{}; ///< for each parameter and carry the nodes that read it
+  LoopsOfNodes loops_{};
+  List<List<int>> needs_of_loop_{}; ///< for each loop the units outside that its units need
   UnitOrder run_order_{};
 };
 

@@ -64,7 +64,8 @@ constexpr void join_launches(Lowered& table) {
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     Instruction& instruction = table.instructions[i];
     instruction.continues =
-        i > 0 && instruction.kernel == table.instructions[first].kernel && i - first < most_joined_launches &&
+        i > 0 && instruction.loop == table.instructions[first].loop &&
+        instruction.kernel == table.instructions[first].kernel && i - first < most_joined_launches &&
         table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::elementwise &&
         instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
     if (!instruction.continues) {
@@ -93,6 +94,14 @@ constexpr void find_uses(Lowered& table) {
       value.last_use = static_cast<int>(last);
     }
   }
+  // What lives before, behind or across the steps of a loop lives through all of it.
+  for (const LoopRegion& loop : table.loops)
+    for (ValueInfo& value : table.values) {
+      const bool is_outside = value.first_use < loop.first || value.last_use > loop.last;
+      if (value.first_use < 0 || !is_outside || value.last_use < loop.first || value.first_use > loop.last) continue;
+      if (value.first_use > loop.first) value.first_use = loop.first;
+      if (value.last_use < loop.last) value.last_use = loop.last;
+    }
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

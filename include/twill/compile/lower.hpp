@@ -26,6 +26,7 @@ public:
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();
     for (int unit : order_) emit(unit);
+    find_loops();
     join_launches(out_);
     find_uses(out_);
   }
@@ -63,6 +64,20 @@ private:
 
   [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_.data()[id] >= 0; }
 
+  /// The instructions of a loop follow each other.
+  constexpr void find_loops() {
+    for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
+      int& loop = out_.instructions[i].loop;
+      if (loop < 0) continue;
+      const graph::LoopInfo& info = graph_->loops[static_cast<std::size_t>(loop)];
+      if (i == 0 || out_.instructions[i - 1].loop < 0 || traced_loop_ != loop)
+        out_.loops.push_back({static_cast<int>(i), 0, info.count, info.reversed});
+      traced_loop_ = loop;
+      loop = static_cast<int>(out_.loops.size()) - 1;
+      out_.loops.back().last = static_cast<int>(i);
+    }
+  }
+
   // ---- instructions -----------------------------------------------------------------------------------------------
   /// The program under construction.
   struct Draft {
@@ -99,12 +114,16 @@ private:
     instruction.first_operand = static_cast<int>(out_.operands.size());
     instruction.operand_count = node.arity + node.operation->results;
     instruction.first_node = id;
+    instruction.loop = unit.loop;
     instruction.first_shape = static_cast<int>(out_.shapes.size());
     instruction.first_attribute = node.index + 1;
     instruction.grid = plan.grid;
     const auto walk = [&](int operand, const Extents& shape) {
-      if (node.operation->call != nullptr) return plan.walks[static_cast<std::size_t>(operand)].axis_of;
       AxisMap own = no_axes;
+      if (node.operation->call != nullptr) {
+        for (std::size_t d = 0; d < max_rank; ++d) own[d] = plan.walks[static_cast<std::size_t>(operand)].axis_of[d];
+        return own;
+      }
       for (int axis = 0; axis < shape.rank; ++axis)
         own[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
       return own;
@@ -160,7 +179,9 @@ private:
     Draft draft{};
     draft.rank = unit.grid.rank == 0 ? 1 : unit.grid.rank;
     draft.is_scalar = unit.grid.rank == 0;
+    draft.dimensions[step_axis] = step_axis;
     Instruction instruction{};
+    instruction.loop = unit.loop;
     instruction.grid = unit.grid;
     if (unit.grid.rank == 0) instruction.grid.append({});
     // A column program reduces its first dimension.
@@ -177,9 +198,10 @@ private:
     List<Line> out_lines{};
     for (int member : unit.members) {
       const Node& node = graph_->node(member);
-      if (node.kind == Kind::assign) {
-        const int line = line_for(draft, unit, node.inputs[1], proper_axes(graph_->node(node.inputs[1]).shape));
-        add_output(draft, unit, member, node.inputs[0], line, outs, out_lines);
+      if (node.kind == Kind::assign || node.kind == Kind::close || node.kind == Kind::stack) {
+        const int copied = node.input(graph::copied_input(node.kind));
+        const int line = line_for(draft, unit, copied, proper_axes(graph_->node(copied).shape));
+        add_output(draft, unit, member, node.kind == Kind::stack ? member : node.inputs[0], line, outs, out_lines);
         continue;
       }
       // What nobody stores is computed on the way to what is.
@@ -202,7 +224,12 @@ private:
                             List<Line>& lines) const {
     const Node& node = graph_->node(member);
     const Extents& shape = graph_->node(target).shape;
-    AxisMap axes = proper_axes(shape);
+    AxisMap axes = proper_axes(node.kind == Kind::stack ? graph_->node(node.input(0)).shape : shape);
+    if (node.kind == Kind::stack) {
+      for (std::int8_t& axis : axes)
+        if (axis >= 0) ++axis;
+      if (!shape[0].is_one()) axes[step_axis] = 0;
+    }
     if (node.kind == Kind::reduce && unit.kind == UnitKind::column) {
       // The reduced dimension does not move: shift the rest past it.
       for (int d = unit.grid.rank - 1; d > unit.column_axis; --d)
@@ -240,6 +267,7 @@ private:
     if (inside) own = proper_axes(root.shape);
     for (std::size_t i = 0; i < draft.computed.size(); ++i)
       if (draft.computed[i] == reading.root && draft.computed_axes[i] == own) return draft.computed_line[i];
+    if (graph::is_copy(root.kind)) return line_for(draft, unit, root.input(0), own);
     Line line{};
     line.dtype = root.dtype;
     line.arity = root.arity;
@@ -356,6 +384,7 @@ private:
   List<int> order_;
   List<int> value_of_;
   Lowered out_{};
+  int traced_loop_ = -1;
 };
 
 /// Every pass from a traced graph to tables.

@@ -35,8 +35,12 @@ public:
       : units_{&units},
         waiting_(static_cast<std::size_t>(units.size()), 0),
         done_(static_cast<std::size_t>(units.size()), 0),
-        updates_{static_cast<std::size_t>(units.size())} {
+        updates_{static_cast<std::size_t>(units.size())},
+        units_of_loop_(graph.loops.size(), List<int>{}),
+        is_begun_(graph.loops.size(), 0) {
     find_updates();
+    for (int id = 0; id < units.size(); ++id)
+      if (units.alive(id) && units.unit(id).loop >= 0) units_of_loop_.data()[units.unit(id).loop].push_back(id);
     for (int node = 0; node < graph.size(); ++node)
       if (const int start = units.unit_of(node); start >= 0 && !waits(start)) run(start);
     for (int node = 0; node < graph.size(); ++node)
@@ -50,14 +54,14 @@ private:
   [[nodiscard]] constexpr bool waits(int id) const {
     constexpr std::int64_t small = 4096;
     const Unit& unit = units_->unit(id);
-    if (unit.assigned.empty() || unit.kind != UnitKind::elementwise) return false;
+    if (unit.assigned.empty() || unit.kind != UnitKind::elementwise || unit.loop >= 0) return false;
     const graph::Extent elements = unit.grid.elements();
     return elements.is_static() && elements.factor <= small;
   }
 
   constexpr void find_updates() {
     for (int id = 0; id < units_->size(); ++id) {
-      if (!units_->alive(id) || units_->unit(id).assigned.empty() || waits(id)) continue;
+      if (!units_->alive(id) || units_->unit(id).assigned.empty() || waits(id) || units_->unit(id).loop >= 0) continue;
       List<int> distinct{};
       for (int dependency : units_->unit(id).dependencies) {
         const int on = units_->find(dependency);
@@ -80,6 +84,10 @@ private:
         continue;
       }
       bool ready = true;
+      if (const int loop = units_->unit(current).loop; loop >= 0 && is_begun_.data()[loop] == 0) {
+        if (push_needs(loop, stack)) run_loop(loop);
+        continue;
+      }
       for (int dependency : units_->unit(current).dependencies) {
         const int on = units_->find(dependency);
         if (on == current || is_done(on)) continue;
@@ -92,9 +100,31 @@ private:
     }
   }
 
+  /// Pushes what the units of a loop need from outside and is not done; true when all of it is.
+  constexpr bool push_needs(int loop, List<int>& stack) const {
+    const std::size_t before = stack.size();
+    for (int id : units_of_loop_.data()[loop])
+      for (int dependency : units_->unit(id).dependencies)
+        if (const int on = units_->find(dependency); units_->unit(on).loop != loop && !is_done(on)) stack.push_back(on);
+    return stack.size() == before;
+  }
+
+  /// Runs the units of a loop one after another; what they release waits for the end.
+  constexpr void run_loop(int loop) {
+    is_begun_.data()[loop] = 1;
+    is_inside_ = true;
+    for (int id : units_of_loop_.data()[loop]) run(id);
+    is_inside_ = false;
+    for (int id : units_of_loop_.data()[loop]) release_updates(id);
+  }
+
   constexpr void finish(int unit) {
     done_[static_cast<std::size_t>(unit)] = 1;
     order_.push_back(unit);
+    if (!is_inside_) release_updates(unit);
+  }
+
+  constexpr void release_updates(int unit) {
     for (int link = updates_.first[static_cast<std::size_t>(unit)]; link >= 0;) {
       const UpdatesAfter::Link& entry = updates_.links[static_cast<std::size_t>(link)];
       link = entry.next;
@@ -108,6 +138,9 @@ private:
   List<int> waiting_;
   List<char> done_;
   UpdatesAfter updates_;
+  List<List<int>> units_of_loop_;
+  List<char> is_begun_;
+  bool is_inside_ = false; ///< of a loop
   List<int> order_{};
 };
 

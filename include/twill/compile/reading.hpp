@@ -5,7 +5,7 @@
 // into its strides; this file walks down such a chain to the memory underneath. `legalise` first inserts copies where no
 // strides could say it. Read next: compile/group.hpp.
 
-#include <twill/compile/simplify.hpp>
+#include <twill/compile/loops.hpp>
 #include <twill/core/config.hpp>
 
 #include <array>
@@ -13,10 +13,12 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// For each dimension of a grid the axis of some shape along which it moves, -1 for none.
-using AxisMap = graph::Few<std::int8_t, max_rank>;
+/// For each dimension of a grid, and behind them for the step of a loop, the axis of some shape along which it moves, -1 for
+/// none.
+using AxisMap = graph::Few<std::int8_t, max_rank + 1>;
 
-inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1};
+inline constexpr std::size_t step_axis = max_rank;
+inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 /// The grid walks through the memory of node `root`, seen as a contiguous tensor of shape `view`.
 struct Reading {
@@ -38,7 +40,8 @@ struct Reading {
 /// True for a node whose value stands in memory, or can be put there by the kernel that computes it.
 [[nodiscard]] constexpr bool can_be_stored(Kind kind) {
   return kind == Kind::input || kind == Kind::parameter || kind == Kind::primitive || kind == Kind::cast ||
-         kind == Kind::reduce || kind == Kind::operation || kind == Kind::result;
+         kind == Kind::reduce || kind == Kind::operation || kind == Kind::result || kind == Kind::carry ||
+         kind == Kind::stack || kind == Kind::leave;
 }
 
 /// A reshape that only adds or drops extents of one.
@@ -79,6 +82,10 @@ struct Reading {
         axis = axis >= 0 && position >= 0 && !below[position].is_one() ? static_cast<std::int8_t>(position)
                                                                        : static_cast<std::int8_t>(-1);
       }
+    } else if (node.kind == Kind::slice) {
+      for (std::int8_t& axis : axis_of)
+        if (axis >= 0) ++axis;
+      if (!below[0].is_one()) axis_of[step_axis] = 0;
     } else if (node.kind == Kind::transpose) {
       for (std::int8_t& axis : axis_of)
         if (axis >= 0) axis = node.permutation[static_cast<std::size_t>(axis)];
@@ -133,7 +140,7 @@ constexpr int add_copy(List<Node>& nodes, int source) {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
-/// no reshape that mixes axes stands over another view. Moves assignments to the end.
+/// no reshape that mixes axes stands over another view. Moves assignments to the end and the nodes of a loop together.
 constexpr void legalise(Graph& graph) {
   List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
@@ -155,8 +162,17 @@ constexpr void legalise(Graph& graph) {
     nodes.push_back(node);
     renumbered[i] = static_cast<int>(nodes.size()) - 1;
   };
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes[i].kind != Kind::assign) add(i);
+  const auto add_all = [&](bool assignments) {
+    if (graph.loops.empty() || assignments) {
+      for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+        if ((graph.nodes[i].kind == Kind::assign) == assignments) add(i);
+      return;
+    }
+    const LoopsTogether together{graph};
+    for (int id : together.order())
+      if (graph.node(id).kind != Kind::assign) add(static_cast<std::size_t>(id));
+  };
+  add_all(false);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
     int& output = graph.outputs[k];
     output = renumbered[static_cast<std::size_t>(output)];
@@ -167,8 +183,7 @@ constexpr void legalise(Graph& graph) {
       output = detail::add_copy(nodes, output);
   }
   // Last, because everybody else means what the parameter was before the run.
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes[i].kind == Kind::assign) add(i);
+  add_all(true);
   for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
   for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
   graph.nodes = static_cast<List<Node>&&>(nodes);

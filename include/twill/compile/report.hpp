@@ -26,6 +26,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
           {lowered.knobs.data(), lowered.knobs.size()},
           {lowered.symbols.data(), lowered.symbols.size()},
           {lowered.requirements.data(), lowered.requirements.size()},
+          {lowered.loops.data(), lowered.loops.size()},
           lowered.outputs};
 }
 
@@ -40,6 +41,7 @@ struct Report {
   int tensors_read = 0;       ///< each once for each launch that reads it; scalars of the run and numbers do not count
   int tensors_written = 0;
   int temporaries = 0;     ///< tensors in the arena
+  int loops = 0;           ///< whose launches are counted for one step
   int longest_program = 0; ///< lines of the longest program
 
   [[nodiscard]] friend constexpr bool operator==(const Report&, const Report&) = default;
@@ -85,6 +87,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 [[nodiscard]] constexpr Report report_of(const TableView& table, std::int64_t large_elements = 1) {
   Report report{};
   report.distinct_kernels = static_cast<int>(table.kernels.size());
+  report.loops = static_cast<int>(table.loops.size());
   for (const Instruction& instruction : table.instructions) {
     if (!instruction.continues)
       detail::count_launch(table.kernels[static_cast<std::size_t>(instruction.kernel)], report);

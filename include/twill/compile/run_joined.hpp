@@ -7,6 +7,7 @@
 
 #include <twill/compile/binding.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 
@@ -68,14 +69,14 @@ inline void run_joined(const Team& team, const Binding& binding, KernelFunction 
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Runs everything once.
-inline void run_instructions(const Team& team, const Binding& binding, std::span<const KernelFunction> kernels) {
-  const BoundInstruction* const end = binding.instructions.end();
-  for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members)
+/// Runs everything once, loops as often as they have steps.
+inline void run_instructions(const Team& team, Binding& binding, std::span<const KernelFunction> kernels) {
+  for_each_launch(binding, [&](const BoundInstruction* launch) {
     if (launch->members == 1)
       kernels[launch->kernel](team, binding.call(*launch));
     else
       detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
+  });
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

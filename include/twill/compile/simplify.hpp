@@ -28,8 +28,20 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 constexpr List<char> needed_nodes(const Graph& graph) {
   List<char> needed(graph.nodes.size(), 0);
   for (int output : graph.outputs) needed[static_cast<std::size_t>(output)] = 1;
+  List<int> close_of(graph.carries.size(), -1);
+  for (int id = 0; id < graph.size() && !graph.carries.empty(); ++id)
+    if (graph.node(id).kind == Kind::close) close_of.data()[graph.node(id).index] = id;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
+    if (node.kind == Kind::carry && needed[i] != 0) {
+      // A carry needs what it becomes, which stands behind it: back to there, once.
+      const auto close = static_cast<std::size_t>(close_of.data()[node.index]);
+      if (needed[close] == 0) {
+        needed[close] = 1;
+        i = close + 1;
+        continue;
+      }
+    }
     if (node.kind == Kind::assign || node.kind == Kind::input || node.kind == Kind::parameter) needed[i] = 1;
     if (needed[i] == 0) continue;
     for (int k = 0; k < node.arity; ++k) needed[static_cast<std::size_t>(node.input(k))] = 1;
@@ -49,8 +61,8 @@ constexpr List<char> needed_nodes(const Graph& graph) {
 [[nodiscard]] constexpr bool equal(const Node& a, const Node& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
          a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
-         (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) && a.shape == b.shape &&
-         a.permutation == b.permutation;
+         a.arity == b.arity && (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) &&
+         a.shape == b.shape && a.permutation == b.permutation;
 }
 
 /// Nodes found so far, by hash.
@@ -100,7 +112,7 @@ private:
 
 /// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
 [[nodiscard]] constexpr int replacement(const List<Node>& nodes, Node& node) {
-  if (node.kind == Kind::stop_gradient) return node.inputs[0];
+  if (node.kind == Kind::stop_gradient || (node.kind == Kind::after && node.arity == 1)) return node.inputs[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
   if (node.kind == Kind::reshape) {
     const Node* operand = &nodes[static_cast<std::size_t>(node.inputs[0])];

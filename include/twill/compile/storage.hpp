@@ -25,7 +25,7 @@ public:
         units_{&units},
         order_{&order},
         stored_(graph.nodes.size(), 0),
-        overwritten_at_(graph.parameters.size(), units.size()) {
+        overwritten_at_(graph.parameters.size() + graph.carries.size(), units.size()) {
     find_overwritten();
     store_what_must_be();
     for (std::size_t position = 0; position < order.size(); ++position) {
@@ -35,7 +35,10 @@ public:
       if (u.kind == UnitKind::operation) continue;
       for (int member : u.members) {
         const Node& node = graph.node(member);
-        for (int i = node.kind == Kind::assign ? 1 : 0; i < node.arity; ++i) need(node.input(i), unit);
+        if (graph::is_copy(node.kind))
+          need(node.input(graph::copied_input(node.kind)), unit);
+        else
+          for (int i = 0; i < node.arity; ++i) need(node.input(i), unit);
       }
     }
   }
@@ -48,7 +51,7 @@ private:
     for (std::size_t position = 0; position < order_->size(); ++position) {
       const Unit& unit = units_->unit((*order_)[position]);
       for (int parameter : unit.assigned)
-        overwritten_at_[static_cast<std::size_t>(graph_->node(parameter).index)] = static_cast<int>(position);
+        overwritten_at_.data()[units_->slot_of(parameter)] = static_cast<int>(position);
     }
   }
 
@@ -61,6 +64,8 @@ private:
         store_root(id);
         for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));
       }
+      if (node.kind == Kind::carry || node.kind == Kind::stack) store_root(id);
+      if (node.kind == Kind::close && node.axis != 0) store_root(root_of(*graph_, node.input(1)));
       if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
         store_root(node.inputs[0]);
     }
@@ -74,8 +79,24 @@ private:
     const int root = root_of(*graph_, id);
     const int producer = units_->unit_of(root);
     if (producer < 0 || producer == unit || holds(root)) return;
+    // What is outside a loop is computed again in its steps only where each of them sees elements of its own.
+    if (units_->unit(producer).loop != units_->unit(unit).loop && !is_seen_in_steps(id, units_->unit(unit))) {
+      store_root(root);
+      return;
+    }
     Recomputation recomputation{};
     if (!can_recompute(root, units_->unit(unit), recomputation)) store_root(root);
+  }
+
+  /// True where the steps of the unit's loop read different elements, and none of them the same along a row.
+  [[nodiscard]] constexpr bool is_seen_in_steps(int id, const Unit& unit) const {
+    const Extents& shape = graph_->node(id).shape;
+    const Reading reading = read_through(*graph_, id, proper_axes(shape));
+    const int rank = graph::proper_rank(shape);
+    if (reading.axis_of[step_axis] < 0 || rank != unit.grid.rank) return false;
+    for (int d = 0; d < rank; ++d)
+      if (reading.axis_of[static_cast<std::size_t>(d)] < 0) return false;
+    return true;
   }
 
   /// What computing a value again would take.
@@ -96,7 +117,7 @@ private:
       if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
       // What depends on a parameter cannot be computed again once the parameter is overwritten.
-      if (root.kind == Kind::parameter && overwritten_at_[static_cast<std::size_t>(root.index)] <= position_)
+      if (const int slot = units_->slot_of(reading.root); slot >= 0 && overwritten_at_.data()[slot] <= position_)
         return false;
       if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
         if (graph::proper_rank(root.shape) < graph::proper_rank(node.shape) || so_far.large_read == reading.root)

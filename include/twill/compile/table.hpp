@@ -60,8 +60,17 @@ struct Instruction {
   int first_node = -1;
   int first_shape = 0;     ///< operations: the shape of the first operand among those of the table
   int first_attribute = 0; ///< operations
+  int loop = -1;           ///< in whose steps it runs
   bool continues = false;  ///< shares the launch of the instruction before it
   Extents grid{};
+};
+
+/// Instructions that run again for every step.
+struct LoopRegion {
+  int first = 0; ///< instruction
+  int last = 0;
+  graph::Extent count{};
+  bool reversed = false; ///< begins with the last elements
 };
 
 enum class LineKind : std::uint8_t { in, immediate, iota, step, cast, reduce, reduce_columns, out };
@@ -111,6 +120,7 @@ struct Lowered {
   List<graph::KnobInfo> knobs{};
   List<graph::Symbol> symbols{};
   List<graph::Requirement> requirements{};
+  List<LoopRegion> loops{};
   graph::Fault fault{};
   int outputs = 0;
 
@@ -120,7 +130,7 @@ struct Lowered {
 /// How many records of each sort a frozen table holds.
 struct TableSizes {
   std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0, shapes = 0, attributes = 0;
-  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0;
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0, loops = 0;
   int outputs = 0;
   graph::Fault fault{};
 };
@@ -138,6 +148,7 @@ struct TableSizes {
           lowered.knobs.size(),
           lowered.symbols.size(),
           lowered.requirements.size(),
+          lowered.loops.size(),
           lowered.outputs,
           lowered.fault};
 }
@@ -159,6 +170,7 @@ template <TableSizes S> struct FrozenTable {
   Array<graph::KnobInfo, S.knobs> knobs{};
   Array<graph::Symbol, S.symbols> symbols{};
   Array<graph::Requirement, S.requirements> requirements{};
+  Array<LoopRegion, S.loops> loops{};
 };
 
 /// A table with room for S from lists, or from another table, that hold `count` records.
@@ -182,18 +194,20 @@ template <TableSizes S, class From>
   copy(from.knobs, count.knobs, table.knobs);
   copy(from.symbols, count.symbols, table.symbols);
   copy(from.requirements, count.requirements, table.requirements);
+  copy(from.loops, count.loops, table.loops);
   return table;
 }
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 0, {}};
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, {}};
 
 [[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
          sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
          sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
-         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements;
+         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements &&
+         sizes.loops <= room.loops;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -231,6 +245,7 @@ struct TableView {
   std::span<const graph::KnobInfo> knobs{};
   std::span<const graph::Symbol> symbols{};
   std::span<const graph::Requirement> requirements{};
+  std::span<const LoopRegion> loops{};
   int outputs = 0;
 };
 
@@ -247,6 +262,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.knobs.data(), S.knobs},
           {table.symbols.data(), S.symbols},
           {table.requirements.data(), S.requirements},
+          {table.loops.data(), S.loops},
           S.outputs};
 }
 

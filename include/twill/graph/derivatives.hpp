@@ -261,6 +261,9 @@ constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std:
   case Kind::reshape:
     result.set(0, reshape(g, operand().shape()));
     break;
+  case Kind::after:
+    result.set(0, g);
+    break;
   case Kind::transpose:
     result.set(0, inverse_transpose(node, g));
     break;

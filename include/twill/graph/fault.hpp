@@ -81,6 +81,12 @@ enum class Problem : std::uint8_t {
   pooling_padding_exceeds_half_the_window,
   pooling_window_is_larger_than_the_padded_input,
   adaptive_pooling_needs_an_output_and_an_input,
+  scan_inside_the_body_of_a_scan,
+  scan_needs_a_first_axis_of_steps,
+  scan_inputs_have_different_numbers_of_steps,
+  scan_carry_changes_its_shape,
+  scan_carry_changes_its_dtype,
+  gradient_inside_a_scan_of_a_value_outside,
 };
 
 struct Fault {

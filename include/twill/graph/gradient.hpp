@@ -5,18 +5,12 @@
 // of the same graph. Only nodes between the variables and the differentiated value are visited. The rules stand in
 // graph/derivatives.hpp. Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
 
-#include <twill/graph/derivatives.hpp>
+#include <twill/graph/loop_gradient.hpp>
 
 #include <array>
 #include <cstddef>
 
 namespace twill::inline v0::graph {
-
-/// A value and the gradient that flows into it from outside.
-struct Seed {
-  int value = -1;
-  int cotangent = -1;
-};
 
 namespace detail {
 
@@ -28,11 +22,34 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   for (int id = 0; id <= last; ++id) {
     const Node& node = graph.nodes[static_cast<std::size_t>(id)];
     if (!is_floating(node.dtype) || node.kind == Kind::stop_gradient) continue;
+    if (node.kind == Kind::close && active.data()[node.input(1)] != 0 && active.data()[node.input(0)] == 0) {
+      // What becomes active in one step is active in the next.
+      active.data()[node.input(0)] = 1;
+      id = node.input(0);
+      continue;
+    }
     for (int i = 0; i < node.arity; ++i)
       if (active[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])] != 0)
         active[static_cast<std::size_t>(id)] = 1;
   }
   return active;
+}
+
+/// The last node that has to be visited for a seed at `last`: the loop in whose results it stands is visited as a whole.
+[[nodiscard]] constexpr int last_with_loops(const Graph& graph, int last) {
+  for (const LoopInfo& loop : graph.loops)
+    if (loop.end >= 0 && last >= loop.end && last < loop.results_end) last = loop.results_end - 1;
+  return last;
+}
+
+/// The loop whose body ends with this node and one of whose results has a gradient, or -1.
+[[nodiscard]] constexpr int loop_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
+  for (std::size_t i = 0; i < graph.loops.size(); ++i) {
+    if (graph.loops[i].end != id + 1) continue;
+    for (int result = id + 1; result < graph.loops[i].results_end; ++result)
+      if (cotangents.data()[result] >= 0) return static_cast<int>(i);
+  }
+  return -1;
 }
 
 /// The gradient of a further result of an operation.
@@ -62,6 +79,7 @@ constexpr Cotangents cotangents_of(int operation, int first, const List<ResultCo
 constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables) {
   int last = -1;
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
+  last = detail::last_with_loops(graph, last);
   const List<char> active = detail::reaches(graph, variables, last);
   List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
   List<detail::ResultCotangent> of_results{};
@@ -72,6 +90,9 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   for (const Seed& seed : seeds)
     if (active[static_cast<std::size_t>(seed.value)] != 0) accumulate(seed.value, seed.cotangent);
   for (int id = last; id >= 0; --id) {
+    if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
+      for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result())
+        accumulate(given.value, given.cotangent);
     const auto position = static_cast<std::size_t>(id);
     if (active[position] == 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);
@@ -82,6 +103,8 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
       of_results.push_back({node.input(0), node.index, cotangents[position]});
       continue;
     }
+    if ((node.kind == Kind::slice || node.kind == Kind::carry) && active[static_cast<std::size_t>(node.input(0))] != 0)
+      graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, 0);
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
     std::array<bool, max_inputs> wanted{};
@@ -99,21 +122,37 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   return found;
 }
 
-/// The gradient of a scalar value with respect to another value of the same graph; zero where it is not reached.
-[[nodiscard]] constexpr Value gradient(Value result, Value variable, int line = __builtin_LINE()) {
+/// The gradients of a scalar value with respect to other values of the same graph, in one sweep; zero where one is not
+/// reached.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<Value, N> gradients(Value result, std::array<Value, N> variables,
+                                                       int line = __builtin_LINE()) {
   Graph& graph = result.graph();
   if (!result.shape().elements().is_one())
     graph.refuse(Problem::gradient_of_a_value_that_is_not_a_scalar, result.rank(), 0, line);
   if (!is_floating(result.dtype()))
     graph.refuse(Problem::gradient_of_a_value_that_is_not_floating, static_cast<int>(result.dtype()), 0, line);
-  if (!is_floating(variable.dtype()))
-    graph.refuse(Problem::gradient_with_respect_to_a_value_that_is_not_floating, static_cast<int>(variable.dtype()), 0,
-                 line);
-  const Extents shape = variable.shape();
-  if (graph.fault.any()) return variable;
+  List<int> ids{};
+  for (const Value& variable : variables) {
+    if (!is_floating(variable.dtype()))
+      graph.refuse(Problem::gradient_with_respect_to_a_value_that_is_not_floating, static_cast<int>(variable.dtype()),
+                   0, line);
+    ids.push_back(variable.id());
+  }
+  if (graph.fault.any()) return variables;
   const Value one = broadcast_to(constant(graph, result.dtype(), 1), result.shape());
-  const int found = gradients(graph, {{result.id(), one.id()}}, {variable.id()})[0];
-  return found >= 0 ? Value{graph, found} : broadcast_to(constant(graph, variable.dtype(), 0), shape);
+  const List<int> found = gradients(graph, {{result.id(), one.id()}}, ids);
+  for (std::size_t i = 0; i < N; ++i) {
+    const Extents shape = variables[i].shape();
+    variables[i] =
+        found[i] >= 0 ? Value{graph, found[i]} : broadcast_to(constant(graph, variables[i].dtype(), 0), shape);
+  }
+  return variables;
+}
+
+/// The gradient of a scalar value with respect to another value of the same graph; zero where it is not reached.
+[[nodiscard]] constexpr Value gradient(Value result, Value variable, int line = __builtin_LINE()) {
+  return gradients(result, std::array<Value, 1>{variable}, line)[0];
 }
 
 } // namespace twill::inline v0::graph

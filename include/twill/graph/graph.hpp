@@ -26,9 +26,12 @@ public:
   List<Symbol> symbols{};
   List<Requirement> requirements{};
   List<int> outputs{};
+  List<LoopInfo> loops{};
+  List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
   DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
+  int open_loop = -1;             ///< the loop whose body is being traced
   int draws = 0;                  ///< how many random tensors have been traced
   bool training = true;
   bool may_fix_symbols = false; ///< a named extent that meets a number becomes that number, see `unify`
@@ -204,6 +207,7 @@ private:
     }
     for (InputInfo& info : inputs) info.shape = canonical(info.shape);
     for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
+    for (LoopInfo& loop : loops) loop.count = canonical(loop.count);
   }
 
   Name path_{};

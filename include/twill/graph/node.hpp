@@ -34,6 +34,12 @@ enum class Kind : std::uint8_t {
   operation, ///< an operation with a kernel of its own, see `Operation`; `index`: its attributes in the graph's list
   result,    ///< a further result of the operation that is its input; `index` counts them from one
   assign,    ///< writes input 1 into the parameter that is input 0
+  after,     ///< input 0, but not before input 1, if there is one, is known
+  carry,     ///< what a loop hands from step to step: input 0 at first; `index` into the graph's list of carries
+  slice,     ///< the element of input 0, along its first axis, that belongs to a step of loop `index`
+  stack,     ///< input 0 of every step of loop `index`, along a new first axis
+  close,     ///< ends a step: the carry that is input 0 becomes input 1; `axis` is 1 where it may read only memory
+  leave,     ///< the carry that is input 0 after the last step; input 1 is its `close`
 };
 
 inline constexpr int max_inputs = 8;  ///< of a node
@@ -104,14 +110,24 @@ struct Node {
 
 /// True where two nodes of this kind with equal fields and inputs compute the same.
 [[nodiscard]] constexpr bool is_pure(Kind kind) {
-  return kind != Kind::input && kind != Kind::parameter && kind != Kind::assign;
+  return kind != Kind::input && kind != Kind::parameter && kind != Kind::assign && kind != Kind::close;
 }
 
 [[nodiscard]] constexpr bool is_elementwise(Kind kind) { return kind == Kind::primitive || kind == Kind::cast; }
 
 /// A node that only looks at its operand's memory in another way.
 [[nodiscard]] constexpr bool is_view(Kind kind) {
-  return kind == Kind::broadcast || kind == Kind::reshape || kind == Kind::transpose || kind == Kind::stop_gradient;
+  return kind == Kind::broadcast || kind == Kind::reshape || kind == Kind::transpose || kind == Kind::stop_gradient ||
+         kind == Kind::after || kind == Kind::slice;
 }
+
+/// A member of a fused program that only copies one of its inputs: into its own memory, or into that of a carry.
+[[nodiscard]] constexpr bool is_copy(Kind kind) {
+  return kind == Kind::assign || kind == Kind::carry || kind == Kind::stack || kind == Kind::close ||
+         kind == Kind::leave;
+}
+
+/// The input that such a node copies.
+[[nodiscard]] constexpr int copied_input(Kind kind) { return kind == Kind::assign || kind == Kind::close ? 1 : 0; }
 
 } // namespace twill::inline v0::graph

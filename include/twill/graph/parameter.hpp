@@ -108,6 +108,15 @@ struct InputInfo {
   int node = -1;
 };
 
+/// A loop whose body is traced once: its nodes stand together, those that depend on the step among others.
+struct LoopInfo {
+  Extent count{};        ///< of steps
+  bool reversed = false; ///< the first step is that of the last element
+  int begin = -1;        ///< the first node of the body
+  int end = -1;          ///< behind the last; while the body is being traced -1
+  int results_end = -1;  ///< behind the stacks, closes and leaves, which follow the body
+};
+
 /// A scalar that the caller may change between runs without compiling anything again.
 struct KnobInfo {
   Name name{};

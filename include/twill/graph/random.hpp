@@ -6,6 +6,7 @@
 // number of devices draws what one would. The generator is core/philox.hpp's.
 
 #include <twill/graph/operators.hpp>
+#include <twill/graph/shape_functions.hpp>
 
 namespace twill::inline v0::graph {
 
@@ -13,8 +14,17 @@ namespace twill::inline v0::graph {
 inline constexpr std::string_view seed_knob = "random.seed";
 inline constexpr std::string_view step_knob = "random.step";
 
+namespace detail {
+
+/// Draws for every step of the loop whose body is being traced, of which a step sees its own. The steps come second, because
+/// the first axis may be split.
+constexpr Value draws_of_steps(Graph& graph, const Extents& shape);
+
+} // namespace detail
+
 /// Uniform float32 numbers in [0, 1). The first axis is the one along which a batch may be split.
 [[nodiscard]] constexpr Value random_uniform(Graph& graph, const Extents& shape) {
+  if (graph.open_loop >= 0) return detail::draws_of_steps(graph, shape);
   const auto spread = [&](int id) { return broadcast_to(Value{graph, id}, shape); };
   const int draw = graph.draws++;
   Node position{};
@@ -27,5 +37,39 @@ inline constexpr std::string_view step_knob = "random.step";
   const Value number = spread(graph.add_constant(DType::int64, draw));
   return detail::apply(Primitive::random_uniform, DType::float32, {seed, step, number, {graph, graph.add(position)}});
 }
+
+namespace detail {
+
+constexpr Value draws_of_steps(Graph& graph, const Extents& shape) {
+  const int loop = graph.open_loop;
+  const Extent count = graph.loops[static_cast<std::size_t>(loop)].count;
+  Extents all{};
+  if (shape.rank > 0) all.append(shape[0]);
+  all.append(count);
+  for (int axis = 1; axis < shape.rank; ++axis) all.append(shape[axis]);
+  graph.open_loop = -1;
+  const Value draws = random_uniform(graph, all);
+  graph.open_loop = loop;
+  Node steps_first{};
+  steps_first.kind = Kind::transpose;
+  steps_first.dtype = DType::float32;
+  steps_first.arity = 1;
+  steps_first.inputs[0] = draws.id();
+  for (int axis = 0; axis < all.rank; ++axis) {
+    const int source = axis > 1 || shape.rank == 0 ? axis : 1 - axis;
+    steps_first.permutation[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(source);
+    steps_first.shape.append(all[source]);
+  }
+  Node slice{};
+  slice.kind = Kind::slice;
+  slice.index = loop;
+  slice.dtype = DType::float32;
+  slice.arity = 1;
+  slice.inputs[0] = graph.add(steps_first);
+  slice.shape = shape;
+  return {graph, graph.add(slice)};
+}
+
+} // namespace detail
 
 } // namespace twill::inline v0::graph

@@ -10,6 +10,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
@@ -27,22 +28,22 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Gives a queue everything once, in order. Instructions that share a launch are one kernel.
+/// Gives a queue everything once, in order; loops as often as they have steps. Instructions that share a launch are one
+/// kernel.
 template <gpu::Runtime R>
-void run_instructions(const gpu::Queue<R>& queue, const Binding& binding,
+void run_instructions(const gpu::Queue<R>& queue, Binding& binding,
                       std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  const BoundInstruction* const end = binding.instructions.end();
-  for (const BoundInstruction* launch = binding.instructions.begin(); launch != end; launch += launch->members) {
+  for_each_launch(binding, [&](const BoundInstruction* launch) {
     const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
-    const kernel::Operand* const operands = binding.operands.data();
     if (launch->members == 1) {
       started.run(queue, binding.call(*launch));
-      continue;
+      return;
     }
+    const kernel::Operand* const operands = binding.operands.data();
     std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
     for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
     started.run_joined(queue, joined.data(), launch->members);
-  }
+  });
 }
 
 template <ComputeDevice D>

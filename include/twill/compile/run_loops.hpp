@@ -1,0 +1,47 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of launches when some of them run for every step of a loop. Between steps the operands of those launches move:
+// to the next slice of what was stacked, to the next positions of random draws. Afterwards they stand where they stood.
+// Read next: compile/run_joined.hpp.
+
+#include <twill/compile/binding.hpp>
+#include <twill/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Moves the operands of a loop by so many steps.
+inline void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps) {
+  for (std::size_t i = loop.first_moving; i < loop.end_moving; ++i) {
+    const SteppingOperand& moving = binding.moving[i];
+    kernel::Operand& operand = binding.operands[moving.operand];
+    const std::int64_t distance = moving.step * steps;
+    if (moving.is_position)
+      operand.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(operand.bits) + distance);
+    else
+      operand.data = static_cast<std::byte*>(operand.data) + distance;
+  }
+}
+
+/// Calls `run(launch)` for every launch, the first of its instructions, in the order of execution.
+template <class Run> void for_each_launch(Binding& binding, const Run& run) {
+  const auto run_between = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; i += binding.instructions[i].members) run(&binding.instructions[i]);
+  };
+  std::size_t done = 0;
+  for (const BoundLoop& loop : binding.loops) {
+    run_between(done, loop.first);
+    for (std::int64_t step = 0; step < loop.count; ++step) {
+      if (step > 0) move_operands(binding, loop, 1);
+      run_between(loop.first, loop.end);
+    }
+    if (loop.count > 1) move_operands(binding, loop, 1 - loop.count);
+    done = loop.end;
+  }
+  run_between(done, binding.instructions.size());
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

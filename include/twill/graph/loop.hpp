@@ -1,0 +1,209 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a loop stands in a graph. Its body is traced in place, between other nodes; what depends on a carry or on a slice of
+// the loop is done in every step, everything else once. Behind the body stand its results: stacks of what every step
+// computed, and the last carries. A step is closed by writing the new carries over the old ones, in an order in which
+// nobody reads what is overwritten. Read next: graph/scan.hpp, graph/loop_gradient.hpp.
+
+#include <twill/graph/shape_functions.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail {
+
+/// What of a loop's body is done in every step, and needed. Positions count from the first node of the body.
+struct LoopBody {
+  List<char> members{}; ///< depend on the step, and a result of the loop needs them
+  int begin = 0;
+  int end = 0;
+
+  constexpr LoopBody() = default;
+  [[nodiscard]] constexpr bool holds(int id) const {
+    return id >= begin && id < end && members.data()[id - begin] != 0;
+  }
+};
+
+/// requires: nodes of the body that `needed` marks are those that a result reads
+[[nodiscard]] constexpr LoopBody loop_body(const Graph& graph, int loop, int begin, int end, const List<int>& results) {
+  LoopBody body{};
+  body.begin = begin;
+  body.end = end;
+  body.members = List<char>(static_cast<std::size_t>(end - begin), 0);
+  List<char> needed(static_cast<std::size_t>(end - begin), 0);
+  for (int id : results)
+    if (id >= begin && id < end) needed.data()[id - begin] = 1;
+  for (int id = end; id-- > begin;) {
+    if (needed.data()[id - begin] == 0) continue;
+    const Node& node = graph.node(id);
+    for (int k = 0; k < node.arity; ++k)
+      if (node.input(k) >= begin) needed.data()[node.input(k) - begin] = 1;
+  }
+  for (int id = begin; id < end; ++id) {
+    if (needed.data()[id - begin] == 0) continue;
+    const Node& node = graph.node(id);
+    bool depends = (node.kind == Kind::slice && node.index == loop) ||
+                   (node.kind == Kind::carry && graph.carries[static_cast<std::size_t>(node.index)] == loop);
+    for (int k = 0; k < node.arity; ++k) depends = depends || body.holds(node.input(k));
+    body.members.data()[id - begin] = depends ? 1 : 0;
+  }
+  return body;
+}
+
+/// What the backward pass reads of a step instead of computing it again.
+[[nodiscard]] constexpr bool is_kept_of_steps(Kind kind) {
+  return kind == Kind::carry || kind == Kind::operation || kind == Kind::result || kind == Kind::reduce;
+}
+
+/// Builds one loop: carries and slices first or while the body is traced, `finish` at its end.
+class LoopBuilder {
+public:
+  constexpr LoopBuilder(Graph& graph, Extent count, bool reversed)
+      : graph_{&graph}, loop_{static_cast<int>(graph.loops.size())} {
+    graph.loops.push_back({count, reversed, graph.size(), -1, -1});
+    graph.open_loop = loop_;
+  }
+
+  constexpr Value carry(Value initial) {
+    const Node source = initial.node();
+    Node node = derived(Kind::carry, source.dtype, source.shape, initial.id());
+    node.index = static_cast<int>(graph_->carries.size());
+    graph_->carries.push_back(loop_);
+    return {*graph_, graph_->add(node)};
+  }
+
+  /// requires: the first axis has as many elements as the loop has steps
+  constexpr Value slice(Value stacked) {
+    const Node source = stacked.node();
+    Extents shape{};
+    for (int axis = 1; axis < source.shape.rank; ++axis) shape.append(source.shape[axis]);
+    Node node = derived(Kind::slice, source.dtype, shape, stacked.id());
+    node.index = loop_;
+    return {*graph_, graph_->add(node)};
+  }
+
+  /// Stacks `results` and replaces each carry by its new value; afterwards `carries` and `results` hold the loop's results.
+  constexpr void finish(List<int>& carries, const List<int>& next, List<int>& results) {
+    List<int> closing = next;
+    List<char> reads_memory(next.size(), 0);
+    const List<int> order = closing_order(carries, closing, reads_memory);
+    graph_->open_loop = -1;
+    const int begin = info().begin;
+    const int end = graph_->size();
+    info().end = end;
+    List<int> read = closing;
+    read.append(results);
+    const LoopBody body = loop_body(*graph_, loop_, begin, end, read);
+    for (int& result : results) result = stack(result);
+    for (int id = begin; id < end; ++id)
+      if (body.holds(id) && is_kept_of_steps(graph_->node(id).kind)) static_cast<void>(stack(id));
+    List<int> closes(carries.size(), -1);
+    for (int c : order) {
+      const auto position = static_cast<std::size_t>(c);
+      const Node carry = graph_->node(carries[position]);
+      Node node = derived(Kind::close, carry.dtype, carry.shape, carries[position]);
+      node.index = carry.index;
+      node.arity = 2;
+      node.inputs[1] = closing[position];
+      node.axis = reads_memory[position] != 0 ? 1 : 0;
+      closes[position] = graph_->add(node);
+    }
+    for (std::size_t c = 0; c < carries.size(); ++c) {
+      const Node carry = graph_->node(carries[c]);
+      Node node = derived(Kind::leave, carry.dtype, carry.shape, carries[c]);
+      node.arity = 2;
+      node.inputs[1] = closes[c];
+      carries[c] = graph_->add(node);
+    }
+    info().results_end = graph_->size();
+  }
+
+  [[nodiscard]] constexpr int loop() const { return loop_; }
+
+private:
+  [[nodiscard]] static constexpr Node derived(Kind kind, DType dtype, const Extents& shape, int input) {
+    Node node{};
+    node.kind = kind;
+    node.dtype = dtype;
+    node.shape = shape;
+    node.arity = 1;
+    node.inputs[0] = input;
+    return node;
+  }
+
+  [[nodiscard]] constexpr LoopInfo& info() { return graph_->loops[static_cast<std::size_t>(loop_)]; }
+
+  constexpr int stack(int id) {
+    const Node source = graph_->node(id);
+    Extents shape{};
+    shape.append(info().count);
+    for (int axis = 0; axis < source.shape.rank; ++axis) shape.append(source.shape[axis]);
+    Node node = derived(Kind::stack, source.dtype, shape, id);
+    node.index = loop_;
+    return graph_->add(node);
+  }
+
+  /// For each node of the body the set of carries that a kernel may read to compute it.
+  [[nodiscard]] constexpr List<std::uint64_t> carries_read(const List<int>& carries) const {
+    const int begin = graph_->loops[static_cast<std::size_t>(loop_)].begin;
+    List<std::uint64_t> sets(static_cast<std::size_t>(graph_->size() - begin), 0);
+    for (std::size_t c = 0; c < carries.size(); ++c)
+      sets.data()[carries[c] - begin] = std::uint64_t{1} << (c < 63 ? c : 63);
+    for (int id = begin; id < graph_->size(); ++id) {
+      const Node& node = graph_->node(id);
+      if (node.kind == Kind::operation || node.kind == Kind::result || node.kind == Kind::carry) continue;
+      for (int k = 0; k < node.arity; ++k)
+        if (node.input(k) >= begin) sets.data()[id - begin] |= sets.data()[node.input(k) - begin];
+    }
+    return sets;
+  }
+
+  /// The order in which carries are overwritten: whoever reads another carry comes before that one is overwritten. Where
+  /// there is no such order, and where a carry becomes what another one was, the new value is put into memory first.
+  constexpr List<int> closing_order(const List<int>& carries, List<int>& next, List<char>& reads_memory) {
+    const int count = static_cast<int>(carries.size());
+    const int begin = info().begin;
+    const List<std::uint64_t> sets = carries_read(carries);
+    const auto reads = [&](int reader, int carry) {
+      const int id = next.data()[reader];
+      if (reads_memory.data()[reader] != 0 || id < begin) return false;
+      return (sets.data()[id - begin] >> (carry < 63 ? carry : 63) & 1) != 0;
+    };
+    const auto through_memory = [&](int c) {
+      const Node source = graph_->node(next.data()[c]);
+      next.data()[c] = graph_->add(derived(Kind::cast, source.dtype, source.shape, next.data()[c]));
+      reads_memory.data()[c] = 1;
+    };
+    for (int c = 0; c < count; ++c) {
+      int root = next.data()[c];
+      while (is_view(graph_->node(root).kind)) root = graph_->node(root).input(0);
+      if (graph_->node(root).kind == Kind::carry || c >= 63) through_memory(c);
+    }
+    List<int> order{};
+    List<char> placed(carries.size(), 0);
+    while (static_cast<int>(order.size()) < count) {
+      int chosen = -1;
+      for (int c = 0; c < count && chosen < 0; ++c) {
+        bool is_free = placed.data()[c] == 0;
+        for (int other = 0; other < count && is_free; ++other)
+          is_free = other == c || placed.data()[other] != 0 || !reads(other, c);
+        if (is_free) chosen = c;
+      }
+      if (chosen < 0) {
+        int first = 0;
+        while (placed.data()[first] != 0 || reads_memory.data()[first] != 0) ++first;
+        through_memory(first);
+        continue;
+      }
+      placed.data()[chosen] = 1;
+      order.push_back(chosen);
+    }
+    return order;
+  }
+
+  Graph* graph_;
+  int loop_;
+};
+
+} // namespace twill::inline v0::graph::detail

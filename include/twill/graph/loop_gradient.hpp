@@ -1,0 +1,196 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of a loop is a loop the other way round. Its body is a copy of the step, which reads carries and the results
+// of operations and reductions as they were and computes only elementwise values again, and the gradient of that copy.
+// Gradients of what the body uses from outside are summed in carries. The backward loop is an ordinary one, so it has a
+// gradient too. Read next: graph/gradient.hpp.
+
+#include <twill/graph/derivatives.hpp>
+#include <twill/graph/loop.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::graph {
+
+/// A value and the gradient that flows into it from outside.
+struct Seed {
+  int value = -1;
+  int cotangent = -1;
+};
+
+constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
+
+} // namespace twill::inline v0::graph
+
+namespace twill::inline v0::graph::detail {
+
+/// Differentiates one loop of a graph.
+class LoopGradient {
+public:
+  constexpr LoopGradient(Graph& graph, int loop, const List<char>& active, const List<int>& cotangents)
+      : graph_{&graph},
+        info_{graph.loops[static_cast<std::size_t>(loop)]},
+        active_{&active},
+        cotangents_{&cotangents},
+        copies_(static_cast<std::size_t>(info_.end - info_.begin), -1),
+        kept_(static_cast<std::size_t>(info_.end - info_.begin), -1) {
+    List<int> read{};
+    for (int id = info_.end; id < info_.results_end; ++id) {
+      const Node& node = graph.node(id);
+      if (node.kind == Kind::stack) {
+        stacks_.push_back(id);
+        read.push_back(node.input(0));
+      } else if (node.kind == Kind::leave) {
+        leaves_.push_back(id);
+        read.push_back(graph.node(node.input(1)).input(1));
+      }
+    }
+    body_ = loop_body(graph, loop, info_.begin, info_.end, read);
+  }
+
+  /// The gradients of what the loop reads, as they were before it.
+  [[nodiscard]] constexpr List<Seed> result() {
+    LoopBuilder loop{*graph_, info_.count, !info_.reversed};
+    const int begin = graph_->size();
+    copy_body(loop);
+    List<Seed> seeds{};
+    List<int> carries{};
+    List<int> sources{}; // the nodes whose gradients the carries end as
+    for (int leave : leaves_) {
+      const Node node = graph_->node(leave);
+      const int carry = node.input(0);
+      if (!is_active(carry)) continue;
+      const int given = cotangent(leave);
+      const Value initial = given >= 0 ? Value{*graph_, given} : zeros_like(carry);
+      carries.push_back(loop.carry(initial).id());
+      sources.push_back(carry);
+      seeds.push_back({copy_of(graph_->node(node.input(1)).input(1)), carries.back()});
+    }
+    for (int stack : stacks_)
+      if (const int given = cotangent(stack); given >= 0 && is_active(graph_->node(stack).input(0)))
+        seeds.push_back({copy_of(graph_->node(stack).input(0)), loop.slice({*graph_, given}).id()});
+    List<int> variables{};
+    for (int source : sources) variables.push_back(copy_of(source));
+    for (int slice : slices_) variables.push_back(copy_of(slice));
+    for (const Alias& alias : aliases_) variables.push_back(alias.copy);
+    const List<int> found = gradients(*graph_, seeds, variables);
+    return finish(loop, begin, found, carries, sources);
+  }
+
+private:
+  /// A value from outside the loop, and the node that stands for it in the copy of the body.
+  struct Alias {
+    int source = -1;
+    int copy = -1;
+  };
+
+  [[nodiscard]] constexpr int cotangent(int id) const { return cotangents_->data()[id]; }
+  [[nodiscard]] constexpr bool is_active(int id) const {
+    return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
+  }
+  [[nodiscard]] constexpr Value zeros_like(int id) const {
+    const Node node = graph_->node(id);
+    return broadcast_to({*graph_, graph_->add_constant(node.dtype, 0)}, node.shape);
+  }
+
+  /// The node of the copy that stands for a node of the body or for one outside.
+  constexpr int copy_of(int id) {
+    if (body_.holds(id)) return copies_.data()[id - info_.begin];
+    if (!is_active(id)) return id;
+    for (const Alias& alias : aliases_)
+      if (alias.source == id) return alias.copy;
+    Node node{};
+    node.kind = Kind::after;
+    node.dtype = graph_->node(id).dtype;
+    node.shape = graph_->node(id).shape;
+    node.arity = 1;
+    node.inputs[0] = id;
+    aliases_.push_back({id, graph_->add(node)});
+    return aliases_.back().copy;
+  }
+
+  constexpr void copy_body(LoopBuilder& loop) {
+    for (int stack : stacks_)
+      if (const int id = graph_->node(stack).input(0); body_.holds(id) && is_kept_of_steps(graph_->node(id).kind))
+        kept_.data()[id - info_.begin] = loop.slice({*graph_, stack}).id();
+    for (int id = info_.begin; id < info_.end; ++id) {
+      if (!body_.holds(id)) continue;
+      int& copy = copies_.data()[id - info_.begin];
+      Node node = graph_->node(id);
+      if (node.kind == Kind::carry) {
+        copy = kept_.data()[id - info_.begin];
+      } else if (node.kind == Kind::slice) {
+        copy = loop.slice({*graph_, node.input(0)}).id();
+        if (is_active(node.input(0))) slices_.push_back(id);
+      } else {
+        for (int k = 0; k < node.arity; ++k) node.inputs[static_cast<std::size_t>(k)] = copy_of(node.input(k));
+        copy = graph_->add(node);
+      }
+    }
+  }
+
+  /// What is kept stands for its copy wherever it is read.
+  constexpr void read_what_is_kept(int begin, List<int>& found) const {
+    List<int> instead(static_cast<std::size_t>(graph_->size() - begin), -1);
+    for (int id = info_.begin; id < info_.end; ++id)
+      if (const int kept = kept_.data()[id - info_.begin]; kept >= 0 && kept != copies_.data()[id - info_.begin])
+        instead.data()[copies_.data()[id - info_.begin] - begin] = kept;
+    const auto replace = [&](int& id) {
+      if (id >= begin && instead.data()[id - begin] >= 0) id = instead.data()[id - begin];
+    };
+    for (int id = begin; id < graph_->size(); ++id) {
+      Node& node = graph_->nodes[static_cast<std::size_t>(id)];
+      if (node.kind == Kind::result) continue;
+      for (int k = 0; k < node.arity; ++k) replace(node.inputs[static_cast<std::size_t>(k)]);
+    }
+    for (int& id : found) replace(id);
+  }
+
+  constexpr List<Seed> finish(LoopBuilder& loop, int begin, List<int> found, List<int>& carries,
+                              const List<int>& sources) {
+    read_what_is_kept(begin, found);
+    List<int> next{};
+    List<int> ends{}; // the nodes outside that get the last carries ...
+    List<int> results{};
+    List<int> sliced{}; // ... and the stacks
+    std::size_t variable = 0;
+    for (int source : sources) {
+      next.push_back(found[variable] >= 0 ? found[variable] : zeros_like(source).id());
+      ends.push_back(graph_->node(source).input(0));
+      ++variable;
+    }
+    for (int slice : slices_)
+      if (const int gradient = found[variable++]; gradient >= 0) {
+        results.push_back(gradient);
+        sliced.push_back(graph_->node(slice).input(0));
+      }
+    for (const Alias& alias : aliases_)
+      if (const int gradient = found[variable++]; gradient >= 0) {
+        const Value total = loop.carry(zeros_like(alias.source));
+        carries.push_back(total.id());
+        next.push_back((total + Value{*graph_, gradient}).id());
+        ends.push_back(alias.source);
+      }
+    loop.finish(carries, next, results);
+    List<Seed> given{};
+    for (std::size_t c = 0; c < carries.size(); ++c)
+      if (is_active(ends[c])) given.push_back({ends[c], carries[c]});
+    for (std::size_t k = 0; k < results.size(); ++k) given.push_back({sliced[k], results[k]});
+    return given;
+  }
+
+  Graph* graph_;
+  LoopInfo info_;
+  const List<char>* active_;
+  const List<int>* cotangents_;
+  LoopBody body_{};
+  List<int> copies_; ///< of each node of the body
+  List<int> kept_;   ///< the slice of what was kept of it, where it was
+  List<int> stacks_{};
+  List<int> leaves_{};
+  List<int> slices_{}; ///< of values that have a gradient
+  List<Alias> aliases_{};
+};
+
+} // namespace twill::inline v0::graph::detail
