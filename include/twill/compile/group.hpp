@@ -95,6 +95,13 @@ public:
 private:
   constexpr Unit& at(int id) { return units_.data()[id]; }
 
+  /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
+  constexpr void visit_dependencies(int of, const auto& visit) const {
+    for (int on : unit(of).dependencies) visit(find(on));
+    if (unit(of).loop < 0) return;
+    for (int on : needs_of_loop_.data()[unit(of).loop]) visit(find(on));
+  }
+
   constexpr int add_unit() {
     units_.push_back({});
     merged_into_.push_back(-1);
@@ -313,13 +320,6 @@ private:
     if (!run_order_.join(in_order ? one : other, in_order ? other : one, dependencies)) return;
     const int merged = merge(other, one);
     run_order_.take_place(merged, merged == other ? one : other);
-  }
-
-  /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
-  constexpr void visit_dependencies(int of, const auto& visit) const {
-    for (int on : unit(of).dependencies) visit(find(on));
-    if (unit(of).loop < 0) return;
-    for (int on : needs_of_loop_.data()[unit(of).loop]) visit(find(on));
   }
 
   /// The first input of a node that is read; that of an assignment is written.
