@@ -5,6 +5,7 @@
 
 #include <twill/nn/activations.hpp>
 #include <twill/nn/attention.hpp>
+#include <twill/nn/autocast.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/buffer.hpp>
 #include <twill/nn/declared_inputs.hpp>

@@ -30,9 +30,10 @@ public:
   List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
-  DType element = DType::float32; ///< what a model's `Input` and parameters hold unless they say otherwise
-  int open_loop = -1;             ///< the loop whose body is being traced
-  int draws = 0;                  ///< how many random tensors have been traced
+  DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
+  int open_loop = -1;              ///< the loop whose body is being traced
+  int draws = 0;                   ///< how many random tensors have been traced
+  DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
   bool training = true;
   bool may_fix_symbols = false; ///< a named extent that meets a number becomes that number, see `unify`
 

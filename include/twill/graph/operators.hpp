@@ -27,6 +27,39 @@ namespace twill::inline v0::graph {
   return value.dtype() == DType::float64 ? value : cast(value, DType::float32);
 }
 
+namespace detail {
+
+/// An operand of a matrix product or convolution, which mixed precision computes in a narrow type.
+[[nodiscard]] constexpr Value autocast_to_narrow(Value value) {
+  const DType narrow = value.graph().autocast;
+  return narrow != DType::float32 && value.dtype() == DType::float32 ? cast(value, narrow) : value;
+}
+
+/// An operand of what mixed precision computes in float32: exponentials, logarithms, powers, sums.
+[[nodiscard]] constexpr Value autocast_to_wide(Value value) {
+  return value.graph().autocast != DType::float32 && is_floating(value.dtype()) ? widened(value) : value;
+}
+
+[[nodiscard]] constexpr bool is_wide_in_autocast(Primitive primitive) {
+  switch (primitive) {
+  case Primitive::exp:
+  case Primitive::expm1:
+  case Primitive::exp2:
+  case Primitive::log:
+  case Primitive::log1p:
+  case Primitive::log2:
+  case Primitive::log10:
+  case Primitive::power:
+  case Primitive::rsqrt:
+  case Primitive::reciprocal:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace detail
+
 /// A scalar of the graph.
 [[nodiscard]] constexpr Value constant(Graph& graph, DType dtype, double number, Extent over = {}) {
   return {graph, graph.add_constant(dtype, number, over)};
@@ -77,6 +110,9 @@ struct Pair {
 
 [[nodiscard]] constexpr Value binary(Primitive primitive, const Term& left, const Term& right) {
   DType dtype = common_dtype(left, right);
+  const Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
+  if (graph.autocast != DType::float32 && is_wide_in_autocast(primitive) && is_floating(dtype))
+    dtype = promote(dtype, DType::float32);
   const kernel::Family family = info(primitive).family;
   if (family == kernel::Family::floating) dtype = floating_type(dtype);
   if (family == kernel::Family::logical) dtype = DType::boolean;
@@ -86,6 +122,7 @@ struct Pair {
 
 /// requires: the primitive has one operand; those of real analysis turn integers into float32
 [[nodiscard]] constexpr Value unary(Primitive primitive, Value value) {
+  if (is_wide_in_autocast(primitive)) value = autocast_to_wide(value);
   if (info(primitive).boolean_result) return apply(primitive, DType::boolean, {value});
   const kernel::Family family = info(primitive).family;
   if (family == kernel::Family::rounding && !is_floating(value.dtype())) return value;

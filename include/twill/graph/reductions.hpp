@@ -52,10 +52,10 @@ namespace detail {
 [[nodiscard]] constexpr unsigned all_axes(Value value) { return (1u << value.rank()) - 1; }
 
 /// Sums of integers and truth values are int64.
-[[nodiscard]] constexpr Value summable(Value value) { return cast(value, sum_type(value.dtype())); }
+[[nodiscard]] constexpr Value summable(Value value) { return autocast_to_wide(cast(value, sum_type(value.dtype()))); }
 
 [[nodiscard]] constexpr Value mean_over(Value value, unsigned axes, KeepDims keep) {
-  const Value operand = is_floating(value.dtype()) ? value : cast(value, DType::float32);
+  const Value operand = is_floating(value.dtype()) ? autocast_to_wide(value) : cast(value, DType::float32);
   Extent count{};
   const Extents shape = operand.shape();
   for (int axis = 0; axis < shape.rank; ++axis)

@@ -48,12 +48,14 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] constexpr Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
+  x = detail::autocast_to_wide(x);
   const Value e = exp(x - stop_gradient(max(x, {axis}, KeepDims::yes, line)));
   return e / sum(e, {axis}, KeepDims::yes, line);
 }
 
 /// log(sum(exp(x))) over one axis, which stays with extent one.
 [[nodiscard]] constexpr Value logsumexp(Value x, int axis = -1, int line = __builtin_LINE()) {
+  x = detail::autocast_to_wide(x);
   const Value largest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
   return log(sum(exp(x - largest), {axis}, KeepDims::yes, line)) + largest;
 }

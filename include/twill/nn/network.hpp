@@ -6,6 +6,7 @@
 // a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/half_arithmetic.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/tracked.hpp>
@@ -52,6 +53,12 @@ template <ComputeDevice D> struct ParameterView {
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
+/// Whether a model of T computes in float16, by itself or by mixed precision.
+template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
+template <class M, class T>
+requires requires { typename M::autocast_type; }
+inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
+
 /// total += addend, element by element.
 template <FloatingScalar T, ComputeDevice D>
 void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
@@ -67,6 +74,13 @@ void add_elements(const D& device, std::int64_t count, void* total, void* addend
                  device, Dims(count), operands);
 }
 
+/// The same for a weight of a network of T, some of whose weights may be float32.
+template <FloatingScalar T, ComputeDevice D>
+void add_weights(const D& device, DType dtype, std::int64_t count, void* total, void* addend) {
+  if (dtype == dtype_of<T>) return add_elements<T>(device, count, total, addend);
+  if constexpr (sizeof(T) < sizeof(float)) add_elements<float>(device, count, total, addend);
+}
+
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
@@ -75,7 +89,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 template <ComputeDevice D> class NetworkState : public Weights<D> {
 public:
   /// Adds so many elements to others.
-  using Add = void (*)(const D& device, std::int64_t count, void* total, void* addend);
+  using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
 
   NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
       : device{place}, infos{parameters}, add{adding}, gradients(parameters.size()) {
@@ -100,7 +114,7 @@ public:
       if (!gradients[i])
         gradients[i] = std::move(gradient);
       else
-        add(device, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
+        add(device, infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
     }
   }
 
@@ -142,8 +156,9 @@ public:
 
   /// Draws the initial weights from the device's generator.
   explicit Network(D device = current_device<D>())
-      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_elements<T, D>)},
+      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
         knobs_{compile::Compiled<PlainForward<Stage>>::view().knobs} {
+    if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
     const Draw draw = generator(device).next();
     for (std::size_t i = 0; i < state_->infos.size(); ++i)
       initialise_parameter(device, state_->infos[i], i, draw, state_->buffers[i].data());

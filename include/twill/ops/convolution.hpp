@@ -170,6 +170,8 @@ constexpr Value add_channel_bias(Value y, Value bias, int line) {
 
 constexpr Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, int line) {
   Graph& graph = x.graph();
+  x = autocast_to_narrow(x);
+  w = autocast_to_narrow(w);
   if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, line))
     return x;
   const std::int64_t channels = x.size(1, line);

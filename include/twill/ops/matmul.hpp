@@ -76,6 +76,8 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
 [[nodiscard]] constexpr Value matmul(Value left, Value right, int line) {
   Graph& graph = left.graph();
+  left = detail::autocast_to_narrow(left);
+  right = detail::autocast_to_narrow(right);
   const Extents a = left.shape();
   const Extents b = right.shape();
   if (a.rank < 2 || b.rank != a.rank) {

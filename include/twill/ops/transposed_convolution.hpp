@@ -28,6 +28,8 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 constexpr Value transposed_convolution(Value x, Value w, int dimensions, const TransposedConvolutionOptions& options,
                                        int line) {
   Graph& graph = x.graph();
+  x = autocast_to_narrow(x);
+  w = autocast_to_narrow(w);
   if (!check_convolution(x, w, dimensions, options.stride, options.padding, options.dilation, options.groups, line))
     return x;
   if (w.size(0, line) != x.size(1, line)) {

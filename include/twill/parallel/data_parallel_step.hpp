@@ -79,7 +79,7 @@ public:
           own.clear(); // a replica without rows adds nothing
         }
         // Replicas without memory run one after the other and have nothing to add up.
-        if constexpr (D::has_memory) all_reduce(own.communicator, own.sums(), own.count);
+        if constexpr (D::has_memory) own.add_up();
         own.update(rule, steps_);
       } catch (...) {
         own.communicator.fail(std::current_exception());
@@ -118,13 +118,24 @@ private:
       constexpr std::size_t line = 64;
       std::size_t bytes = line;
       std::vector<std::size_t> offsets{};
-      for (const graph::ParameterInfo& info : state->infos) {
-        if (info.role != graph::Role::weight) continue;
-        offsets.push_back(bytes);
-        bytes += (nn::NetworkState<D>::bytes_of(info) + line - 1) / line * line;
-      }
-      results = memory::Buffer<D>(device, bytes);
+      const auto place = [&](bool wide) { // those of the network's type first, so that each type is one run of elements
+        std::size_t weight = 0;
+        for (const graph::ParameterInfo& info : state->infos) {
+          if (info.role != graph::Role::weight) continue;
+          offsets.resize(std::max(offsets.size(), weight + 1));
+          if ((info.dtype != dtype_of<T>) == wide) {
+            offsets[weight] = bytes;
+            bytes += (nn::NetworkState<D>::bytes_of(info) + line - 1) / line * line;
+          }
+          ++weight;
+        }
+      };
+      place(false);
       count = static_cast<std::int64_t>(bytes / sizeof(T));
+      place(true);
+      wide_count = static_cast<std::int64_t>(bytes / sizeof(float)) -
+                   count * std::int64_t{sizeof(T)} / std::int64_t{sizeof(float)};
+      results = memory::Buffer<D>(device, bytes);
       auto* first = static_cast<std::byte*>(results.data());
       outputs.push_back(first);
       for (std::size_t offset : offsets) outputs.push_back(first + offset);
@@ -133,8 +144,18 @@ private:
 
     [[nodiscard]] T* sums() const { return static_cast<T*>(results.data()); }
 
+    /// Adds up the loss and all gradients of all replicas.
+    void add_up() {
+      all_reduce(communicator, sums(), count);
+      if constexpr (sizeof(T) < sizeof(float)) // weights that a model of half precision keeps in float32
+        if (wide_count > 0) all_reduce(communicator, reinterpret_cast<float*>(sums() + count), wide_count);
+    }
+
     /// The padding takes part in the sums, so it starts as zeros.
-    void clear() { Tensor<T, D, Shape<dyn>>(results, sums(), Dims(count), Dims(1)).fill(T{}); }
+    void clear() {
+      Tensor<T, D, Shape<dyn>>(results, sums(), Dims(static_cast<std::int64_t>(results.bytes() / sizeof(T))), Dims(1))
+          .fill(T{});
+    }
 
     template <compile::Source S, AnyTensor... Shares>
     void run(const nn::RunContext& context, std::int64_t first_row, double weight, const Shares&... shares) {
@@ -197,7 +218,8 @@ private:
     train::OptimiserState<D> optimiser{};
     memory::Buffer<D> results{}; ///< the loss, then the gradients, each on cache lines of its own
     std::vector<void*> outputs{};
-    std::int64_t count = 0;
+    std::int64_t count = 0;      ///< of elements of T
+    std::int64_t wide_count = 0; ///< of float32 behind them, in models of half precision
     std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
     const Program* last = nullptr; ///< that ran
   };
