@@ -5,6 +5,7 @@
 
 #include <twill/compile/binding.hpp>
 #include <twill/compile/bindings.hpp>
+#include <twill/compile/blame.hpp>
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/channels_last.hpp>
 #include <twill/compile/cost.hpp>
@@ -27,3 +28,4 @@
 #include <twill/compile/storage.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/unit_order.hpp>
+#include <twill/compile/watch.hpp>

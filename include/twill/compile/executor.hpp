@@ -8,7 +8,7 @@
 
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/capture_report.hpp>
-#include <twill/compile/run_joined.hpp>
+#include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/buffer.hpp>
@@ -57,6 +57,12 @@ public:
     return {.reason = "devices of this kind have no graphs: a run is one task of the stream as it is"};
   }
 
+  /// Runs from now on look for what is not finite, slowly, and leave the first of it there; null: they do not.
+  void watch(NotFinite* found) {
+    wait_for_last_run();
+    watched_ = found;
+  }
+
   /// Puts one run into the device's stream.
   /// throws: OutOfMemoryError when the arena does not fit
   void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
@@ -86,7 +92,10 @@ private:
       place_operands(bound, arena_->data(), arguments);
       running_.store(true, std::memory_order_relaxed);
       launch(device_, [this, &binding](const team_t<D>& team) {
-        run_instructions(team, binding, kernels_);
+        if (watched_ != nullptr) [[unlikely]]
+          run_watched(team, table_, binding, kernels_, *watched_);
+        else
+          run_instructions(team, binding, kernels_);
         running_.store(false, std::memory_order_release);
       });
     }
@@ -102,6 +111,7 @@ private:
   std::span<const Kernel> kernels_;
   Arena arena_mode_;
   std::atomic<bool> running_{false};
+  NotFinite* watched_ = nullptr;
   std::vector<std::uint64_t> knobs_; ///< read by tasks
   Bindings<Bound> bindings_{};
   std::optional<memory::Buffer<D>> arena_{};

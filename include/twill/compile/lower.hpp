@@ -387,6 +387,13 @@ private:
   int traced_loop_ = -1;
 };
 
+/// The passes that change a traced graph before it becomes tables, whose values name its nodes.
+constexpr void simplify_for_lowering(Graph& graph) {
+  simplify(graph);
+  carry_channels_last(graph);
+  legalise(graph);
+}
+
 /// Every pass from a traced graph to tables.
 [[nodiscard]] constexpr Lowered lower(Graph graph) {
   if (graph.fault.any()) {
@@ -394,9 +401,7 @@ private:
     refused.fault = graph.fault;
     return refused;
   }
-  simplify(graph);
-  carry_channels_last(graph);
-  legalise(graph);
+  simplify_for_lowering(graph);
   return Lowering{graph}.result();
 }
 

@@ -89,6 +89,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   };
   for (const Seed& seed : seeds)
     if (active[static_cast<std::size_t>(seed.value)] != 0) accumulate(seed.value, seed.cotangent);
+  const int scope = graph.scope();
   for (int id = last; id >= 0; --id) {
     if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
       for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result())
@@ -107,6 +108,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
       graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, 0);
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
+    graph.set_scope(node.scope > 0 ? -node.scope : node.scope);
     std::array<bool, max_inputs> wanted{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
       wanted[i] = active[static_cast<std::size_t>(inputs[i])] != 0;
@@ -116,6 +118,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
       if (wanted[i] && result.ids[i] >= 0) accumulate(inputs[i], result.ids[i]);
   }
+  graph.set_scope(scope);
   List<int> found{};
   for (int variable : variables)
     found.push_back(variable <= last ? cotangents[static_cast<std::size_t>(variable)] : -1);

@@ -26,6 +26,7 @@ public:
   List<Symbol> symbols{};
   List<Requirement> requirements{};
   List<int> outputs{};
+  List<Name> scopes{}; ///< the paths of all scopes, in order
   List<LoopInfo> loops{};
   List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
@@ -46,6 +47,7 @@ public:
   constexpr int add(const Node& node) {
     nodes.push_back(node);
     const int id = static_cast<int>(nodes.size()) - 1;
+    if (node.scope == 0) nodes.data()[id].scope = scope_;
     if (merges_symbols_) nodes.data()[id].shape = canonical(node.shape);
     return id;
   }
@@ -189,6 +191,16 @@ public:
   }
 
   [[nodiscard]] constexpr const Name& path() const { return path_; }
+
+  /// What nodes from now on remember as their scope.
+  [[nodiscard]] constexpr int scope() const { return scope_; }
+  constexpr void set_scope(int scope) { scope_ = scope; }
+
+  /// Begins a scope at the present path.
+  constexpr void enter_scope() {
+    scopes.push_back(path_);
+    scope_ = static_cast<int>(scopes.size());
+  }
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
@@ -212,6 +224,7 @@ private:
   }
 
   Name path_{};
+  int scope_ = 0;
   List<Merged> merged_{};
   bool merges_symbols_ = false;
 };
@@ -219,19 +232,22 @@ private:
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
 public:
-  constexpr Scope(Graph& graph, std::string_view name) : graph_{&graph}, previous_size_{graph.path().size} {
+  constexpr Scope(Graph& graph, std::string_view name)
+      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();
     path.append(name);
     path.append(".");
     graph.set_path(path);
+    graph.enter_scope();
   }
   constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
-      : graph_{&graph}, previous_size_{graph.path().size} {
+      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();
     path.append(name);
     path.append_number(index);
     path.append(".");
     graph.set_path(path);
+    graph.enter_scope();
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -240,11 +256,13 @@ public:
     path.shorten(previous_size_);
     path.truncated = false;
     graph_->set_path(path);
+    graph_->set_scope(previous_scope_);
   }
 
 private:
   Graph* graph_;
   std::size_t previous_size_;
+  int previous_scope_;
 };
 
 } // namespace twill::inline v0::graph

@@ -5,6 +5,7 @@
 // allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the largest.
 // Read next: parallel/data_parallel.hpp.
 
+#include <twill/compile/blame.hpp>
 #include <twill/core/config.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/step_program.hpp>
@@ -83,6 +84,27 @@ public:
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
+  }
+
+  /// One step that looks for the first NaN or infinity: instruction by instruction, many times slower than a step, with the
+  /// same numbers. For host devices. throws: ValueError naming the layer, the operation and the shapes
+  template <AnyTensor... Tensors> StepLoss<T, D> checked(const Tensors&... tensors) {
+    static_assert(
+        requires(compile::Executor<D> & executor, compile::NotFinite & found) { executor.watch(&found); },
+        "twill: checked: only host devices can look at each instruction; move the model and the batch to one");
+    using Source = source<Tensors...>;
+    follow_network();
+    Program& program = programs_.template at<Source>(network_->device(), network_->knobs());
+    compile::NotFinite found{};
+    program.executor.watch(&found);
+    const auto stop = [&](Program*) { program.executor.watch(nullptr); };
+    const std::unique_ptr<Program, decltype(stop)> guard{&program, stop};
+    const StepLoss<T, D> loss = (*this)(tensors...);
+    program.executor.watch(&found); // waits for the step
+    if (!found.is_found()) return loss;
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    throw ValueError("checked: step " + std::to_string(steps_) + ": " +
+                     compile::blame<Source>(found, compile::resolve_symbols(program.executor.table(), shapes)));
   }
 
   /// The bytes of the arena that a step with tensors of these types and shapes uses, before anything runs.
