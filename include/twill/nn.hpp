@@ -8,6 +8,7 @@
 #include <twill/nn/autocast.hpp>
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/buffer.hpp>
+#include <twill/nn/convolution.hpp>
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
@@ -24,6 +25,7 @@
 #include <twill/nn/norm_layers.hpp>
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
+#include <twill/nn/pooling.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/nn/tracked.hpp>

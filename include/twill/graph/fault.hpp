@@ -42,6 +42,7 @@ enum class Problem : std::uint8_t {
   convolution_input_has_the_wrong_rank,
   convolution_weight_has_the_wrong_rank,
   convolution_needs_one_floating_type,
+  convolution_kernel_is_not_positive,
   convolution_stride_is_not_positive,
   convolution_dilation_is_not_positive,
   convolution_padding_is_negative,

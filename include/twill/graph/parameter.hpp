@@ -99,6 +99,7 @@ struct ParameterInfo {
   Extents shape{};
   Initialiser initialiser{};
   Role role = Role::weight;
+  bool is_updated = false; ///< buffers: the trace has said what they hold next
   int node = -1;
 };
 

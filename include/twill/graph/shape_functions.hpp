@@ -142,4 +142,19 @@ namespace twill::inline v0::graph {
   return reshape(value, shape, line);
 }
 
+/// One axis (negative: from the end) as several, whose extents multiply to its own.
+[[nodiscard]] constexpr Value unflatten(Value value, int axis, std::initializer_list<std::int64_t> extents,
+                                        int line = __builtin_LINE()) {
+  const Extents source = value.shape();
+  const int position = checked_axis(value, axis, line);
+  Extents shape{};
+  for (int i = 0; i < source.rank; ++i) {
+    if (i != position)
+      shape.append(source[i]);
+    else
+      for (std::int64_t extent : extents) shape.append({extent, 0});
+  }
+  return reshape(value, shape, line);
+}
+
 } // namespace twill::inline v0::graph

@@ -40,9 +40,9 @@ constexpr void update_buffer(Value buffer, Value value, int line = __builtin_LIN
   if (target.kind != graph::Kind::parameter ||
       graph.parameters[static_cast<std::size_t>(target.index)].role != graph::Role::buffer)
     return graph.refuse(graph::Problem::update_of_a_value_that_is_not_a_buffer, stored, 0, line);
-  for (const graph::Node& node : graph.nodes)
-    if (node.kind == graph::Kind::assign && node.input(0) == stored)
-      return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, line);
+  graph::ParameterInfo& info = graph.parameters[static_cast<std::size_t>(target.index)];
+  if (info.is_updated) return graph.refuse(graph::Problem::buffer_is_updated_twice, stored, 0, line);
+  info.is_updated = true;
   if (!graph.training) return;
   const Value next = graph::cast(graph::stop_gradient(value), buffer.dtype());
   graph.add_assign(stored, graph::where(is_training(graph), next, buffer).id());

@@ -1,0 +1,134 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutional layers with weights of their own. Shapes, names of weights and what they start from are those of
+// torch.nn.Conv1d, Conv2d, ConvTranspose1d and ConvTranspose2d. Read next: nn/pooling.hpp, ops/convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/parameter.hpp>
+#include <twill/ops/transposed_convolution.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+using graph::Sides;
+
+struct ConvolutionLayerOptions {
+  Sides kernel = 1;
+  Sides stride = 1;
+  Sides padding = 0;
+  Sides dilation = 1;
+  std::int64_t groups = 1;
+  bool has_bias = true;
+  Initialiser weight = initialise::layers_own(); ///< how the weights start
+  Initialiser bias = initialise::layers_own();
+};
+
+struct TransposedConvolutionLayerOptions {
+  Sides kernel = 1;
+  Sides stride = 1;
+  Sides padding = 0;
+  Sides output_padding = 0;
+  Sides dilation = 1;
+  std::int64_t groups = 1;
+  bool has_bias = true;
+  Initialiser weight = initialise::layers_own(); ///< how the weights start
+  Initialiser bias = initialise::layers_own();
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// The weights of a layer: (first, second, kernel...), and a number for each filter.
+struct LayerWeights {
+  Value weight{};
+  Value bias{};
+};
+
+template <class Options>
+constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::int64_t first, std::int64_t second,
+                                     std::int64_t filters, const Options& o, int line) {
+  graph::Extents shape{};
+  shape.append({first, 0});
+  shape.append({second, 0});
+  if (dimensions == 2) shape.append({o.kernel.height, 0});
+  shape.append({o.kernel.width, 0});
+  const std::int64_t area = (dimensions == 2 ? o.kernel.height : 1) * o.kernel.width;
+  const Initialiser own = initialise::fan_in_uniform(static_cast<double>(second * area)); // as PyTorch
+  LayerWeights made{};
+  made.weight =
+      parameter(graph, graph.element, "weight", shape, initialise::chosen(o.weight, own), Trainable::yes, line);
+  if (o.has_bias)
+    made.bias = parameter(graph, "bias", {filters}, initialise::chosen(o.bias, own), Trainable::yes, line);
+  return made;
+}
+
+constexpr bool check_layer(Value x, int dimensions, std::int64_t filters, Sides kernel, std::int64_t groups, int line) {
+  graph::Graph& graph = x.graph();
+  if (x.rank() != dimensions + 2)
+    graph.refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), dimensions + 2, line);
+  else if (groups < 1 || x.size(1, line) % groups != 0)
+    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_input_channels, groups, x.size(1, line), line);
+  else if (filters < 1 || filters % groups != 0)
+    graph.refuse(graph::Problem::convolution_groups_do_not_divide_the_output_channels, groups, filters, line);
+  else if (kernel.width < 1 || (dimensions == 2 && kernel.height < 1))
+    graph.refuse(graph::Problem::convolution_kernel_is_not_positive, kernel.height, kernel.width, line);
+  return !graph.fault.any();
+}
+
+constexpr Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
+                                  const ConvolutionLayerOptions& o, int line) {
+  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
+  const Scope scope{x.graph(), name};
+  const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, line) / o.groups, filters, o, line);
+  const graph::ConvolutionOptions options{o.stride, o.padding, o.dilation, o.groups};
+  const Value y =
+      dimensions == 1 ? graph::conv1d(x, own.weight, options, line) : graph::conv2d(x, own.weight, options, line);
+  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+}
+
+constexpr Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
+                                 const TransposedConvolutionLayerOptions& o, int line) {
+  if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
+  const Scope scope{x.graph(), name};
+  const LayerWeights own = layer_weights(x.graph(), dimensions, x.size(1, line), filters / o.groups, filters, o, line);
+  const graph::TransposedConvolutionOptions options{o.stride, o.padding, o.output_padding, o.dilation, o.groups};
+  const Value y = dimensions == 1 ? graph::conv_transpose1d(x, own.weight, options, line)
+                                  : graph::conv_transpose2d(x, own.weight, options, line);
+  return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Convolves x (batch, channels, length) with `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
+[[nodiscard]] constexpr Value conv1d(Value x, std::int64_t filters, std::string_view name,
+                                     const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
+  return detail::convolution_layer(x, 1, filters, name, options, line);
+}
+
+/// Convolves x (batch, channels, height, width). "weight": (filters, channels / groups, height, width), "bias".
+[[nodiscard]] constexpr Value conv2d(Value x, std::int64_t filters, std::string_view name,
+                                     const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
+  return detail::convolution_layer(x, 2, filters, name, options, line);
+}
+
+/// The transposed convolution of x (batch, channels, length). "weight": (channels, filters / groups, kernel), "bias".
+[[nodiscard]] constexpr Value conv_transpose1d(Value x, std::int64_t filters, std::string_view name,
+                                               const TransposedConvolutionLayerOptions& options,
+                                               int line = __builtin_LINE()) {
+  return detail::transposed_layer(x, 1, filters, name, options, line);
+}
+
+/// The same of x (batch, channels, height, width). "weight": (channels, filters / groups, height, width), "bias".
+[[nodiscard]] constexpr Value conv_transpose2d(Value x, std::int64_t filters, std::string_view name,
+                                               const TransposedConvolutionLayerOptions& options,
+                                               int line = __builtin_LINE()) {
+  return detail::transposed_layer(x, 2, filters, name, options, line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling layers. They have no weights, so they are the functions of ops/pooling.hpp under the names that models use.
+
+#include <twill/core/config.hpp>
+#include <twill/ops/pooling.hpp>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+using graph::AveragePoolOptions;
+using graph::CeilMode;
+using graph::CountPadding;
+using graph::MaxPoolOptions;
+
+using graph::adaptive_avg_pool1d;
+using graph::adaptive_avg_pool2d;
+using graph::adaptive_max_pool1d;
+using graph::adaptive_max_pool2d;
+using graph::avg_pool1d;
+using graph::avg_pool2d;
+using graph::max_pool1d;
+using graph::max_pool2d;
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
