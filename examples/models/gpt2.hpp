@@ -96,9 +96,11 @@ template <Gpt2Sizes Sizes, std::int64_t Tokens> struct Gpt2 {
 
 /// How many weights a model has, by its trace.
 template <class Model> constexpr std::int64_t weights_of() {
+  using Stage = nn::ModelStage<Model, float, false>;
+  auto graph = Stage::make_graph();
+  static_cast<void>(Stage::build(graph));
   std::int64_t count = 0;
-  const auto& parameters = twill::compile::Compiled<typename nn::Network<Model>::Evaluation>::table.parameters;
-  for (const auto& parameter : parameters) count += parameter.shape.elements().factor;
+  for (const auto& parameter : graph.parameters) count += parameter.shape.elements().factor;
   return count;
 }
 

@@ -4,7 +4,7 @@
 // expect: sections_do_not_divide_the_axis
 
 #include <twill/compile/function.hpp>
-#include <twill/ops/slice.hpp>
+#include <twill/ops/split.hpp>
 #include <twill/tensor/create.hpp>
 
 using namespace twill;

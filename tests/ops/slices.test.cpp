@@ -8,6 +8,7 @@
 
 #include <twill/compile/function.hpp>
 #include <twill/ops/pad.hpp>
+#include <twill/ops/split.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
 
@@ -108,6 +109,16 @@ TEST_CASE("traced values are flipped, reflected, stacked and cut into chunks", "
   CHECK(compiled(many)(whole).shape() == Dims(22, 5, 7));
   CHECK(compiled(nothing)(whole).shape() == Dims(0, 5, 7));
   CHECK(compiled(picked)(whole).shape() == Dims(2, 7));
+}
+
+TEST_CASE("equal parts, of which some are not read", "[ops][TRAIN-1]") {
+  const auto x = randn<double, Shape<3, 8, 2>>(Cpu{0});
+  const std::vector<double> from = numbers(x);
+  constexpr auto second = [](Value v) { return graph::split<4>(v, 1)[1]; };
+  const std::vector<double> part = numbers(compiled(second)(x));
+  for (std::size_t i = 0; i < part.size(); ++i) CHECK(part[i] == from[i / 4 * 16 + 4 + i % 4]);
+  const std::vector<double> gradient = numbers(grad([](Value v) { return graph::sum(graph::split<4>(v, 1)[1]); })(x));
+  for (std::size_t i = 0; i < gradient.size(); ++i) CHECK(gradient[i] == (i / 4 % 4 == 1 ? 1 : 0));
 }
 
 TEST_CASE("derivatives of slices, joins and margins agree with finite differences", "[ops][gradient][TRAIN-1]") {

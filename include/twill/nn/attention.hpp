@@ -10,7 +10,7 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/ops/matmul.hpp>
-#include <twill/ops/slice.hpp>
+#include <twill/ops/split.hpp>
 #include <twill/ops/triangles.hpp>
 
 #include <cstdint>

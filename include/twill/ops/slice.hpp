@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a traced value along an axis: slices with a step, which may be negative, and pieces of a split. The transpose of
+// Parts of a traced value along an axis: slices with a step, which may be negative, and chunks. The transpose of
 // cutting out is to place into something larger, `place_operation`, which pads as well; each is the gradient of the other.
-// Read next: ops/concatenate.hpp, ops/pad.hpp.
+// Read next: ops/concatenate.hpp, ops/split.hpp,
+// ops/pad.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -119,20 +120,6 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   for (int i = 0; i < x.rank(); ++i)
     if (i != position) shape.append(x.shape()[i]);
   return x.graph().fault.any() ? one : reshape(one, shape, line);
-}
-
-/// Equal parts of an axis: `auto [q, k, v] = split<3>(x, -1)`.
-template <std::size_t Sections>
-[[nodiscard]] constexpr std::array<Value, Sections> split(Value x, int axis, int line = __builtin_LINE()) {
-  const int position = checked_axis(x, axis, line);
-  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
-  constexpr auto sections = static_cast<std::int64_t>(Sections);
-  if (extent % sections != 0) x.graph().refuse(Problem::sections_do_not_divide_the_axis, sections, extent, line);
-  std::array<Value, Sections> parts{};
-  for (std::int64_t i = 0; i < sections; ++i)
-    parts[static_cast<std::size_t>(i)] =
-        x.graph().fault.any() ? x : narrow(x, position, i * (extent / sections), extent / sections, line);
-  return parts;
 }
 
 /// Pieces of ceil(extent / Chunks) elements, the last one smaller, as PyTorch's chunk.

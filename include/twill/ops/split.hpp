@@ -1,0 +1,95 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A traced value cut into equal parts along an axis by one operation with several results; its gradient puts those of the
+// parts together again, in one operation too. Parts of other sizes: `chunk` and `narrow` in ops/slice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/ops/concatenate.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// What no gradient reaches adds nothing.
+constexpr void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  Value parts[max_results]{};
+  for (int k = 0; k < self.operation->results; ++k) {
+    const int cotangent = cotangents[static_cast<std::size_t>(k)];
+    parts[k] = cotangent >= 0 ? Value{graph, cotangent} : broadcast_to(constant(graph, self.dtype, 0), self.shape);
+  }
+  gradients.set(0, join(parts, self.operation->results, 1));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+inline constexpr Operation split_in_2{
+    .name = "split_in_2", .vjp = &detail::split_vjp, .results = 2, .wants_dense = true};
+inline constexpr Operation split_in_3{
+    .name = "split_in_3", .vjp = &detail::split_vjp, .results = 3, .wants_dense = true};
+inline constexpr Operation split_in_4{
+    .name = "split_in_4", .vjp = &detail::split_vjp, .results = 4, .wants_dense = true};
+
+/// Equal parts of an axis, up to four in one launch: `auto [q, k, v] = split<3>(x, -1)`.
+/// errors: an axis that the parts do not divide, or that is unknown until run time
+template <std::size_t Sections>
+[[nodiscard]] constexpr std::array<Value, Sections> split(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
+  constexpr auto sections = static_cast<std::int64_t>(Sections);
+  if (extent % sections != 0) x.graph().refuse(Problem::sections_do_not_divide_the_axis, sections, extent, line);
+  std::array<Value, Sections> parts{};
+  if (x.graph().fault.any()) {
+    for (Value& part : parts) part = x;
+  } else if constexpr (Sections > 1 && Sections <= 4) {
+    const Extents shape = detail::with_extent(x.shape(), position, {extent / sections, 0});
+    const Value around = detail::around_axis(x, position);
+    const Extents part = detail::with_extent(around.shape(), 1, {extent / sections, 0});
+    constexpr const Operation* operation = Sections == 2 ? &split_in_2 : Sections == 3 ? &split_in_3 : &split_in_4;
+    const Value first = add_operation(*operation, {around}, x.dtype(), part);
+    parts[0] = reshape(first, shape);
+    for (std::size_t k = 1; k < Sections; ++k)
+      parts[k] = reshape(add_result(first, static_cast<int>(k), x.dtype(), part), shape);
+  } else {
+    for (std::int64_t i = 0; i < sections; ++i)
+      parts[static_cast<std::size_t>(i)] = narrow(x, position, i * (extent / sections), extent / sections, line);
+  }
+  return parts;
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+
+template <int Sections> struct SplitKernel {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& from = call.shapes[0];
+    if (from.elements() == 0) return;
+    const std::int64_t run = from[1] / Sections * from[2];
+    for (int k = 0; k < Sections; ++k)
+      if (call.operands[1 + k].data != nullptr)
+        move_blocks(team, static_cast<const T*>(call.operands[0].data) + k * run,
+                    static_cast<T*>(call.operands[1 + k].data),
+                    kernel::Blocks{.outer = from[0],
+                                   .run = run,
+                                   .from_outer = Sections * run,
+                                   .from_count = run,
+                                   .to_outer = run,
+                                   .to_count = run});
+  }
+};
+
+} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::split_in_2> : ops_detail::SplitKernel<2> {};
+template <> struct KernelOf<&graph::split_in_3> : ops_detail::SplitKernel<3> {};
+template <> struct KernelOf<&graph::split_in_4> : ops_detail::SplitKernel<4> {};
+
+} // namespace twill::inline v0::inline TWILL_ISA
