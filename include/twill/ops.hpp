@@ -13,5 +13,6 @@
 #include <twill/ops/pooling.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
+#include <twill/ops/split.hpp>
 #include <twill/ops/transposed_convolution.hpp>
 #include <twill/ops/triangles.hpp>
