@@ -11,6 +11,7 @@
 #include <twill/core/half.hpp>
 #include <twill/core/instruction_set.hpp>
 #include <twill/core/list.hpp>
+#include <twill/core/pattern.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/core/refused.hpp>

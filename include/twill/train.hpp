@@ -8,4 +8,5 @@
 #include <twill/train/optimiser.hpp>
 #include <twill/train/sources.hpp>
 #include <twill/train/step_program.hpp>
+#include <twill/train/summary.hpp>
 #include <twill/train/train_step.hpp>

@@ -62,6 +62,36 @@ TEST_CASE("a checked step is a step", "[train][TRAIN-2]") {
   CHECK(weights_of(one) == weights_of(two));
 }
 
+TEST_CASE("a tap shows what layers compute and changes no bit", "[train][TRAIN-2]") {
+  const auto x = random_rows<float, 5>(Cpu{0}, 9);
+  const auto labels = random_labels(Cpu{0}, 9, 3);
+  nn::Network<Classifier> one{Cpu{0}};
+  nn::Network<Classifier> two{Cpu{0}};
+  set_weights(two, weights_of(one));
+  auto step = train_step(one, nn::cross_entropy, optim::Sgd{{.rate = 0.1}});
+  auto tapped = train_step(two, nn::cross_entropy, optim::Sgd{{.rate = 0.1}});
+  const auto weight = to_vector(two.parameter<"first.weight">());
+  std::vector<compile::Observation> seen{};
+  const float loss = tapped.tapped(
+      "fir*", [&](const compile::Observation& each) { seen.push_back(each); }, x, labels);
+  CHECK(loss == step(x, labels).item());
+  CHECK(weights_of(one) == weights_of(two));
+  REQUIRE(seen.size() >= 2);
+  CHECK(seen[0].operation == "matmul");
+  CHECK(seen[0].shape == Dims(9, 7));
+  CHECK(!seen[0].is_gradient);
+  double expected = 0; // row 8, column 6
+  const auto rows = to_vector(x);
+  for (std::size_t k = 0; k < 5; ++k) expected += double(rows[8 * 5 + k]) * double(weight[6 * 5 + k]);
+  CHECK(seen[0].values[9 * 7 - 1] == Approx(expected).margin(1e-6));
+  bool has_gradient = false;
+  for (const auto& each : seen) {
+    CHECK(each.layer == "first");
+    has_gradient = has_gradient || (each.is_gradient && each.operation == "matmul" && each.shape == Dims(7, 5));
+  }
+  CHECK(has_gradient);
+}
+
 TEST_CASE("a checked step names the first value that is not finite", "[train][TRAIN-2]") {
   nn::Network<Dividing> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::Sgd{});

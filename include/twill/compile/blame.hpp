@@ -1,15 +1,21 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names what a watched run has found, in the words of the model: the layer by its scope, the operation, the shapes of what it was
-// given. The function is traced again for that, at run time, so this header is for programs that look for a mistake. Read
+// Names what a watched run has shown, in the words of the model: the layer by its scope, the operation, the shapes. The function is traced again for that, at run time, so this header is for programs that look for a mistake. Read
 // next: train/train_step.hpp.
 
 #include <twill/compile/lower.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/pattern.hpp>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
@@ -34,15 +40,27 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
   }
 }
 
-/// "in layer1.conv", or "in the gradient of layer1.conv".
-[[nodiscard]] inline std::string place_of(const graph::Graph& graph, const graph::Node& node) {
+/// The path of the scope in which a node was traced, or for the gradient of which.
+[[nodiscard]] inline std::string layer_of(const graph::Graph& graph, const graph::Node& node) {
   if (node.scope == 0) return {};
   const auto scope = static_cast<std::size_t>(node.scope < 0 ? -node.scope : node.scope);
   const std::string_view path = graph.scopes[scope - 1].view();
-  std::string text = node.scope < 0 ? " in the gradient of " : " in ";
-  if (path.empty()) return node.scope < 0 ? " in the backward pass" : "";
-  return text + std::string{path.substr(0, path.size() - 1)};
+  return std::string{path.substr(0, path.size() - 1)};
 }
+
+/// A function traced again, and the values of its table.
+struct Retraced {
+  graph::Graph graph;
+  Lowered lowered;
+
+  explicit Retraced(graph::Graph traced) : graph{std::move(traced)} {
+    simplify_for_lowering(graph);
+    lowered = Lowering{graph}.result();
+  }
+  [[nodiscard]] const graph::Node& node_of(int value) const {
+    return graph.node(lowered.values[static_cast<std::size_t>(value)].node);
+  }
+};
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
@@ -50,15 +68,14 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Says what a watched run of S has found.
 template <Source S> [[nodiscard]] std::string blame(const NotFinite& found, const graph::SymbolValues& symbols) {
-  graph::Graph graph = S::trace();
-  simplify_for_lowering(graph);
-  const Lowered lowered = Lowering{graph}.result();
-  const ValueInfo& value = lowered.values[static_cast<std::size_t>(found.value)];
-  const graph::Node& node = graph.node(value.node);
-  std::string text = detail::operation_name(graph, node) + detail::place_of(graph, node) + " gives " +
-                     std::to_string(found.nans) + " NaN and " + std::to_string(found.infinities) +
-                     " infinities among " + std::to_string(found.elements) + " elements of shape " +
-                     to_string(value.shape.evaluate(symbols));
+  const detail::Retraced retraced{S::trace()};
+  const graph::Graph& graph = retraced.graph;
+  const graph::Node& node = retraced.node_of(found.value);
+  const std::string layer = detail::layer_of(graph, node);
+  const std::string place = layer.empty() ? "" : (node.scope < 0 ? " in the gradient of " : " in ") + layer;
+  std::string text = detail::operation_name(graph, node) + place + " gives " + std::to_string(found.nans) +
+                     " NaN and " + std::to_string(found.infinities) + " infinities among " +
+                     std::to_string(found.elements) + " elements of shape " + to_string(node.shape.evaluate(symbols));
   for (int k = 0; k < node.arity; ++k) {
     const graph::Node& input = graph.node(node.input(k));
     text += (k == 0 ? ", from " : " and ") + std::string{twill::name(input.dtype)} + " " +
@@ -66,5 +83,51 @@ template <Source S> [[nodiscard]] std::string blame(const NotFinite& found, cons
   }
   return text;
 }
+
+/// A value that a step has computed, as a tap shows it.
+struct Observation {
+  std::string layer{};     ///< the path of its scope; empty outside of all
+  std::string operation{}; ///< that made it, the last of its kernel
+  bool is_gradient = false;
+  DType dtype = DType::float32;
+  Dims shape{};
+  std::vector<double> values{};
+};
+
+/// Copies the values of layers whose path fits a pattern.
+class Tap final : public Watcher {
+public:
+  Tap(graph::Graph traced, std::string_view pattern) : retraced_{std::move(traced)}, pattern_{pattern} {}
+
+  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
+    const graph::Node& node = retraced_.node_of(value);
+    Observation seen{};
+    seen.layer = detail::layer_of(retraced_.graph, node);
+    if (!matches(pattern_, seen.layer)) return;
+    seen.operation = detail::operation_name(retraced_.graph, node);
+    seen.is_gradient = node.scope < 0;
+    seen.dtype = table.values[static_cast<std::size_t>(value)].dtype;
+    seen.shape = node.shape.evaluate(symbols);
+    seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
+    const auto copy = [&]<class T>(std::type_identity<T>) {
+      if (seen.dtype != dtype_of<T>) return;
+      for (std::size_t i = 0; i < seen.values.size(); ++i)
+        seen.values[i] = static_cast<double>(static_cast<const T*>(data)[i]);
+    };
+    const auto copy_one_of = [&]<class... T>(std::type_identity<std::tuple<T...>>) {
+      (copy(std::type_identity<T>{}), ...);
+    };
+    copy_one_of(std::type_identity<
+                std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t, half, bfloat16, float, double>>{});
+    observations_.push_back(std::move(seen));
+  }
+
+  [[nodiscard]] const std::vector<Observation>& observations() const { return observations_; }
+
+private:
+  detail::Retraced retraced_;
+  std::string pattern_;
+  std::vector<Observation> observations_{};
+};
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -57,10 +57,10 @@ public:
     return {.reason = "devices of this kind have no graphs: a run is one task of the stream as it is"};
   }
 
-  /// Runs from now on look for what is not finite, slowly, and leave the first of it there; null: they do not.
-  void watch(NotFinite* found) {
+  /// Runs from now on show what they write, slowly; null: they do not. Waits for the last run.
+  void watch(Watcher* watcher) {
     wait_for_last_run();
-    watched_ = found;
+    watcher_ = watcher;
   }
 
   /// Puts one run into the device's stream.
@@ -92,8 +92,8 @@ private:
       place_operands(bound, arena_->data(), arguments);
       running_.store(true, std::memory_order_relaxed);
       launch(device_, [this, &binding](const team_t<D>& team) {
-        if (watched_ != nullptr) [[unlikely]]
-          run_watched(team, table_, binding, kernels_, *watched_);
+        if (watcher_ != nullptr) [[unlikely]]
+          run_watched(team, table_, binding, kernels_, *watcher_);
         else
           run_instructions(team, binding, kernels_);
         running_.store(false, std::memory_order_release);
@@ -111,7 +111,7 @@ private:
   std::span<const Kernel> kernels_;
   Arena arena_mode_;
   std::atomic<bool> running_{false};
-  NotFinite* watched_ = nullptr;
+  Watcher* watcher_ = nullptr;
   std::vector<std::uint64_t> knobs_; ///< read by tasks
   Bindings<Bound> bindings_{};
   std::optional<memory::Buffer<D>> arena_{};

@@ -136,21 +136,11 @@ struct TableSizes {
 };
 
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
-  return {lowered.values.size(),
-          lowered.operands.size(),
-          lowered.instructions.size(),
-          lowered.kernels.size(),
-          lowered.lines.size(),
-          lowered.shapes.size(),
-          lowered.attributes.size(),
-          lowered.inputs.size(),
-          lowered.parameters.size(),
-          lowered.knobs.size(),
-          lowered.symbols.size(),
-          lowered.requirements.size(),
-          lowered.loops.size(),
-          lowered.outputs,
-          lowered.fault};
+  return {lowered.values.size(),     lowered.operands.size(), lowered.instructions.size(),
+          lowered.kernels.size(),    lowered.lines.size(),    lowered.shapes.size(),
+          lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
+          lowered.knobs.size(),      lowered.symbols.size(),  lowered.requirements.size(),
+          lowered.loops.size(),      lowered.outputs,         lowered.fault};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.

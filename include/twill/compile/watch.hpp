@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking for the first NaN or infinity of a run: instructions run one after the other, and what each has written is searched. It
-// is slow and meant for the search only; the same kernels run on the same numbers, so what it finds is what happened. Values
-// written in the steps of a loop are searched where they are used. Read next: compile/blame.hpp.
+// Looking into a run: instructions run one after the other, and what each has written is shown to a watcher, such as one that
+// searches for NaN and infinities. It is slow and meant for the search for mistakes only; the same kernels run on the same
+// numbers, so what is seen is what happens. What the steps of a loop write is not shown. Read next: compile/blame.hpp.
 
 #include <twill/compile/run_joined.hpp>
 #include <twill/core/config.hpp>
@@ -54,20 +54,36 @@ inline NotFinite search(const TableView& table, const graph::SymbolValues& symbo
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Runs everything once and keeps the first value that is not finite.
+/// Somebody who sees every value that an instruction has written. Called in the device's task.
+struct Watcher {
+  virtual void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) = 0;
+
+protected:
+  ~Watcher() = default;
+};
+
+/// Keeps the first value that is not finite.
+struct FiniteWatcher final : Watcher {
+  NotFinite found{};
+
+  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
+    if (!found.is_found()) found = detail::search(table, symbols, value, data);
+  }
+};
+
+/// Runs everything once and shows what each instruction has written.
 inline void run_watched(const Team& team, const TableView& table, Binding& binding,
-                        std::span<const KernelFunction> kernels, NotFinite& found) {
+                        std::span<const KernelFunction> kernels, Watcher& watcher) {
   for_each_launch(binding, [&](const BoundInstruction* launch) {
     for (std::size_t m = 0; m < launch->members; ++m) {
       const BoundInstruction& instruction = launch[m];
       kernels[launch->kernel](team, binding.call(instruction));
-      const Instruction& known =
-          table.instructions[static_cast<std::size_t>(&instruction - binding.instructions.data())];
-      for (std::size_t k = 0; k < instruction.operand_count && !found.is_found() && known.loop < 0; ++k) {
+      const auto number = static_cast<std::size_t>(&instruction - binding.instructions.data());
+      if (table.instructions[number].loop >= 0) continue;
+      for (std::size_t k = 0; k < instruction.operand_count; ++k) {
         const OperandInfo& operand = table.operands[instruction.first_operand + k];
-        if (operand.kind != OperandKind::memory || !operand.writes) continue;
-        found =
-            detail::search(table, binding.symbols, operand.value, binding.operands[instruction.first_operand + k].data);
+        if (operand.kind == OperandKind::memory && operand.writes)
+          watcher.see(table, binding.symbols, operand.value, binding.operands[instruction.first_operand + k].data);
       }
     }
   });

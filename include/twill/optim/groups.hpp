@@ -7,23 +7,13 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
+#include <twill/core/pattern.hpp>
 #include <twill/optim/update.hpp>
 
 #include <tuple>
 #include <utility>
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
-
-/// Whether a name fits a pattern, in which * stands for any characters and ? for one.
-[[nodiscard]] constexpr bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] == '*') {
-    for (std::size_t skip = 0; skip <= name.size(); ++skip)
-      if (matches(pattern.substr(1), name.substr(skip))) return true;
-    return false;
-  }
-  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) && matches(pattern.substr(1), name.substr(1));
-}
 
 /// The weights whose names fit a pattern.
 template <FixedString Pattern> struct NamePattern {

@@ -89,22 +89,25 @@ public:
   /// One step that looks for the first NaN or infinity: instruction by instruction, many times slower than a step, with the
   /// same numbers. For host devices. throws: ValueError naming the layer, the operation and the shapes
   template <AnyTensor... Tensors> StepLoss<T, D> checked(const Tensors&... tensors) {
-    static_assert(
-        requires(compile::Executor<D> & executor, compile::NotFinite & found) { executor.watch(&found); },
-        "twill: checked: only host devices can look at each instruction; move the model and the batch to one");
+    compile::FiniteWatcher watcher{};
+    const StepLoss<T, D> loss = watched(watcher, tensors...);
+    if (!watcher.found.is_found()) return loss;
     using Source = source<Tensors...>;
-    follow_network();
-    Program& program = programs_.template at<Source>(network_->device(), network_->knobs());
-    compile::NotFinite found{};
-    program.executor.watch(&found);
-    const auto stop = [&](Program*) { program.executor.watch(nullptr); };
-    const std::unique_ptr<Program, decltype(stop)> guard{&program, stop};
-    const StepLoss<T, D> loss = (*this)(tensors...);
-    program.executor.watch(&found); // waits for the step
-    if (!found.is_found()) return loss;
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    throw ValueError("checked: step " + std::to_string(steps_) + ": " +
-                     compile::blame<Source>(found, compile::resolve_symbols(program.executor.table(), shapes)));
+    throw ValueError(
+        "checked: step " + std::to_string(steps_) + ": " +
+        compile::blame<Source>(watcher.found, compile::resolve_symbols(compile::Compiled<Source>::view(), shapes)));
+  }
+
+  /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose
+  /// path fits the pattern, in which * stands for anything. `look(const compile::Observation&)` is called after the step, which is
+  /// slow and changes the same bits as any other. For host devices.
+  template <class Look, AnyTensor... Tensors>
+  StepLoss<T, D> tapped(std::string_view pattern, const Look& look, const Tensors&... tensors) {
+    compile::Tap tap{source<Tensors...>::trace(), pattern};
+    const StepLoss<T, D> loss = watched(tap, tensors...);
+    for (const compile::Observation& seen : tap.observations()) look(seen);
+    return loss;
   }
 
   /// The bytes of the arena that a step with tensors of these types and shapes uses, before anything runs.
@@ -146,6 +149,19 @@ private:
         : detail::StepProgram<D>{device, table, kernels, model}, numbers{this->knobs} {}
     RuleNumbers<R> numbers;
   };
+
+  /// One step under the eyes of a watcher.
+  template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
+    static_assert(
+        requires(compile::Executor<D> & executor) { executor.watch(&watcher); },
+        "twill: train_step: only host devices can be watched; move the model and the batch to one");
+    follow_network();
+    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    const auto stop = [](Program* watched) { watched->executor.watch(nullptr); };
+    program.executor.watch(&watcher);
+    const std::unique_ptr<Program, decltype(stop)> until_done{&program, stop};
+    return (*this)(tensors...);
+  }
 
   /// Programs lie where the network lies; the rule's states move with the weights.
   void follow_network() {
