@@ -36,6 +36,7 @@
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>

@@ -16,6 +16,7 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/formulas.hpp>
+#include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/coefficients.hpp>

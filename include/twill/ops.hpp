@@ -8,6 +8,7 @@
 #include <twill/ops/convolution.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/gather.hpp>
+#include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pad.hpp>
 #include <twill/ops/pooling.hpp>

@@ -1,0 +1,155 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resizing of images and sequences by the nearest pixel or linearly between pixels, as torch.nn.functional.interpolate does.
+// Both directions are linear and each other's gradient. Read next: kernel/interpolation.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/kernel/interpolation.hpp>
+#include <twill/ops/channels_last.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+using kernel::Interpolation;
+
+/// Whether the centres of the corner pixels coincide (linear only), or the outer edges of the images do.
+enum class AlignCorners : bool { no, yes };
+
+struct InterpolateOptions {
+  Sides size = 0;          ///< of the result; 0: as the scale says
+  double scale_height = 1; ///< where no size is given: floor(extent * scale)
+  double scale_width = 1;
+  Interpolation mode = Interpolation::nearest;
+  AlignCorners align_corners = AlignCorners::no;
+};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                          InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+// Images are (batch, height, width, channels), without the height in one dimension.
+inline constexpr Operation interpolation_operation{
+    .name = "interpolation", .vjp = &detail::interpolation_vjp, .wants_dense = true, .channels_last = true};
+inline constexpr Operation interpolation_gradient_operation{.name = "interpolation_gradient",
+                                                            .vjp = &detail::interpolation_gradient_vjp,
+                                                            .wants_dense = true,
+                                                            .channels_last = true};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr Value interpolate_by(const Operation& operation, Value x, const Extents& shape, int attributes) {
+  Node node{};
+  node.kind = Kind::operation;
+  node.operation = &operation;
+  node.dtype = x.dtype();
+  node.shape = shape;
+  node.index = attributes;
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  return {x.graph(), x.graph().add(node)};
+}
+
+constexpr void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node of = graph.node(node);
+  const Extents shape = graph.node(of.input(0)).shape;
+  gradients.set(0, interpolate_by(interpolation_gradient_operation, {graph, cotangents[0]}, shape, of.index));
+}
+constexpr void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                          InputGradients& gradients) {
+  const Node of = graph.node(node);
+  const Extents shape = graph.node(of.input(0)).shape;
+  gradients.set(0, interpolate_by(interpolation_operation, {graph, cotangents[0]}, shape, of.index));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224, .mode =
+/// Interpolation::linear})`. Linear in two dimensions is bilinear.
+[[nodiscard]] constexpr Value interpolate(Value x, const InterpolateOptions& options, int line = __builtin_LINE()) {
+  Graph& graph = x.graph();
+  if (x.rank() != 3 && x.rank() != 4) {
+    graph.refuse(Problem::interpolation_input_has_the_wrong_rank, x.rank(), 4, line);
+    return x;
+  }
+  if (!is_floating(x.dtype())) {
+    graph.refuse(Problem::interpolation_needs_a_floating_type, static_cast<int>(x.dtype()), 0, line);
+    return x;
+  }
+  if (options.align_corners == AlignCorners::yes && options.mode == Interpolation::nearest) {
+    graph.refuse(Problem::interpolation_aligns_corners_only_if_linear, 1, 0, line);
+    return x;
+  }
+  Extents shape{};
+  shape.append(x.shape()[0]);
+  double scales[2] = {0, 0};
+  for (int axis = 2; axis < x.rank(); ++axis) {
+    const bool is_width = axis + 1 == x.rank();
+    const std::int64_t size = is_width ? options.size.width : options.size.height;
+    const double scale = is_width ? options.scale_width : options.scale_height;
+    const std::int64_t length = x.size(axis, line);
+    const std::int64_t extent = size != 0 ? size : static_cast<std::int64_t>(static_cast<double>(length) * scale);
+    if (graph.fault.any()) return x;
+    if (length < 1 || extent < 1) {
+      graph.refuse(Problem::interpolation_needs_an_output_and_an_input, extent, length, line);
+      return x;
+    }
+    if (size == 0) scales[is_width ? 1 : 0] = 1 / scale;
+    shape.append({extent, 0});
+  }
+  shape.append(x.shape()[1]);
+  const int attributes =
+      graph.add_attributes({static_cast<std::int64_t>(options.mode), options.align_corners == AlignCorners::yes ? 1 : 0,
+                            std::bit_cast<std::int64_t>(scales[0]), std::bit_cast<std::int64_t>(scales[1])});
+  return detail::channels_first(
+      detail::interpolate_by(interpolation_operation, detail::channels_last(x), shape, attributes));
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::detail::inline TWILL_ISA {
+
+/// The kernel of both: operand `in` of the call is the image or its gradient, `out` the resized one or its gradient.
+template <bool IsGradient, int in, int out> struct InterpolationKernel {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const Dims& image = call.shapes[in];
+    const auto space = [](const Dims& dims) {
+      return kernel::InterpolationShape::Space{dims.rank == 3 ? 1 : dims[1], dims[dims.rank - 2]};
+    };
+    const std::int64_t* const a = call.attributes;
+    const kernel::InterpolationShape shape{.batch = image[0],
+                                           .channels = image[image.rank - 1],
+                                           .input = space(image),
+                                           .output = space(call.shapes[out]),
+                                           .mode = static_cast<kernel::Interpolation>(a[0]),
+                                           .align_corners = a[1] != 0,
+                                           .scale = {std::bit_cast<double>(a[2]), std::bit_cast<double>(a[3])}};
+    run_interpolation(team, kernel::Interpolating<T>{IsGradient, shape, static_cast<T*>(call.operands[in].data),
+                                                     static_cast<T*>(call.operands[out].data)});
+  }
+};
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::interpolation_operation> : detail::InterpolationKernel<false, 0, 1> {};
+template <> struct KernelOf<&graph::interpolation_gradient_operation> : detail::InterpolationKernel<true, 1, 0> {};
+
+} // namespace twill::inline v0::inline TWILL_ISA
