@@ -3,6 +3,7 @@
 //
 // All of graph/.
 
+#include <twill/graph/checkpoint.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/graph/fault.hpp>
@@ -18,6 +19,7 @@
 #include <twill/graph/parameter.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/graph/region_gradient.hpp>
 #include <twill/graph/scan.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/value.hpp>

@@ -26,6 +26,8 @@
 #include <twill/nn/normalisation.hpp>
 #include <twill/nn/parameter.hpp>
 #include <twill/nn/pooling.hpp>
+#include <twill/nn/recurrent.hpp>
+#include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/state_dict.hpp>

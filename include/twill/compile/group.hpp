@@ -28,6 +28,7 @@ struct Unit {
   Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
   int column_axis = -1;     ///< the grid dimension that a column unit reduces
   int loop = -1;            ///< in whose steps it runs
+  int region = 0;           ///< the part of the function that it belongs to
   bool counts = false;      ///< reads the positions of its elements
   List<int> assigned{};     ///< the parameters and carries it overwrites
   List<int> members{};      ///< nodes, in order
@@ -123,13 +124,27 @@ private:
     for (int known : unit.dependencies)
       if (known == on) return;
     unit.dependencies.push_back(on);
-    if (unit.loop >= 0 && this->unit(on).loop != unit.loop) needs_of_loop_.data()[unit.loop].push_back(on);
+    if (unit.loop < 0 || this->unit(on).loop == unit.loop) return;
+    List<int>& needs = needs_of_loop_.data()[unit.loop];
+    for (int known : needs)
+      if (find(known) == on) return;
+    needs.push_back(on);
+  }
+
+  /// What is read through an `after` is read when its other input is there.
+  constexpr void wait_for(int unit, int id) {
+    for (; is_view(graph_->node(id).kind); id = graph_->node(id).input(0)) {
+      const Node& node = graph_->node(id);
+      if (node.kind != Kind::after || node.arity < 2) continue;
+      if (const int on = unit_of(root_of(*graph_, node.input(1))); on >= 0 && on != unit) depend(at(unit), on);
+    }
   }
 
   constexpr void add_operation(int id) {
     const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
     at(unit).loop = loops_.computed.data()[id];
+    at(unit).region = graph_->node(id).region;
     at(unit).members.push_back(id);
     unit_of_[static_cast<std::size_t>(id)] = unit;
     const Node& node = graph_->node(id);
@@ -137,6 +152,7 @@ private:
       const int root = root_of(*graph_, node.input(i));
       note_parameter(root, id);
       if (unit_of(root) >= 0) depend(at(unit), unit_of(root));
+      wait_for(unit, node.input(i));
     }
   }
 
@@ -152,6 +168,7 @@ private:
     int unit = add_unit();
     start(at(unit), id);
     at(unit).loop = loops_.computed.data()[id];
+    at(unit).region = node.region;
     const bool overwrites = node.kind == Kind::assign || node.kind == Kind::close;
     if (overwrites) at(unit).assigned.push_back(node.input(0));
     unit_of_[static_cast<std::size_t>(id)] = unit;
@@ -160,6 +177,7 @@ private:
     for (int i = first; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
       note_parameter(root, id);
+      wait_for(unit, node.input(i));
       if (graph_->node(root).kind == Kind::iota) at(unit).counts = true;
       const int producer = unit_of(root);
       if (producer < 0) continue;
@@ -203,7 +221,8 @@ private:
   }
 
   [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
-    if (a.kind == UnitKind::operation || b.kind == UnitKind::operation || a.loop != b.loop) return false;
+    if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
+    if (a.loop != b.loop || a.region != b.region) return false;
     const bool is_row = a.kind == UnitKind::row || b.kind == UnitKind::row;
     if (static_cast<int>(a.members.size() + b.members.size()) > (is_row ? max_row_steps : max_steps)) return false;
     if (a.grid == b.grid) {

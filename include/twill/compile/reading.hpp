@@ -57,6 +57,12 @@ struct Reading {
   }
 }
 
+/// The node behind those that only say when it may be read.
+[[nodiscard]] constexpr int behind_after(const Node* nodes, int id) {
+  while (nodes[id].kind == Kind::after) id = nodes[id].inputs.items[0];
+  return id;
+}
+
 /// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
 [[nodiscard]] constexpr Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
   const Node* nodes = graph.nodes.data();
@@ -66,7 +72,7 @@ struct Reading {
     const int source = node.inputs.items[0];
     const Extents& below = nodes[source].shape;
     if (node.kind == Kind::reshape) {
-      if (!only_moves_ones(below, node.shape)) return {source, node.shape, axis_of};
+      if (!only_moves_ones(below, node.shape)) return {behind_after(nodes, source), node.shape, axis_of};
       const AxisMap from = proper_axes(node.shape);
       const AxisMap to = proper_axes(below);
       for (std::int8_t& axis : axis_of) {
@@ -100,7 +106,7 @@ struct Reading {
   while (is_view(nodes[id].kind)) {
     const Node& node = nodes[id];
     id = node.inputs.items[0];
-    if (node.kind == Kind::reshape && !only_moves_ones(nodes[id].shape, node.shape)) break;
+    if (node.kind == Kind::reshape && !only_moves_ones(nodes[id].shape, node.shape)) return behind_after(nodes, id);
   }
   return id;
 }
@@ -153,7 +159,7 @@ constexpr void legalise(Graph& graph) {
       input = renumbered[static_cast<std::size_t>(input)];
       const bool mixes_axes =
           node.kind == Kind::reshape && !only_moves_ones(nodes[static_cast<std::size_t>(input)].shape, node.shape);
-      const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(input))
+      const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(behind_after(nodes.data(), input)))
                                            : node.kind == Kind::operation &&
                                                  (!can_be_stored(kind_of(detail::view_root(nodes, input))) ||
                                                   (node.operation->wants_dense && !detail::is_row_major(nodes, input)));

@@ -67,7 +67,7 @@ private:
       if (node.kind == Kind::carry || node.kind == Kind::stack) store_root(id);
       if (node.kind == Kind::close && node.axis != 0) store_root(root_of(*graph_, node.input(1)));
       if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
-        store_root(node.inputs[0]);
+        store_root(behind_after(graph_->nodes.data(), node.inputs[0]));
     }
   }
 

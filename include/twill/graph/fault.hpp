@@ -92,6 +92,14 @@ enum class Problem : std::uint8_t {
   scan_carry_changes_its_shape,
   scan_carry_changes_its_dtype,
   gradient_inside_a_scan_of_a_value_outside,
+  checkpoint_of_a_scan,
+  recurrent_layer_needs_steps_rows_and_features,
+  recurrent_layer_has_no_hidden_features,
+  recurrent_layer_has_no_layers,
+  recurrent_lengths_are_not_integers,
+  recurrent_lengths_are_not_one_for_each_row,
+  recurrent_state_has_another_shape_than_layers_rows_hidden,
+  recurrent_total_length_is_below_the_number_of_steps,
 };
 
 struct Fault {

@@ -6,6 +6,7 @@
 // graph/derivatives.hpp. Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
 
 #include <twill/graph/loop_gradient.hpp>
+#include <twill/graph/region_gradient.hpp>
 
 #include <array>
 #include <cstddef>
@@ -15,12 +16,12 @@ namespace twill::inline v0::graph {
 namespace detail {
 
 /// For each node up to `last` whether it depends on a variable through differentiable nodes.
-constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int last) {
+constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int first, int last) {
   List<char> active(static_cast<std::size_t>(last) + 1, 0);
   for (int variable : variables)
     if (variable <= last) active[static_cast<std::size_t>(variable)] = 1;
-  for (int id = 0; id <= last; ++id) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(id)];
+  for (int id = first; id <= last; ++id) {
+    const Node& node = graph.node(id);
     if (!is_floating(node.dtype) || node.kind == Kind::stop_gradient) continue;
     if (node.kind == Kind::close && active.data()[node.input(1)] != 0 && active.data()[node.input(0)] == 0) {
       // What becomes active in one step is active in the next.
@@ -35,10 +36,12 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   return active;
 }
 
-/// The last node that has to be visited for a seed at `last`: the loop in whose results it stands is visited as a whole.
+/// The last node that has to be visited for a seed at `last`: the loop or part in which it stands is visited as a whole.
 [[nodiscard]] constexpr int last_with_loops(const Graph& graph, int last) {
   for (const LoopInfo& loop : graph.loops)
     if (loop.end >= 0 && last >= loop.end && last < loop.results_end) last = loop.results_end - 1;
+  for (const RegionInfo& region : graph.regions)
+    if (last >= region.begin && last < region.end) last = region.end - 1;
   return last;
 }
 
@@ -50,6 +53,16 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
       if (cotangents.data()[result] >= 0) return static_cast<int>(i);
   }
   return -1;
+}
+
+/// The part to be computed again that ends with this node and has a gradient, or null.
+[[nodiscard]] constexpr const RegionInfo* region_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
+  for (const RegionInfo& region : graph.regions) {
+    if (region.end != id + 1 || !region.is_recomputed) continue;
+    for (int node = region.begin; node < region.end; ++node)
+      if (cotangents.data()[node] >= 0) return &region;
+  }
+  return nullptr;
 }
 
 /// The gradient of a further result of an operation.
@@ -80,7 +93,9 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   int last = -1;
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
   last = detail::last_with_loops(graph, last);
-  const List<char> active = detail::reaches(graph, variables, last);
+  int first = last + 1; // what stands before all variables has no gradient
+  for (int variable : variables) first = variable < first ? variable : first;
+  const List<char> active = detail::reaches(graph, variables, first, last);
   List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
   List<detail::ResultCotangent> of_results{};
   const auto accumulate = [&](int id, int gradient) {
@@ -90,10 +105,17 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   for (const Seed& seed : seeds)
     if (active[static_cast<std::size_t>(seed.value)] != 0) accumulate(seed.value, seed.cotangent);
   const int scope = graph.scope();
-  for (int id = last; id >= 0; --id) {
+  for (int id = last; id >= first; --id) {
     if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
       for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result())
         accumulate(given.value, given.cotangent);
+    if (const RegionInfo* const region = detail::region_to_visit(graph, id, cotangents); region != nullptr) {
+      const RegionInfo part = *region;
+      for (const Seed& given : detail::RegionGradient{graph, part, active, cotangents}.result())
+        accumulate(given.value, given.cotangent);
+      id = part.begin;
+      continue;
+    }
     const auto position = static_cast<std::size_t>(id);
     if (active[position] == 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);

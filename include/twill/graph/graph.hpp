@@ -28,6 +28,9 @@ public:
   List<int> outputs{};
   List<Name> scopes{}; ///< the paths of all scopes, in order
   List<LoopInfo> loops{};
+  List<RegionInfo> regions{};
+  int open_region = 0;              ///< the number of the part that is being traced, 0 outside
+  int regions_named = 0;            ///< how many numbers of parts are in use
   List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
@@ -48,6 +51,7 @@ public:
     nodes.push_back(node);
     const int id = static_cast<int>(nodes.size()) - 1;
     if (node.scope == 0) nodes.data()[id].scope = scope_;
+    nodes.data()[id].region = open_region;
     if (merges_symbols_) nodes.data()[id].shape = canonical(node.shape);
     return id;
   }

@@ -118,6 +118,13 @@ struct LoopInfo {
   int results_end = -1;  ///< behind the stacks, closes and leaves, which follow the body
 };
 
+/// A part of a function, as a range of nodes, that the backward pass may compute again.
+struct RegionInfo {
+  int begin = 0;
+  int end = 0;
+  bool is_recomputed = true;
+};
+
 /// A scalar that the caller may change between runs without compiling anything again.
 struct KnobInfo {
   Name name{};

@@ -1,0 +1,50 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of a function whose values are not kept for the backward pass but computed again there, from the part's inputs
+// (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). A part is a range of nodes; no kernel reaches across its
+// border, whether it is computed again or not, so the same kernels run and the bits agree. Random draws are functions of
+// their counters and come out the same. Read next: graph/region_gradient.hpp.
+
+#include <twill/graph/value.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace twill::inline v0::graph {
+
+/// What the backward pass does about the values inside of a `checkpoint`.
+enum class Recompute : bool { no, yes };
+
+/// What `checkpoint(f)` returns: f, whose inner values are computed again in the backward pass.
+template <class F> struct Checkpointed {
+  F function;
+  Recompute recompute = Recompute::yes;
+
+  template <std::derived_from<Value>... Values>
+  [[nodiscard]] constexpr auto operator()(const Value& first, const Values&... rest) const {
+    Graph& graph = first.graph();
+    const int outer = graph.open_region;
+    const int begin = graph.size();
+    graph.open_region = ++graph.regions_named;
+    auto result = function(first, rest...);
+    graph.open_region = outer;
+    // Inside of a part, parts are computed again with it.
+    if (outer == 0) graph.regions.push_back({begin, graph.size(), recompute == Recompute::yes});
+    return result;
+  }
+};
+
+} // namespace twill::inline v0::graph
+
+namespace twill::inline v0 {
+
+/// f as a part of a model whose inner values are computed again in the backward pass instead of being kept:
+/// `x = checkpoint([](auto x) { return block(x); })(x);`. Gradients have the same bits as without.
+/// errors: a scan inside of the part    cost: the part once more in the backward pass
+template <class F>
+[[nodiscard]] constexpr graph::Checkpointed<F> checkpoint(F f, graph::Recompute recompute = graph::Recompute::yes) {
+  return {std::move(f), recompute};
+}
+
+} // namespace twill::inline v0

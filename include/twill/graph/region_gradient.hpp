@@ -1,0 +1,108 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of a part that is computed again: its nodes are copied behind the backward pass of what follows, reading the
+// part's inputs through `after` nodes, which keep the copies apart from the originals and let them wait until the gradient
+// of the part's result is there. The gradient of the copies follows. Read next: graph/gradient.hpp.
+
+#include <twill/graph/derivatives.hpp>
+#include <twill/graph/loop_gradient.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::graph::detail {
+
+class RegionGradient {
+public:
+  constexpr RegionGradient(Graph& graph, const RegionInfo& region, const List<char>& active,
+                           const List<int>& cotangents)
+      : graph_{&graph},
+        region_{region},
+        active_{&active},
+        cotangents_{&cotangents},
+        copies_(static_cast<std::size_t>(region.end - region.begin), -1) {}
+
+  /// The gradients of the part's inputs.
+  [[nodiscard]] constexpr List<Seed> result() {
+    List<char> needed(copies_.size(), 0);
+    for (int id = region_.end; id-- > region_.begin;) {
+      char& own = needed.data()[id - region_.begin];
+      if (cotangents_->data()[id] >= 0) {
+        own = 1;
+        waits_for_ = cotangents_->data()[id];
+      }
+      if (own == 0) continue;
+      const Node& node = graph_->node(id);
+      for (int k = 0; k < node.arity; ++k)
+        if (node.input(k) >= region_.begin) needed.data()[node.input(k) - region_.begin] = 1;
+    }
+    const int outer = graph_->open_region;
+    graph_->open_region = ++graph_->regions_named;
+    for (int id = region_.begin; id < region_.end; ++id)
+      if (needed.data()[id - region_.begin] != 0) copy(id);
+    graph_->open_region = outer;
+    List<Seed> seeds{};
+    for (int id = region_.begin; id < region_.end; ++id)
+      if (const int given = cotangents_->data()[id]; given >= 0)
+        seeds.push_back({copies_.data()[id - region_.begin], given});
+    List<int> variables{};
+    for (const Alias& alias : aliases_) variables.push_back(alias.copy);
+    const List<int> found = gradients(*graph_, seeds, variables);
+    List<Seed> given{};
+    for (std::size_t i = 0; i < aliases_.size(); ++i)
+      if (found[i] >= 0 && is_active(aliases_[i].source)) given.push_back({aliases_[i].source, found[i]});
+    return given;
+  }
+
+private:
+  struct Alias {
+    int source = -1;
+    int copy = -1;
+  };
+
+  [[nodiscard]] constexpr bool is_active(int id) const {
+    return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
+  }
+
+  constexpr int outside(int id) {
+    const Node& source = graph_->node(id);
+    if (source.kind == Kind::constant || source.kind == Kind::knob || source.kind == Kind::iota) return id;
+    for (const Alias& alias : aliases_)
+      if (alias.source == id) return alias.copy;
+    Node node{};
+    node.kind = Kind::after;
+    node.dtype = source.dtype;
+    node.shape = source.shape;
+    node.arity = 2;
+    node.inputs[0] = id;
+    node.inputs[1] = waits_for_;
+    aliases_.push_back({id, graph_->add(node)});
+    return aliases_.back().copy;
+  }
+
+  constexpr void copy(int id) {
+    Node node = graph_->node(id);
+    int& place = copies_.data()[id - region_.begin];
+    if (node.kind == Kind::parameter || node.kind == Kind::input) {
+      place = outside(id);
+      return;
+    }
+    if (node.kind == Kind::carry || node.kind == Kind::slice) graph_->refuse(Problem::checkpoint_of_a_scan, id, 0, 0);
+    for (int k = 0; k < node.arity; ++k) {
+      const int input = node.input(k);
+      node.inputs[static_cast<std::size_t>(k)] =
+          input >= region_.begin ? copies_.data()[input - region_.begin] : outside(input);
+    }
+    place = graph_->add(node);
+  }
+
+  Graph* graph_;
+  RegionInfo region_;
+  const List<char>* active_;
+  const List<int>* cotangents_;
+  List<int> copies_; ///< of each node of the part
+  List<Alias> aliases_{};
+  int waits_for_ = -1; ///< the gradient that has to be there first
+};
+
+} // namespace twill::inline v0::graph::detail

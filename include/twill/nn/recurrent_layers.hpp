@@ -1,0 +1,166 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `rnn`, `lstm` and `gru` over sequences: several layers, one direction or both, dropout between layers, rows of different
+// lengths in one padded batch. Shapes, options and results are those of PyTorch's layers; for rows with lengths those of
+// the layers on packed sequences, unpacked again. Read next: nn/recurrent.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/dropout.hpp>
+#include <twill/nn/recurrent.hpp>
+#include <twill/ops/concatenate.hpp>
+#include <twill/ops/pad.hpp>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct RecurrentOptions {
+  int layers = 1;
+  bool is_bidirectional = false;
+  bool batch_first = false; ///< sequences are (rows, steps, features), not (steps, rows, features)
+  bool has_bias = true;
+  double dropout = 0;            ///< between layers; its run-time number is called "dropout"
+  Value lengths{};               ///< (rows): a row's steps from there on leave its state as it is and give zeros
+  std::int64_t total_length = 0; ///< how many steps the output has, with zeros at the end; 0: as many as the input
+  Value hidden{};                ///< (layers * directions, rows, hidden): the first states, zeros where there is none
+  Value cell{};                  ///< the same for the cells of an LSTM
+  RnnFunction function = RnnFunction::tanh; ///< of an `rnn`
+};
+
+/// What a recurrent layer gives: the last layer's states at every step, and the last states of every layer and direction.
+struct Recurrent {
+  Value output{}; ///< (steps, rows, directions * hidden), or rows first
+  Value hidden{}; ///< (layers * directions, rows, hidden)
+  Value cell{};   ///< the same, of an LSTM
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// The parts along a new first axis, however many there are.
+[[nodiscard]] constexpr Value stacked_states(List<int> parts, graph::Graph& graph) {
+  for (int& part : parts) part = graph::unsqueeze({graph, part}, 0).id();
+  while (parts.size() > 1) {
+    List<int> joined{};
+    for (std::size_t i = 0; i < parts.size();) {
+      std::array<Value, graph::max_inputs> group{};
+      int count = 0;
+      while (i < parts.size() && count < graph::max_inputs)
+        group[static_cast<std::size_t>(count++)] = {graph, parts[i++]};
+      joined.push_back(count == 1 ? group[0].id() : graph::detail::join(group.data(), count, 0).id());
+    }
+    parts.swap(joined);
+  }
+  return {graph, parts.front()};
+}
+
+constexpr void check_state(graph::Graph& graph, Value state, std::int64_t count, graph::Extent rows,
+                           std::int64_t hidden, int line) {
+  if (state.id() < 0) return;
+  const graph::Extents shape = state.shape();
+  if (shape.rank != 3 || !(shape[0] == graph::Extent{count, 0}) || !graph::unify(graph, shape[1], rows) ||
+      !(shape[2] == graph::Extent{hidden, 0}))
+    graph.refuse(graph::Problem::recurrent_state_has_another_shape_than_layers_rows_hidden, shape.rank, count, line);
+}
+
+/// Refuses what cannot be run.
+constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, int line) {
+  using graph::Problem;
+  graph::Graph& graph = x.graph();
+  if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, line);
+  if (hidden < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, hidden, 1, line);
+  if (options.layers < 1) graph.refuse(Problem::recurrent_layer_has_no_layers, options.layers, 1, line);
+  const graph::Extent rows = x.shape()[options.batch_first ? 0 : 1];
+  const graph::Extent steps = x.shape()[options.batch_first ? 1 : 0];
+  const std::int64_t count = options.layers * (options.is_bidirectional ? 2 : 1);
+  check_state(graph, options.hidden, count, rows, hidden, line);
+  check_state(graph, options.cell, count, rows, hidden, line);
+  if (options.lengths.id() >= 0) {
+    if (is_floating(options.lengths.dtype()) || options.lengths.dtype() == DType::boolean)
+      graph.refuse(Problem::recurrent_lengths_are_not_integers, static_cast<int>(options.lengths.dtype()), 0, line);
+    const graph::Extents shape = options.lengths.shape();
+    if (shape.rank != 1 || !graph::unify(graph, shape[0], rows))
+      graph.refuse(Problem::recurrent_lengths_are_not_one_for_each_row, shape.rank == 1 ? shape[0].factor : -1,
+                   rows.is_static() ? rows.factor : -1, line);
+  }
+  if (options.total_length != 0 && (!steps.is_static() || options.total_length < steps.factor))
+    graph.refuse(Problem::recurrent_total_length_is_below_the_number_of_steps, options.total_length,
+                 steps.is_static() ? steps.factor : -1, line);
+}
+
+[[nodiscard]] constexpr Recurrent recurrent(Cell cell, Value x, std::int64_t hidden, std::string_view name,
+                                            const RecurrentOptions& options, int line) {
+  graph::Graph& graph = x.graph();
+  check_recurrent(x, hidden, options, line);
+  if (graph.fault.any()) return {x, x, x};
+  const Scope scope{graph, name};
+  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, line);
+  const graph::Extent steps = x.shape()[0];
+  graph::Extents state_shape{};
+  state_shape.append(x.shape()[1]);
+  state_shape.append({hidden, 0});
+  Value valid{};
+  if (options.lengths.id() >= 0) {
+    graph::Extents all{};
+    all.append(steps);
+    all.append({});
+    const Value step = graph::iota(graph, all);
+    valid = graph::unsqueeze(step < graph::cast(options.lengths, DType::int64), -1);
+  }
+  const auto first = [&](Value given, int number) {
+    if (given.id() >= 0) return graph::select(given, 0, number, line);
+    return graph::broadcast_to(graph::constant(graph, x.dtype(), 0), state_shape);
+  };
+  const int directions = options.is_bidirectional ? 2 : 1;
+  List<int> last_hidden{};
+  List<int> last_memory{};
+  for (int layer = 0; layer < options.layers; ++layer) {
+    if (layer > 0 && options.dropout > 0) x = dropout(x, options.dropout, "dropout", line);
+    std::array<Value, 2> outputs{};
+    for (int direction = 0; direction < directions; ++direction) {
+      graph::Name suffix{};
+      suffix.append_number(layer);
+      if (direction == 1) suffix.append("_reverse");
+      const CellWeights weights =
+          cell_weights(graph, cell, x.size(-1, line), hidden, suffix.view(), options.has_bias, line);
+      const int number = layer * directions + direction;
+      const CellState initial{first(options.hidden, number),
+                              cell == Cell::lstm ? first(options.cell, number) : Value{}};
+      const DirectionResult result = run_direction(cell, weights, x, initial, valid, direction == 1);
+      outputs[static_cast<std::size_t>(direction)] = result.output;
+      last_hidden.push_back(result.last.hidden.id());
+      if (cell == Cell::lstm) last_memory.push_back(result.last.memory.id());
+    }
+    x = directions == 2 ? graph::concatenate({outputs[0], outputs[1]}, 2, line) : outputs[0];
+  }
+  if (options.total_length > 0) x = graph::pad(x, 0, {0, options.total_length - steps.factor}, 0, line);
+  if (options.batch_first) x = graph::transpose(x, {1, 0, 2}, line);
+  return {x, stacked_states(last_hidden, graph), cell == Cell::lstm ? stacked_states(last_memory, graph) : Value{}};
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A recurrent layer of tanh or relu cells: h' = f(W x + b + U h + c).
+/// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction outside
+/// the loop, one a step in it; compile time does not depend on the number of steps
+[[nodiscard]] constexpr Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
+                                      const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+  const bool is_relu = options.function == RnnFunction::relu;
+  return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, line);
+}
+
+/// A long short-term memory, gates in the order input, forget, cell, output. Shapes as for `rnn`; cost: four times as much.
+[[nodiscard]] constexpr Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
+                                       const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+  return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, line);
+}
+
+/// A gated recurrent unit, gates in the order reset, update, new. Shapes as for `rnn`; cost: three times as much.
+[[nodiscard]] constexpr Recurrent gru(Value x, std::int64_t hidden, std::string_view name,
+                                      const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+  return detail::recurrent(detail::Cell::gru, x, hidden, name, options, line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
