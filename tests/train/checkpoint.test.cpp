@@ -13,6 +13,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -44,6 +45,19 @@ template <int Layers, int Parts, Recompute Mode> struct Stack {
           },
           Mode)(y);
     return nn::linear(y, 3, "output");
+  }
+};
+
+/// A weight that is made inside of a part and used outside as well.
+template <Recompute Mode> struct Tied {
+  static constexpr auto forward(Input<Dim<"batch">, width> x) {
+    const auto [hidden, weight] = checkpoint(
+        [](nn::Value value) {
+          const nn::Value inner = nn::parameter(value.graph(), "tied", {3, width}, nn::initialise::normal(0, 1));
+          return std::array{tanh(value * sum(inner)), inner};
+        },
+        Mode)(x);
+    return nn::linear(hidden, weight);
   }
 };
 
@@ -90,6 +104,7 @@ TEST_CASE("a part that is computed again gives the same bits", "[train][TRAIN-5]
   const auto x = random_rows<float, width>(Cpu{0}, 37);
   const auto label = random_labels(Cpu{0}, 37, 3);
   CHECK(staged_gradients<Plain>(x, label) == staged_gradients<Again>(x, label));
+  CHECK(staged_gradients<Tied<Recompute::no>>(x, label) == staged_gradients<Tied<Recompute::yes>>(x, label));
   CHECK(trained<Plain>(x, label) == trained<Again>(x, label));
 }
 

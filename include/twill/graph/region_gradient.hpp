@@ -27,7 +27,7 @@ public:
     List<char> needed(copies_.size(), 0);
     for (int id = region_.end; id-- > region_.begin;) {
       char& own = needed.data()[id - region_.begin];
-      if (cotangents_->data()[id] >= 0) {
+      if (is_result(id)) {
         own = 1;
         waits_for_ = cotangents_->data()[id];
       }
@@ -43,8 +43,7 @@ public:
     graph_->open_region = outer;
     List<Seed> seeds{};
     for (int id = region_.begin; id < region_.end; ++id)
-      if (const int given = cotangents_->data()[id]; given >= 0)
-        seeds.push_back({copies_.data()[id - region_.begin], given});
+      if (is_result(id)) seeds.push_back({copies_.data()[id - region_.begin], cotangents_->data()[id]});
     List<int> variables{};
     for (const Alias& alias : aliases_) variables.push_back(alias.copy);
     const List<int> found = gradients(*graph_, seeds, variables);
@@ -62,6 +61,11 @@ private:
 
   [[nodiscard]] constexpr bool is_active(int id) const {
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
+  }
+
+  /// True for what the part computes and somebody outside has used. Weights are nobody's result, whoever uses them.
+  [[nodiscard]] constexpr bool is_result(int id) const {
+    return cotangents_->data()[id] >= 0 && graph_->node(id).arity > 0;
   }
 
   constexpr int outside(int id) {
