@@ -228,7 +228,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
     bound.operand_count = static_cast<std::size_t>(instruction.operand_count);
     bound.first_shape = static_cast<std::size_t>(instruction.first_shape);
-    bound.attributes = table.attributes.data() + instruction.first_attribute;
+    if (!table.attributes.empty()) bound.attributes = table.attributes.data() + instruction.first_attribute;
     for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
       const std::size_t position = bound.first_operand + k;
       const OperandInfo& info = table.operands[position];
