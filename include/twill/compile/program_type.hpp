@@ -143,13 +143,22 @@ constexpr std::array<KernelFunctionOn<TeamType>, sizeof...(K)> kernel_functions(
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// The room that a source is likely to need: it may say so itself.
+template <Source S> [[nodiscard]] constexpr TableSizes room_of() {
+  if constexpr (requires { S::room(); })
+    return S::room();
+  else
+    return usual_room;
+}
+
 /// The tables of a source. Naming it compiles the trace; a faulty one is refused here.
 template <Source S> struct Compiled {
 private:
-  static constexpr Attempt attempt{lower(S::trace())};
+  static constexpr TableSizes room = room_of<S>();
+  static constexpr Attempt<room> attempt{lower(S::trace())};
 
   static constexpr Frozen<attempt.sizes> freeze_all() {
-    if constexpr (fits(attempt.sizes, usual_room)) {
+    if constexpr (fits(attempt.sizes, room)) {
       return {attempt.frozen.table, attempt.frozen.operations, attempt.sizes};
     } else {
       const Lowered lowered = lower(S::trace());

@@ -212,13 +212,35 @@ template <TableSizes S> struct Frozen {
   }
 };
 
+/// Room for a function whose program is so many times as large as one that is known, such as a step beside its model.
+[[nodiscard]] constexpr TableSizes several_times(const TableSizes& known, std::size_t times) {
+  const auto room = [times](std::size_t count, std::size_t least) {
+    return count * times > least ? count * times : least;
+  };
+  return {room(known.values, usual_room.values),
+          room(known.operands, usual_room.operands),
+          room(known.instructions, usual_room.instructions),
+          room(known.kernels, usual_room.kernels),
+          room(known.lines, usual_room.lines),
+          room(known.shapes, usual_room.shapes),
+          room(known.attributes, usual_room.attributes),
+          room(known.instructions, usual_room.inputs), // a backward pass takes in what the forward pass kept
+          room(known.parameters, usual_room.parameters),
+          usual_room.knobs,
+          usual_room.symbols,
+          room(known.requirements, usual_room.requirements),
+          room(known.loops, usual_room.loops),
+          0,
+          {}};
+}
+
 /// The result of the first compilation: the sizes, and the rest where it fits.
-struct Attempt {
+template <TableSizes Room> struct Attempt {
   TableSizes sizes{};
-  Frozen<usual_room> frozen;
+  Frozen<Room> frozen;
 
   constexpr explicit Attempt(const Lowered& lowered)
-      : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, usual_room) ? sizes : TableSizes{}} {}
+      : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, Room) ? sizes : TableSizes{}} {}
 };
 
 /// A frozen table as the run time sees it.

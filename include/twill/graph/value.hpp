@@ -76,6 +76,7 @@ struct Term {
   left = graph.canonical(left);
   right = graph.canonical(right);
   if (left == right) return true;
+  if (left.factor == right.factor && left.factor != 0) left.factor = right.factor = 1;
   const int first = left.single_symbol();
   const int second = right.single_symbol();
   const auto unnamed = [&](int symbol) {

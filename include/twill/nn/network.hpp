@@ -38,6 +38,10 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
     return graph;
   }
   static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
+  /// What the programs of training need, by the size of the model's own.
+  static constexpr compile::TableSizes room() requires Training {
+    return compile::several_times(compile::Compiled<PlainForward<ModelStage<M, T, false>>>::sizes, 6);
+  }
 };
 
 /// A weight as the run time sees it.

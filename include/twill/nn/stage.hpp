@@ -86,20 +86,43 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   return needed;
 }
 
-/// The cost of computing a node from what is kept, or more than the limit when that is impossible or too dear.
-constexpr int recomputation_cost(const graph::Graph& graph, int id, const List<char>& kept) {
-  constexpr int too_dear = compile::recomputation_limit + 1;
-  const graph::Node& node = graph.node(id);
-  // A buffer may be overwritten by the time of the backward pass.
-  if (node.kind == graph::Kind::parameter &&
-      graph.parameters[static_cast<std::size_t>(node.index)].role == graph::Role::buffer)
-    return too_dear;
-  if (kept[static_cast<std::size_t>(id)] != 0 || node.arity == 0) return 0;
-  if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
-  int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
-  for (int k = 0; k < node.arity && cost < too_dear; ++k) cost += recomputation_cost(graph, node.input(k), kept);
-  return cost < too_dear ? cost : too_dear;
-}
+/// The cost of computing each node from what is kept, or more than the limit when that is impossible or too dear; grows with
+/// the nodes.
+class RecomputationCosts {
+public:
+  constexpr RecomputationCosts(const graph::Graph& graph, const List<char>& kept) : graph_{&graph}, kept_{&kept} {}
+
+  /// Of the next node. requires: what is kept of those before it will not change but for what is kept of this one
+  constexpr int of_next() {
+    costs_.push_back(cost_of(static_cast<int>(costs_.size())));
+    return costs_.back();
+  }
+
+private:
+  static constexpr int too_dear = compile::recomputation_limit + 1;
+
+  [[nodiscard]] constexpr int cost_of(int id) const {
+    const graph::Node& node = graph_->node(id);
+    // A buffer may be overwritten by the time of the backward pass.
+    if (node.kind == graph::Kind::parameter &&
+        graph_->parameters[static_cast<std::size_t>(node.index)].role == graph::Role::buffer)
+      return too_dear;
+    if (node.arity == 0) return 0;
+    if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
+    int cost = is_view(node.kind) ? 0 : compile::cost_of(node);
+    for (int k = 0; k < node.arity && cost < too_dear; ++k) {
+      const int input = node.input(k);
+      const int root = compile::detail::view_root(graph_->nodes, input);
+      if ((*kept_)[static_cast<std::size_t>(input)] == 0 && (*kept_)[static_cast<std::size_t>(root)] == 0)
+        cost += costs_[static_cast<std::size_t>(input)];
+    }
+    return cost < too_dear ? cost : too_dear;
+  }
+
+  const graph::Graph* graph_;
+  const List<char>* kept_;
+  List<int> costs_{};
+};
 
 /// The forward nodes whose values are kept for the backward pass.
 [[nodiscard]] constexpr List<int> kept_nodes(const Joint& joint) {
@@ -121,10 +144,12 @@ constexpr int recomputation_cost(const graph::Graph& graph, int id, const List<c
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
     for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k)
       read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
+  RecomputationCosts costs{graph, kept};
   for (int id = 0; id < joint.cotangent; ++id) {
     const auto position = static_cast<std::size_t>(id);
-    if (read[position] == 0 || graph.node(id).arity == 0) continue;
-    if (recomputation_cost(graph, id, kept) <= compile::recomputation_limit) continue;
+    const int cost = costs.of_next();
+    if (read[position] == 0 || graph.node(id).arity == 0 || kept[position] != 0) continue;
+    if (cost <= compile::recomputation_limit) continue;
     const int root = compile::detail::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
   }
@@ -155,6 +180,8 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
     joint.graph.inputs.pop_back(); // the result's gradient belongs to the backward pass
     return joint.graph;
   }
+  static constexpr auto room() requires requires { F::room(); }
+  { return F::room(); }
 };
 
 /// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the trainable
@@ -178,6 +205,8 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       if (node.kind == graph::Kind::assign) node = graph::Node{};
     return joint.graph;
   }
+  static constexpr auto room() requires requires { F::room(); }
+  { return F::room(); }
 };
 
 /// The forward pass alone: keeps nothing.

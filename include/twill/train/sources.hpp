@@ -72,6 +72,7 @@ template <class M, class T, class L, class R, class... Targets> struct LossGradi
     for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
     return trace.graph;
   }
+  static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
 /// The whole step: the loss is the output, the weights and the optimiser's states change in place.
@@ -83,6 +84,7 @@ template <class M, class T, class L, class R, class... Targets> struct WholeStep
     trace.graph.outputs.push_back(trace.loss);
     return trace.graph;
   }
+  static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
 /// The update alone. Inputs: the gradients of the trainable weights.
@@ -102,6 +104,7 @@ template <class M, class T, class R> struct UpdateWeights {
     optim::update_all<R>(graph, weights, gradients);
     return graph;
   }
+  static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
 } // namespace twill::inline v0::train::inline TWILL_ISA
