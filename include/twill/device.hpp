@@ -15,6 +15,7 @@
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/onednn.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
+#include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/signal.hpp>

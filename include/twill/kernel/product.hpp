@@ -7,6 +7,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/gemm.hpp>
+#include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/small_product.hpp>
@@ -38,6 +39,12 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
       cpu::gemm(team, choice == ProductBy::onednn ? cpu::Library::onednn : cpu::Library::blas, transpose_a, transpose_b,
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else if constexpr (NarrowFloat<T>) {
+    if constexpr (std::same_as<T, bfloat16>) {
+      constexpr std::int64_t worth_a_plan = 32 * 32 * 32; // multiplications
+      if (alpha == 1.0F && beta == 0.0F && m * n * k >= worth_a_plan &&
+          cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc))
+        return;
+    }
     const auto widened = [](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
       std::vector<float> to(static_cast<std::size_t>(rows * columns));
       for (std::int64_t i = 0; i < rows; ++i)

@@ -1,0 +1,129 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products of bfloat16 by oneDNN 2, with the processor's own instructions where it has them: sums are float32, the result
+// is rounded once. Each thread of a team computes a block and keeps its plans. Where the library is missing or refuses, the
+// caller computes in float32. Read next: kernel/product.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/half.hpp>
+#include <twill/device/cpu/onednn_convolution.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
+
+namespace detail {
+
+/// A product of fixed sizes and strides, ready to run.
+class DnnlMatmul {
+public:
+  /// m, n, k, whether each operand is transposed, the distances between stored rows
+  using Key = std::array<std::int64_t, 8>;
+
+  explicit DnnlMatmul(const Key& key) : key_{key} { is_ready_ = prepare(); }
+
+  [[nodiscard]] bool is_for(const Key& key) const { return key == key_; }
+
+  [[nodiscard]] bool run(const void* a, const void* b, void* c) const {
+    if (!is_ready_) return false;
+    dnnl_memory_set_data_handle(a_.get(), const_cast<void*>(a));
+    dnnl_memory_set_data_handle(b_.get(), const_cast<void*>(b));
+    dnnl_memory_set_data_handle(c_.get(), c);
+    const dnnl_exec_arg_t arguments[] = {
+        {DNNL_ARG_SRC, a_.get()}, {DNNL_ARG_WEIGHTS, b_.get()}, {DNNL_ARG_DST, c_.get()}};
+    return dnnl_primitive_execute(multiply_.get(), dnnl_thread().stream.get(), 3, arguments) == dnnl_success;
+  }
+
+private:
+  [[nodiscard]] bool prepare() {
+    const auto [m, n, k, transpose_a, transpose_b, lda, ldb, ldc] = key_;
+    const auto describe = [](dnnl_memory_desc_t& to, std::int64_t rows, std::int64_t columns, bool transposed,
+                             std::int64_t stride) {
+      const dnnl_dims_t dims = {rows, columns};
+      const dnnl_dims_t strides = {transposed ? 1 : stride, transposed ? stride : 1};
+      return dnnl_memory_desc_init_by_strides(&to, 2, dims, dnnl_bf16, strides) == dnnl_success;
+    };
+    dnnl_memory_desc_t a{}, b{}, c{};
+    dnnl_matmul_desc_t product{};
+    if (!describe(a, m, k, transpose_a != 0, lda) || !describe(b, k, n, transpose_b != 0, ldb) ||
+        !describe(c, m, n, false, ldc) || dnnl_matmul_desc_init(&product, &a, &b, nullptr, &c) != dnnl_success)
+      return false;
+    const dnnl_engine_t engine = dnnl_thread().engine.get();
+    const auto made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &product, nullptr, engine, nullptr);
+    if (!made) return false;
+    multiply_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
+    const auto memory = [&](const dnnl_memory_desc_t& of) {
+      return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
+    };
+    a_ = memory(a);
+    b_ = memory(b);
+    c_ = memory(c);
+    return multiply_ && a_ && b_ && c_;
+  }
+
+  Key key_;
+  bool is_ready_ = false;
+  Dnnl<dnnl_primitive_t> multiply_{};
+  Dnnl<dnnl_memory_t> a_{}, b_{}, c_{};
+};
+
+/// One block in the calling thread. False where the library refuses.
+[[nodiscard]] inline bool multiply_by_onednn(const DnnlMatmul::Key& key, const bfloat16* a, const bfloat16* b,
+                                             bfloat16* c) {
+  static_cast<void>(dnnl_thread()); // made before and so destroyed after the plans
+  thread_local std::vector<std::unique_ptr<DnnlMatmul>> plans{};
+  const OneOpenMpThread scope{};
+  for (const auto& plan : plans)
+    if (plan->is_for(key)) return plan->run(a, b, c);
+  constexpr std::size_t most_plans = 256;
+  if (plans.size() == most_plans) plans.clear();
+  plans.push_back(std::make_unique<DnnlMatmul>(key));
+  return plans.back()->run(a, b, c);
+}
+
+} // namespace detail
+
+/// C = op(A) * op(B), shared out among the team. False, and C undefined, where the library refuses.
+template <class Team>
+[[nodiscard]] bool bfloat16_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m,
+                                    std::int64_t n, std::int64_t k, const bfloat16* a, std::int64_t lda,
+                                    const bfloat16* b, std::int64_t ldb, bfloat16* c, std::int64_t ldc) {
+  const auto block = [=](std::int64_t rows, std::int64_t columns, const bfloat16* left, const bfloat16* right,
+                         bfloat16* to) {
+    return detail::multiply_by_onednn({rows, columns, k, transpose_a, transpose_b, lda, ldb, ldc}, left, right, to);
+  };
+  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
+  if (team.size() == 1 || m * n * k < worth_sharing) return block(m, n, a, b, c);
+  std::atomic<bool> is_done{true};
+  constexpr std::int64_t granule = 16;
+  team.parallel([&](int rank, int size) {
+    const bool by_rows = m >= n;
+    const std::int64_t granules = ((by_rows ? m : n) + granule - 1) / granule;
+    const std::int64_t first = granules * rank / size * granule;
+    const std::int64_t count = std::min(by_rows ? m : n, granules * (rank + 1) / size * granule) - first;
+    if (count <= 0) return;
+    const bool done = by_rows ? block(count, n, a + (transpose_a ? first : first * lda), b, c + first * ldc)
+                              : block(m, count, a, b + (transpose_b ? first * ldb : first), c + first);
+    if (!done) is_done = false;
+  });
+  return is_done;
+}
+
+#else
+
+template <class Team>
+[[nodiscard]] bool bfloat16_product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, const bfloat16*,
+                                    std::int64_t, const bfloat16*, std::int64_t, bfloat16*, std::int64_t) {
+  return false;
+}
+
+#endif
+
+} // namespace twill::inline v0::cpu
