@@ -54,8 +54,8 @@ constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::i
   graph::Extents shape{};
   shape.append({first, 0});
   shape.append({second, 0});
-  if (dimensions == 2) shape.append({o.kernel.height, 0});
-  shape.append({o.kernel.width, 0});
+  if (dimensions == 2) shape.append(graph::Extent{o.kernel.height, 0});
+  shape.append(graph::Extent{o.kernel.width, 0});
   const std::int64_t area = (dimensions == 2 ? o.kernel.height : 1) * o.kernel.width;
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(second * area)); // as PyTorch
   LayerWeights made{};
