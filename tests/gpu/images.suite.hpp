@@ -1,0 +1,62 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled functions of images and their gradients, convolved, pooled and resized: a GPU beside a host.
+
+#include <tests/support/same_values.hpp>
+#include <tests/support/suite.hpp>
+
+#include <twill/compile/function.hpp>
+#include <twill/kernel/gpu/convolution.hpp>
+#include <twill/kernel/gpu/interpolation.hpp>
+#include <twill/kernel/gpu/launch.hpp>
+#include <twill/kernel/gpu/pooling.hpp>
+#include <twill/ops/interpolate.hpp>
+#include <twill/ops/pooling.hpp>
+#include <twill/ops/transposed_convolution.hpp>
+#include <twill/tensor/random.hpp>
+
+namespace {
+
+using namespace twill;
+using graph::Value;
+using test::Case;
+using test::require_near;
+using test::TestedDevice;
+
+constexpr auto convolved = [](Value x, Value w) {
+  const Value y = maximum(conv2d(x, w, {.stride = 2, .padding = 1, .groups = 2}), 0);
+  return conv_transpose2d(y, w, {.stride = {2, 1}, .groups = 2});
+};
+constexpr auto convolved_sum = [](Value x, Value w) { return sum(square(convolved(x, w))); };
+
+constexpr auto pooled = [](Value x) {
+  const Value y = max_pool2d(x, {.window = 3, .stride = 2, .padding = 1});
+  return interpolate(avg_pool2d(y, {.window = 2, .stride = 1}), {.size = {5, 6}, .mode = graph::Interpolation::linear});
+};
+constexpr auto pooled_sum = [](Value x) { return sum(square(pooled(x))); };
+
+void convolutions_agree() {
+  // of one sign, so that sums in another order do not cancel
+  const auto x = rand<float, Shape<3, 4, 7, 6>>(Cpu{0});
+  const auto w = rand<float, Shape<4, 2, 3, 3>>(Cpu{0});
+  const auto there = x.to(TestedDevice{0});
+  const auto weights = w.to(TestedDevice{0});
+  require_near(compiled(convolved)(there, weights), compiled(convolved)(x, w), 1e-5);
+  const auto expected = grad(convolved_sum)(x, w);
+  const auto got = grad(convolved_sum)(there, weights);
+  require_near(std::get<0>(got), std::get<0>(expected), 1e-4);
+  require_near(std::get<1>(got), std::get<1>(expected), 1e-4);
+}
+
+void pooling_agrees() {
+  const auto x = randn<float, Shape<3, 5, 9, 8>>(Cpu{0});
+  const auto there = x.to(TestedDevice{0});
+  require_near(compiled(pooled)(there), compiled(pooled)(x), 1e-6);
+  require_near(grad(pooled_sum)(there), grad(pooled_sum)(x), 1e-5);
+}
+
+const Case convolutions_case{"convolutions, their transposes and gradients are near the host's", &convolutions_agree};
+const Case pooling_case{"pooled and resized images and their gradients are near the host's", &pooling_agrees};
+
+} // namespace
