@@ -6,6 +6,7 @@
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/apply_pack.hpp>
+#include <twill/kernel/attention.hpp>
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/bytes.hpp>

@@ -3,6 +3,7 @@
 //
 // All of ops/.
 
+#include <twill/ops/attention.hpp>
 #include <twill/ops/channels_last.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/convolution.hpp>

@@ -1,0 +1,180 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention on a host without the matrix of scores: blocks of rows meet blocks of keys, and what has been summed is rescaled
+// when a larger score turns up (Dao et al., 2022). The backward pass computes the weights again from log(sum(exp(scores)))
+// of each row. Arrays are dense: (batches, rows, width). Results do not depend on the number of threads.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/team.hpp>
+#include <twill/kernel/apply_pack.hpp>
+#include <twill/kernel/native.hpp>
+#include <twill/kernel/small_product.hpp>
+#include <twill/kernel/walk.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace twill::inline v0::kernel {
+
+struct AttentionShape {
+  std::int64_t batches = 0;
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  std::int64_t width = 0;
+  std::int64_t value_width = 0;
+  bool is_causal = false;
+  double scale = 1;
+};
+
+inline namespace TWILL_ISA {
+
+template <class T> class Attention {
+  static constexpr std::int64_t rows_each = 32;
+  static constexpr std::int64_t keys_each = 64;
+  static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+  static constexpr T never = -std::numeric_limits<T>::infinity();
+
+  /// Scores, and then weights, of some rows and some keys.
+  struct Block {
+    T scores[rows_each * keys_each];
+    T gradients[rows_each * keys_each];
+    T sums[rows_each];
+    T largest[rows_each];
+  };
+
+public:
+  Attention(const AttentionShape& shape, const T* q, const T* k, const T* v) : s_{shape}, q_{q}, k_{k}, v_{v} {}
+
+  /// out: (batches, queries, value width); logsumexp: (batches, queries), or null.
+  void forward(const Team& team, T* out, T* logsumexp) const {
+    const std::int64_t blocks = (s_.queries + rows_each - 1) / rows_each;
+    team.parallel([&](int rank, int size) {
+      const Share mine = share_of(s_.batches * blocks, 1, rank, size);
+      Block block;
+      for (std::int64_t task = mine.begin; task < mine.end; ++task)
+        forward_rows(block, task / blocks, task % blocks * rows_each, out, logsumexp);
+    });
+  }
+
+  /// Gradients of q, k and v, each null where nobody reads it, for the gradient g of out. A thread has whole batches.
+  void backward(const Team& team, const T* out, const T* logsumexp, const T* g, T* dq, T* dk, T* dv) const {
+    team.parallel([&](int rank, int size) {
+      const Share mine = share_of(s_.batches, 1, rank, size);
+      Block block;
+      for (std::int64_t b = mine.begin; b < mine.end; ++b) {
+        if (dq != nullptr) std::fill_n(dq + b * s_.queries * s_.width, s_.queries * s_.width, T{0});
+        if (dk != nullptr) std::fill_n(dk + b * s_.keys * s_.width, s_.keys * s_.width, T{0});
+        if (dv != nullptr) std::fill_n(dv + b * s_.keys * s_.value_width, s_.keys * s_.value_width, T{0});
+        for (std::int64_t first = 0; first < s_.queries; first += rows_each)
+          backward_rows(block, b, first, out, logsumexp, g, dq, dk, dv);
+      }
+    });
+  }
+
+private:
+  [[nodiscard]] std::int64_t rows_at(std::int64_t first) const { return std::min(rows_each, s_.queries - first); }
+  /// How many keys the rows from `first` on see at most.
+  [[nodiscard]] std::int64_t seen_by(std::int64_t first) const {
+    return s_.is_causal ? std::min(s_.keys, first + rows_at(first)) : s_.keys;
+  }
+
+  /// scale Q K^T; -infinity for masked keys and behind the last one.
+  void score(Block& block, std::int64_t b, std::int64_t first, std::int64_t key, std::int64_t count) const {
+    const std::int64_t rows = rows_at(first);
+    small_product<T>(false, true, rows, count, s_.width, static_cast<T>(s_.scale),
+                     q_ + (b * s_.queries + first) * s_.width, s_.width, k_ + (b * s_.keys + key) * s_.width, s_.width,
+                     T{0}, block.scores, keys_each);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::int64_t seen = s_.is_causal ? std::clamp<std::int64_t>(first + r + 1 - key, 0, count) : count;
+      std::fill(block.scores + r * keys_each + seen, block.scores + (r + 1) * keys_each, never);
+    }
+  }
+
+  /// exp(x - shift) over a row of scores; returns the sum.
+  static T exponentials(T* row, T shift) {
+    Pack<T, lanes> sum{T{0}};
+    for (std::int64_t c = 0; c < keys_each; c += lanes) {
+      const auto e = kernel::apply<Primitive::exp>(load<T, lanes>(row + c) - Pack<T, lanes>{shift});
+      store(row + c, e);
+      sum = sum + e;
+    }
+    return combine_lanes<Reduction::sum>(sum);
+  }
+
+  void forward_rows(Block& block, std::int64_t b, std::int64_t first, T* out, T* logsumexp) const {
+    const std::int64_t rows = rows_at(first);
+    const std::int64_t width = s_.value_width;
+    T* const to = out + (b * s_.queries + first) * width;
+    std::fill_n(to, rows * width, T{0});
+    std::fill_n(block.sums, rows, T{0});
+    std::fill_n(block.largest, rows, never);
+    const std::int64_t seen = seen_by(first);
+    for (std::int64_t key = 0; key < seen; key += keys_each) {
+      const std::int64_t count = std::min(keys_each, seen - key);
+      score(block, b, first, key, count);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        T* const row = block.scores + r * keys_each;
+        T largest = block.largest[r];
+        for (std::int64_t c = 0; c < count; ++c) largest = kernel::combine<Reduction::max>(largest, row[c]);
+        if (largest == never) {
+          std::fill_n(row, keys_each, T{0});
+          continue;
+        }
+        const T fade = std::exp(block.largest[r] - largest); // 0 for the first keys
+        block.sums[r] = block.sums[r] * fade + exponentials(row, largest);
+        block.largest[r] = largest;
+        for (std::int64_t i = 0; i < width && fade != T{1}; ++i) to[r * width + i] *= fade;
+      }
+      small_product<T>(false, false, rows, width, count, T{1}, block.scores, keys_each,
+                       v_ + (b * s_.keys + key) * width, width, T{1}, to, width);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t i = 0; i < width; ++i) to[r * width + i] /= block.sums[r];
+      if (logsumexp != nullptr) logsumexp[b * s_.queries + first + r] = block.largest[r] + std::log(block.sums[r]);
+    }
+  }
+
+  void backward_rows(Block& block, std::int64_t b, std::int64_t first, const T* out, const T* logsumexp, const T* g,
+                     T* dq, T* dk, T* dv) const {
+    const std::int64_t rows = rows_at(first);
+    const std::int64_t width = s_.value_width;
+    const std::int64_t row = b * s_.queries + first;
+    for (std::int64_t r = 0; r < rows; ++r) { // the sum of g * out
+      T sum{0};
+      for (std::int64_t i = 0; i < width; ++i) sum += g[(row + r) * width + i] * out[(row + r) * width + i];
+      block.sums[r] = sum;
+    }
+    const std::int64_t seen = seen_by(first);
+    for (std::int64_t key = 0; key < seen; key += keys_each) {
+      const std::int64_t count = std::min(keys_each, seen - key);
+      const std::int64_t at = b * s_.keys + key;
+      score(block, b, first, key, count);
+      for (std::int64_t r = 0; r < rows; ++r) exponentials(block.scores + r * keys_each, logsumexp[row + r]);
+      if (dv != nullptr)
+        small_product<T>(true, false, count, width, rows, T{1}, block.scores, keys_each, g + row * width, width, T{1},
+                         dv + at * width, width);
+      small_product<T>(false, true, rows, count, width, T{1}, g + row * width, width, v_ + at * width, width, T{0},
+                       block.gradients, keys_each);
+      for (std::int64_t r = 0; r < rows; ++r) // P * (dP - sum(g * out)) * scale
+        for (std::int64_t c = r * keys_each; c < r * keys_each + count; ++c)
+          block.gradients[c] = block.scores[c] * (block.gradients[c] - block.sums[r]) * static_cast<T>(s_.scale);
+      if (dq != nullptr)
+        small_product<T>(false, false, rows, s_.width, count, T{1}, block.gradients, keys_each, k_ + at * s_.width,
+                         s_.width, T{1}, dq + row * s_.width, s_.width);
+      if (dk != nullptr)
+        small_product<T>(true, false, count, s_.width, rows, T{1}, block.gradients, keys_each, q_ + row * s_.width,
+                         s_.width, T{1}, dk + at * s_.width, s_.width);
+    }
+  }
+
+  AttentionShape s_;
+  const T* q_;
+  const T* k_;
+  const T* v_;
+};
+
+} // namespace TWILL_ISA
+} // namespace twill::inline v0::kernel
