@@ -100,7 +100,7 @@ struct Node {
   Few<std::int8_t, max_rank> permutation{};
   Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1};
   int index = 0;
-  int scope = 0; ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
+  int scope = 0;  ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
   int region = 0; ///< the part of the function, see graph/checkpoint.hpp, whose kernels the node is computed in
   double value = 0;
   Extent over{};
