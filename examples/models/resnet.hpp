@@ -23,12 +23,13 @@ using twill::graph::Value;
 /// A convolution without a bias, of the same extent at stride 1. Weights start as normal numbers by the number of outputs.
 constexpr Value convolution(Value x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
                             std::string_view name) {
-  return twill::nn::conv2d(x, filters, name,
-                           {.kernel = kernel,
-                            .stride = stride,
-                            .padding = kernel / 2,
-                            .has_bias = false,
-                            .weight = twill::nn::initialise::kaiming_normal({.fan = twill::graph::Initialiser::Fan::out})});
+  return twill::nn::conv2d(
+      x, filters, name,
+      {.kernel = kernel,
+       .stride = stride,
+       .padding = kernel / 2,
+       .has_bias = false,
+       .weight = twill::nn::initialise::kaiming_normal({.fan = twill::graph::Initialiser::Fan::out})});
 }
 
 /// What the block adds to: its input, or where shapes differ a projection of it.
