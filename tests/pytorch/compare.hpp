@@ -31,8 +31,8 @@ struct Deviation {
   }
 };
 
-/// The largest |a - b| over the largest |b|; NaN where one is.
-inline double relative_difference(const float* a, const float* b, std::size_t count, bool is_relative = true) {
+/// The largest |a - b| over the largest |b|; infinite where one is NaN.
+template <class T> double relative_difference(const T* a, const T* b, std::size_t count, bool is_relative = true) {
   double difference = 0, largest = 1e-30;
   for (std::size_t i = 0; i < count; ++i) {
     const double d = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
@@ -42,7 +42,7 @@ inline double relative_difference(const float* a, const float* b, std::size_t co
   return is_relative ? difference / largest : difference;
 }
 
-inline const float* floats(const nn::StoredTensor& tensor) {
+inline const float* elements<T>(const nn::StoredTensor& tensor) {
   return reinterpret_cast<const float*>(tensor.bytes.data());
 }
 
@@ -80,7 +80,7 @@ int compare_with_pytorch(const std::string& folder, Loss loss) {
   const nn::StateDict batch = load("batch");
   const Input x = tensor_of<Input>(batch, "input");
   const Target target = tensor_of<Target>(batch, "target");
-  nn::Network<Model, Cpu> model{};
+  nn::Network<Model, Cpu, T> model{};
   nn::load_state_dict(model, weights); // strict: the keys are theirs
   bool holds = true;
   {
@@ -88,14 +88,14 @@ int compare_with_pytorch(const std::string& folder, Loss loss) {
     Deviation logits{};
     const auto value = prediction.value();
     synchronize(Cpu{});
-    logits.note("", relative_difference(value.data(), floats(*first.find("logits")),
+    logits.note("", relative_difference(value.data(), elements<T>(*first.find("logits")),
                                         static_cast<std::size_t>(value.shape().elements()), false));
     holds &= within("logits (absolute)", logits, 1e-4);
     const auto mean = loss(prediction, target);
     mean.backward();
-    const float own = mean.item();
+    const T own = mean.item();
     Deviation of_loss{};
-    of_loss.note("", relative_difference(&own, floats(*first.find("loss")), 1));
+    of_loss.note("", relative_difference(&own, elements<T>(*first.find("loss")), 1));
     holds &= within("loss", of_loss, 1e-3);
   }
   Deviation gradients{};
@@ -104,8 +104,8 @@ int compare_with_pytorch(const std::string& folder, Loss loss) {
     if (!view.gradient) continue;
     const nn::StoredTensor* const theirs = first.find("gradient." + std::string{view.name});
     if (theirs == nullptr) throw ValueError("compare: no gradient of '" + std::string{view.name} + "'");
-    gradients.note(view.name, relative_difference(static_cast<const float*>(view.gradient.data()), floats(*theirs),
-                                                  theirs->bytes.size() / sizeof(float)));
+    gradients.note(view.name, relative_difference(static_cast<const T*>(view.gradient.data()), elements<T>(*theirs),
+                                                  theirs->bytes.size() / sizeof(T)));
   }
   holds &= within("gradients", gradients, 1e-3);
   model.zero_grad();
@@ -116,9 +116,9 @@ int compare_with_pytorch(const std::string& folder, Loss loss) {
   Deviation trained{};
   for (const auto& view : model.parameters()) {
     const nn::StoredTensor& theirs = *after.find(view.name);
-    if (view.dtype == DType::float32)
-      trained.note(view.name, relative_difference(static_cast<const float*>(view.buffer.data()), floats(theirs),
-                                                  theirs.bytes.size() / sizeof(float)));
+    if (view.dtype == dtype_of<T>)
+      trained.note(view.name, relative_difference(static_cast<const T*>(view.buffer.data()), elements<T>(theirs),
+                                                  theirs.bytes.size() / sizeof(T)));
     else if (std::memcmp(view.buffer.data(), theirs.bytes.data(), theirs.bytes.size()) != 0)
       trained.note(view.name, INFINITY);
   }

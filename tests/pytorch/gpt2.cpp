@@ -34,6 +34,7 @@ private:
 } // namespace
 
 int main(int, char** arguments) {
-  return test::compare_with_pytorch<models::Gpt2<models::gpt2_small, 64>, Tensor<std::int64_t, Cpu, Shape<dyn, 64>>,
+  return test::compare_with_pytorch<float, models::Gpt2<models::gpt2_small, 64>,
+                                    Tensor<std::int64_t, Cpu, Shape<dyn, 64>>,
                                     Tensor<std::int64_t, Cpu, Shape<dyn, 64>>>(arguments[1], NextToken{});
 }

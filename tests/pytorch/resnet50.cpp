@@ -10,6 +10,6 @@
 using namespace twill;
 
 int main(int, char** arguments) {
-  return test::compare_with_pytorch<models::ResNet50<64>, Tensor<float, Cpu, Shape<dyn, 3, 64, 64>>,
+  return test::compare_with_pytorch<double, models::ResNet50<64>, Tensor<double, Cpu, Shape<dyn, 3, 64, 64>>,
                                     Tensor<std::int64_t, Cpu, Shape<dyn>>>(arguments[1], nn::cross_entropy);
 }
