@@ -50,13 +50,13 @@ else()
   twill_note(CBLAS "" "matrix products use twill's own loop, which is several times slower")
 endif()
 
-# oneDNN beside it, faster for most shapes of float32. Only its sgemm is called, which all versions since 1.0 have.
+# oneDNN beside it, faster for most shapes of float32 products, for bfloat16 and for convolutions (its version 2).
 find_library(TWILL_ONEDNN_LIBRARY NAMES dnnl)
 if(TWILL_ONEDNN_LIBRARY)
   set(TWILL_HAS_ONEDNN TRUE)
   target_link_libraries(twill INTERFACE $<BUILD_INTERFACE:${TWILL_ONEDNN_LIBRARY}>)
   target_compile_definitions(twill INTERFACE $<BUILD_INTERFACE:TWILL_WITH_ONEDNN=1>)
-  twill_note(oneDNN "${TWILL_ONEDNN_LIBRARY}" "float32 matrix products use it where it is faster")
+  twill_note(oneDNN "${TWILL_ONEDNN_LIBRARY}" "convolutions, and matrix products where it is faster")
 else()
   set(TWILL_HAS_ONEDNN FALSE)
   twill_note(oneDNN "" "matrix products go to CBLAS alone (libdnnl-dev)")
