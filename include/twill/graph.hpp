@@ -21,5 +21,6 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/region_gradient.hpp>
 #include <twill/graph/scan.hpp>
+#include <twill/graph/seed.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/value.hpp>

@@ -8,20 +8,9 @@
 
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/loop.hpp>
+#include <twill/graph/seed.hpp>
 
 #include <cstddef>
-
-namespace twill::inline v0::graph {
-
-/// A value and the gradient that flows into it from outside.
-struct Seed {
-  int value = -1;
-  int cotangent = -1;
-};
-
-constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
-
-} // namespace twill::inline v0::graph
 
 namespace twill::inline v0::graph::detail {
 
@@ -194,3 +183,5 @@ private:
 };
 
 } // namespace twill::inline v0::graph::detail
+
+#include <twill/graph/gradient.hpp> // at the end: the sweep over all nodes and this rule call each other

@@ -6,7 +6,7 @@
 // of the part's result is there. The gradient of the copies follows. Read next: graph/gradient.hpp.
 
 #include <twill/graph/derivatives.hpp>
-#include <twill/graph/loop_gradient.hpp>
+#include <twill/graph/seed.hpp>
 
 #include <cstddef>
 
@@ -110,3 +110,5 @@ private:
 };
 
 } // namespace twill::inline v0::graph::detail
+
+#include <twill/graph/gradient.hpp> // at the end: the sweep over all nodes and this rule call each other

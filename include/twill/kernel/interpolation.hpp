@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/team.hpp>
+#include <twill/kernel/apply.hpp>
 #include <twill/kernel/scratch.hpp>
 
 #include <algorithm>

@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the sweep over all nodes and the gradient rules of loops and recomputed parts call each other with. Read next:
+// graph/gradient.hpp.
+
+#include <twill/graph/graph.hpp>
+
+namespace twill::inline v0::graph {
+
+/// A value and the gradient that flows into it from outside.
+struct Seed {
+  int value = -1;
+  int cotangent = -1;
+};
+
+constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
+
+} // namespace twill::inline v0::graph
