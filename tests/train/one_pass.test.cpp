@@ -2,7 +2,6 @@
 //
 // What a training step passes over, counted: its plan says how often each tensor should be read and written, and a counting
 // build shows that it is. An update reads each weight, gradient and moment once and writes each weight and moment once.
-// The counted models are of bfloat16, as no other test of this executable, because counting code must not meet other code.
 
 #define TWILL_COUNT_ACCESS
 #include "tests/support/traffic.hpp"

@@ -8,8 +8,11 @@
 /// The version of the binary interface; the inline namespace `v0` of every header carries it.
 #define TWILL_VERSION "0.1.0"
 
-/// The inline namespace of kernels and vector math: one name for each instruction set.
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+/// The inline namespace of kernels and vector math: one name for each instruction set, and one for files that count what
+/// kernels access, so that their kernels meet no others.
+#if defined(TWILL_COUNT_ACCESS)
+#define TWILL_ISA counting
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TWILL_ISA avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TWILL_ISA avx2
