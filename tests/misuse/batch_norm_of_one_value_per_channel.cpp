@@ -18,6 +18,6 @@ int main() {
 #else
   const auto x = ones<float, Shape<1, 8, 1, 2>>();
 #endif
-  constexpr nn::BatchNormOptions options{.is_affine = false, .has_running_statistics = false};
+  static constexpr nn::BatchNormOptions options{.is_affine = false, .has_running_statistics = false};
   return compiled([](auto v) { return nn::batch_norm(v, "norm", options); })(x).shape()[1] == 8 ? 0 : 1;
 }

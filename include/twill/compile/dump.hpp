@@ -104,10 +104,10 @@ private:
   }
 
   [[nodiscard]] static std::string number_text(double number) {
-    std::string text = std::to_string(number);
-    if (number == static_cast<double>(static_cast<std::int64_t>(number)) && number < 1e15 && number > -1e15)
+    const bool is_small = number < 1e15 && number > -1e15; // else, or where it is infinite, no int64
+    if (is_small && number == static_cast<double>(static_cast<std::int64_t>(number)))
       return std::to_string(static_cast<std::int64_t>(number));
-    return text;
+    return std::to_string(number);
   }
 
   [[nodiscard]] std::string constant_text(double number, const graph::Extent& over) const {
