@@ -16,6 +16,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -135,7 +136,7 @@ TEST_CASE("a network of half precision keeps the weights of norms in float32, on
   }
   const auto x = random_rows<bfloat16, 5>(Cpu{0}, 9);
   const auto labels = labels_of(x);
-  const optim::Adam rule{{.rate = 0.01}};
+  const optim::Sgd rule{{.rate = 0.5}}; // its steps are as near as the gradients are; Adam's follow their signs
   auto step = train_step(one, nn::cross_entropy, rule);
   DataParallel parallel{two, {.devices = {Cpu{0}, Cpu{1}}}};
   auto parallel_step = train_step(parallel, nn::cross_entropy, rule);
@@ -146,10 +147,11 @@ TEST_CASE("a network of half precision keeps the weights of norms in float32, on
   const auto norm = to_vector(one.parameter<"norm.weight">());
   const auto other = to_vector(two.parameter<"norm.weight">());
   static_assert(std::is_same_v<decltype(norm), const std::vector<float>>);
-  for (std::size_t i = 0; i < norm.size(); ++i) {
-    CHECK(std::fabs(norm[i] - 1) > 1e-3f);
-    CHECK(other[i] == Approx(norm[i]).margin(0.03));
-  }
+  float moved = 0;
+  for (const float weight : norm) moved = std::max(moved, std::fabs(weight - 1));
+  CHECK(moved > 0.01f);
+  // Three steps at this rate, with gradients that a few roundings to eight bits tell apart.
+  for (std::size_t i = 0; i < norm.size(); ++i) CHECK(other[i] == Approx(norm[i]).margin(3 * 0.5 / 64));
   // Gradients of two passes add up in each weight's own type.
   one.zero_grad();
   nn::cross_entropy(one.forward(x), labels).backward();
