@@ -9,6 +9,12 @@
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/data_parallel.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/pipeline/action.hpp>
+#include <twill/parallel/pipeline/schedule.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/transfers.hpp>
+#include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/replicas.hpp>

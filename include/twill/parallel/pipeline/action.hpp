@@ -1,0 +1,106 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one rank of a pipeline does at one time: compute a part of a stage on one micro-batch, or pass what a stage computed
+// to the rank of its neighbour. Stages are numbered along the model, 0 first; a rank may hold several. The notation is the
+// field's: `0F1` is stage 0, forward, micro-batch 1; B a whole backward pass, I its gradients by the input, W those by the
+// weights; `0SEND_F1` sends what `0F1` made, `1RECV_F1` receives it. Read next: parallel/pipeline/schedule.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0::pipeline {
+
+enum class Work : std::uint8_t {
+  forward,
+  backward,        ///< both gradients
+  input_gradient,  ///< what the stage before waits for
+  weight_gradient, ///< what nobody waits for
+  send_forward,
+  receive_forward,
+  send_backward,
+  receive_backward,
+};
+inline constexpr int kinds_of_work = 8;
+
+[[nodiscard]] constexpr std::string_view letters(Work work) {
+  constexpr std::string_view all[] = {"F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
+  return all[static_cast<int>(work)];
+}
+[[nodiscard]] constexpr bool is_computed(Work work) { return work <= Work::weight_gradient; }
+[[nodiscard]] constexpr bool is_sent(Work work) { return work == Work::send_forward || work == Work::send_backward; }
+
+struct Action {
+  Work work = Work::forward;
+  int stage = 0;
+  int micro_batch = 0;
+
+  friend constexpr bool operator==(const Action&, const Action&) = default;
+};
+
+[[nodiscard]] constexpr Action forward(int stage, int micro_batch) { return {Work::forward, stage, micro_batch}; }
+[[nodiscard]] constexpr Action backward(int stage, int micro_batch) { return {Work::backward, stage, micro_batch}; }
+[[nodiscard]] constexpr Action input_gradient(int stage, int micro_batch) {
+  return {Work::input_gradient, stage, micro_batch};
+}
+[[nodiscard]] constexpr Action weight_gradient(int stage, int micro_batch) {
+  return {Work::weight_gradient, stage, micro_batch};
+}
+
+/// The other end of a send or a receive.
+[[nodiscard]] constexpr Action counterpart(const Action& action) {
+  switch (action.work) {
+  case Work::send_forward:
+    return {Work::receive_forward, action.stage + 1, action.micro_batch};
+  case Work::receive_forward:
+    return {Work::send_forward, action.stage - 1, action.micro_batch};
+  case Work::send_backward:
+    return {Work::receive_backward, action.stage - 1, action.micro_batch};
+  case Work::receive_backward:
+    return {Work::send_backward, action.stage + 1, action.micro_batch};
+  default:
+    return action;
+  }
+}
+
+[[nodiscard]] inline std::string to_string(const Action& action) {
+  return std::to_string(action.stage) + std::string{letters(action.work)} + std::to_string(action.micro_batch);
+}
+
+/// Reads actions in the notation above, with spaces or commas between them.
+/// throws: ValueError for anything else
+[[nodiscard]] constexpr List<Action> actions(std::string_view text) {
+  List<Action> all;
+  std::size_t at = 0;
+  const auto number = [&] {
+    const std::size_t first = at;
+    int value = 0;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') value = 10 * value + (text[at++] - '0');
+    if (at == first)
+      throw ValueError("pipeline::actions: expected a number at character " + std::to_string(at) + " of \"" +
+                       std::string{text} + "\"");
+    return value;
+  };
+  while (true) {
+    while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;
+    if (at == text.size()) return all;
+    Action action;
+    action.stage = number();
+    int kind = kinds_of_work - 1; // SEND_F before F would be found: the longest first
+    while (kind >= 0 && !text.substr(at).starts_with(letters(static_cast<Work>(kind)))) --kind;
+    if (kind < 0)
+      throw ValueError("pipeline::actions: expected F, B, I, W, SEND_ or RECV_ at character " + std::to_string(at) +
+                       " of \"" + std::string{text} + "\"");
+    action.work = static_cast<Work>(kind);
+    at += letters(action.work).size();
+    action.micro_batch = number();
+    all.push_back(action);
+  }
+}
+
+} // namespace twill::inline v0::pipeline

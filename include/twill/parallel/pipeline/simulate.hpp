@@ -1,0 +1,192 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A schedule in time: each rank computes its actions in order, one after the other, and an action starts when its rank is
+// free and what it needs has arrived. Transfers take time and no rank's; they overlap the computation. From the events
+// follow makespan, idle time, and how many activations each rank keeps. Times are in the unit of the costs; with whole
+// numbers they are exact. Runs in the compiler and at run time alike. Read next: parallel/pipeline/verify.hpp.
+
+#include <twill/core/list.hpp>
+#include <twill/parallel/pipeline/action.hpp>
+#include <twill/parallel/pipeline/schedule.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::pipeline {
+
+struct Event {
+  int rank = 0;
+  Action action;
+  double start = 0;
+  double end = 0;
+};
+
+/// The time of each kind of work of a stage; a backward pass takes that of both gradients.
+struct UniformCost {
+  double forward = 1;
+  double input_gradient = 1;
+  double weight_gradient = 1;
+
+  [[nodiscard]] constexpr double operator()(const Action& action) const {
+    switch (action.work) {
+    case Work::forward:
+      return forward;
+    case Work::backward:
+      return input_gradient + weight_gradient;
+    case Work::input_gradient:
+      return input_gradient;
+    case Work::weight_gradient:
+      return weight_gradient;
+    default:
+      return 0;
+    }
+  }
+};
+
+/// Transfers that take the same time everywhere.
+struct UniformTransfer {
+  double time = 0;
+
+  [[nodiscard]] constexpr double operator()(const Action&) const { return time; }
+};
+
+struct Timeline {
+  List<List<Event>> ranks;  ///< what each rank computed, in order
+  bool is_complete = false; ///< false: some action waits for what never comes
+
+  constexpr Timeline() = default;
+
+  /// From the first start to the last end of all.
+  [[nodiscard]] constexpr double makespan() const {
+    double last = 0;
+    for (const List<Event>& events : ranks)
+      if (!events.empty() && events.back().end > last) last = events.back().end;
+    return last;
+  }
+  /// What a rank stands still between its first and its last action.
+  [[nodiscard]] constexpr double idle(int rank) const {
+    const List<Event>& events = ranks[static_cast<std::size_t>(rank)];
+    if (events.empty()) return 0;
+    double busy = 0;
+    for (const Event& event : events) busy += event.end - event.start;
+    return events.back().end - events.front().start - busy;
+  }
+  /// The bubble: the idle time of the rank that has most of it.
+  [[nodiscard]] constexpr double bubble() const {
+    double most = 0;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      if (const double own = idle(static_cast<int>(rank)); own > most) most = own;
+    return most;
+  }
+};
+
+namespace detail {
+
+/// A value for each kind of work on each stage and micro-batch.
+template <class T> class PerAction {
+public:
+  constexpr PerAction(const Schedule& schedule, T value)
+      : stages_{schedule.stages},
+        micro_batches_{schedule.micro_batches},
+        values_(static_cast<std::size_t>(kinds_of_work * schedule.stages * schedule.micro_batches), value) {}
+  [[nodiscard]] constexpr T& operator()(Work work, int stage, int micro_batch) {
+    return values_[static_cast<std::size_t>((static_cast<int>(work) * stages_ + stage) * micro_batches_ + micro_batch)];
+  }
+  [[nodiscard]] constexpr T& operator()(const Action& action) {
+    return (*this)(action.work, action.stage, action.micro_batch);
+  }
+
+private:
+  int stages_;
+  int micro_batches_;
+  List<T> values_;
+};
+
+} // namespace detail
+
+/// When each action of a schedule starts and ends. `cost(action)` is the time of what a rank computes, `transfer(action)` that
+/// of sending what the action made to another rank.    requires: every action lies inside the schedule
+template <class Cost, class Transfer = UniformTransfer>
+[[nodiscard]] constexpr Timeline simulate(const Schedule& schedule, const Cost& cost, const Transfer& transfer = {}) {
+  constexpr double never = -1;
+  Timeline timeline;
+  timeline.ranks.resize(static_cast<std::size_t>(schedule.ranks));
+  List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
+  detail::PerAction<double> ready{schedule, never}; // when its result is there for whoever needs it
+  const auto of_gradient = [&](int stage, int micro_batch) {
+    const double whole = ready(Work::backward, stage, micro_batch);
+    return whole != never ? whole : ready(Work::input_gradient, stage, micro_batch);
+  };
+  // When everything that the action needs is there.
+  const auto inputs = [&](const Action& action) -> double {
+    if (action.work == Work::forward)
+      return action.stage == 0 ? 0 : ready(Work::forward, action.stage - 1, action.micro_batch);
+    if (action.work == Work::weight_gradient) return of_gradient(action.stage, action.micro_batch);
+    if (ready(Work::forward, action.stage, action.micro_batch) == never) return never;
+    return action.stage + 1 == schedule.stages ? 0 : of_gradient(action.stage + 1, action.micro_batch);
+  };
+
+  std::size_t left = 0;
+  for (const List<Action>& order : schedule.orders) left += order.size();
+  for (bool moved = true; moved && left > 0;) {
+    moved = false;
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      const List<Action>& order = schedule.order(rank);
+      List<Event>& events = timeline.ranks[static_cast<std::size_t>(rank)];
+      for (std::size_t& at = next[static_cast<std::size_t>(rank)]; at < order.size(); ++at, --left, moved = true) {
+        const Action& action = order[at];
+        if (!is_computed(action.work)) continue;
+        const double arrived = inputs(action);
+        if (arrived == never) break;
+        const double free = events.empty() ? 0 : events.back().end;
+        const double start = arrived > free ? arrived : free;
+        const double end = start + cost(action);
+        events.push_back({rank, action, start, end});
+        ready(action) = end + (schedule.sends(action.work, action.stage) ? transfer(action) : 0);
+      }
+    }
+  }
+  timeline.is_complete = left == 0;
+  return timeline;
+}
+
+/// The largest number of activations that each rank keeps at a time: a forward pass adds one, the end of its last gradient
+/// takes it away.    requires: backward passes stand behind their forward passes
+[[nodiscard]] constexpr List<int> peak_activations(const Schedule& schedule) {
+  List<int> peaks;
+  for (const List<Action>& order : schedule.orders) {
+    int kept = 0;
+    int peak = 0;
+    for (const Action& action : order) {
+      if (action.work == Work::forward) ++kept;
+      if (kept > peak) peak = kept;
+      if (action.work == Work::backward || action.work == Work::weight_gradient) --kept;
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+/// The largest number of received tensors that each rank holds unused at a time: how many receive buffers it needs.
+[[nodiscard]] constexpr List<int> peak_receives(const Schedule& schedule, Work receive) {
+  List<int> peaks;
+  for (const List<Action>& order : schedule.orders) {
+    int held = 0;
+    int peak = 0;
+    for (const Action& action : order) {
+      if (action.work == receive) ++held;
+      if (held > peak) peak = held;
+      const bool is_first_use = receive == Work::receive_forward
+                                    ? action.work == Work::forward
+                                    : action.work == Work::backward || action.work == Work::input_gradient;
+      const int before = receive == Work::receive_forward ? action.stage - 1 : action.stage + 1;
+      if (is_first_use && before >= 0 && before < schedule.stages &&
+          schedule.rank(before) != schedule.rank(action.stage))
+        --held;
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+} // namespace twill::inline v0::pipeline
