@@ -11,6 +11,7 @@
 #include <twill/compile/cost.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>
+#include <twill/compile/face.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/compile/group.hpp>
 #include <twill/compile/join.hpp>

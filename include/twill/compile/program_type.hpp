@@ -5,6 +5,7 @@
 // by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program` types that
 // equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/executor.hpp.
 
+#include <twill/compile/face.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -23,18 +24,6 @@ namespace twill::inline v0::inline TWILL_ISA {
 template <const graph::Operation* O> struct KernelOf;
 
 } // namespace twill::inline v0::inline TWILL_ISA
-
-namespace twill::inline v0::graph::inline TWILL_ISA {
-
-/// The two values of a fault, and where it was made, in the words of an error message.
-template <std::int64_t Left> struct left;
-template <std::int64_t Right> struct right;
-template <int Line> struct line;
-
-/// Never defined: naming it puts the problem, its values and its line into the compiler's error.
-template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
-
-} // namespace twill::inline v0::graph::inline TWILL_ISA
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
@@ -61,14 +50,8 @@ concept Source = requires {
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-template <graph::Fault F> constexpr bool check_fault() {
-  if constexpr (F.any())
-    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
-  return true;
-}
-
 template <class S, std::size_t L> constexpr auto line_type() {
-  constexpr Line line = S::table.lines[L];
+  constexpr Line line = S::parts.lines[L];
   using T = scalar_t<line.dtype>;
   if constexpr (line.kind == LineKind::in)
     return std::type_identity<kernel::In<T, line.access>>{};
@@ -105,18 +88,11 @@ void run_joined_program(const TeamType& team, const kernel::JoinedLaunch* launch
   run_joined(kernel::Program<Lines...>{}, team, launches, count);
 }
 
-/// Whether a launch of the table holds several instructions of kernel K.
-template <class S, std::size_t K> constexpr bool is_joined() {
-  for (std::size_t i = 0; i < S::sizes.instructions; ++i)
-    if (S::table.instructions[i].continues && S::table.instructions[i].kernel == static_cast<int>(K)) return true;
-  return false;
-}
-
 template <class S, class TeamType, std::size_t K, std::size_t First, std::size_t... I>
 constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>) {
   if constexpr (std::is_same_v<TeamType, Team>)
     return &run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>;
-  else if constexpr (is_joined<S, K>())
+  else if constexpr (S::parts.is_joined[K])
     return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>,
             &run_joined_program<TeamType, typename decltype(line_type<S, First + I>())::type...>};
   else
@@ -124,7 +100,7 @@ constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>)
 }
 
 template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<TeamType> kernel_function() {
-  constexpr KernelInfo info = S::table.kernels[K];
+  constexpr KernelInfo info = S::parts.kernels[K];
   if constexpr (info.kind == KernelKind::operation && std::is_same_v<TeamType, Team>)
     return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
   else if constexpr (info.kind == KernelKind::operation)
@@ -151,28 +127,34 @@ template <Source S> [[nodiscard]] constexpr TableSizes room_of() {
     return usual_room;
 }
 
-/// The tables of a source. Naming it compiles the trace; a faulty one is refused here.
+/// The tables of a source. Naming it compiles the trace; a faulty one is refused here. What types are made of stands in small
+/// arrays of its own: compilers take time for each look into a constant by the size of all of it.
 template <Source S> struct Compiled {
 private:
   static constexpr TableSizes room = room_of<S>();
   static constexpr Attempt<room> attempt{lower(S::trace())};
 
-  static constexpr Frozen<attempt.sizes> freeze_all() {
-    if constexpr (fits(attempt.sizes, room)) {
-      return {attempt.frozen.table, attempt.frozen.operations, attempt.sizes};
+  template <TableSizes Sizes> static constexpr Frozen<Sizes> freeze_all() {
+    if constexpr (fits(Sizes, room)) {
+      return {attempt.frozen.table, attempt.frozen.operations, Sizes};
     } else {
       const Lowered lowered = lower(S::trace());
-      return {lowered, lowered.operations, attempt.sizes};
+      return {lowered, lowered.operations, Sizes};
     }
   }
-  static constexpr Frozen<attempt.sizes> frozen = freeze_all();
 
 public:
   static constexpr TableSizes sizes = attempt.sizes;
   static_assert(detail::check_fault<sizes.fault>());
-  static constexpr FrozenTable<sizes> table = frozen.table;
-  static constexpr const graph::Operation* operation(std::size_t kernel) { return frozen.operations[kernel]; }
-  static constexpr TableView view() { return view_of(table); }
+
+private:
+  static constexpr Frozen<sizes> frozen = freeze_all<sizes>();
+
+public:
+  static constexpr const FrozenTable<sizes>& table = frozen.table;
+  static constexpr ProgramParts<sizes> parts{frozen};
+  static constexpr const graph::Operation* operation(std::size_t kernel) { return parts.operations[kernel]; }
+  static constexpr TableView view() { return view_of(frozen.table); }
 };
 
 /// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.

@@ -56,6 +56,11 @@ template <class S, std::size_t K>
 using OutputShape =
     decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
 
+template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::index_sequence<Axis...>) {
+  constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape;
+  return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
+}
+
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
@@ -66,6 +71,13 @@ template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cv
 /// The tensor type of output K of a source on a device kind.
 template <Source S, std::size_t K, class D>
 using output_t = Tensor<scalar_t<detail::output_info<S, K>().dtype>, D, detail::OutputShape<S, K>>;
+
+/// The same from the trace alone, see compile/face.hpp.
+template <Source S, std::size_t K, class D>
+using shown_output_t =
+    Tensor<scalar_t<Face<S>::frozen.outputs[K].dtype>, D,
+           decltype(detail::shown_shape<S, K>(
+               std::make_index_sequence<static_cast<std::size_t>(Face<S>::frozen.outputs[K].shape.rank)>{}))>;
 
 /// Calls f with a value for each argument, declared in order.
 template <class... Arguments, class F> constexpr auto with_arguments(graph::Graph& graph, const F& f) {

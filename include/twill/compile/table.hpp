@@ -212,27 +212,22 @@ template <TableSizes S> struct Frozen {
   }
 };
 
-/// Room for a function whose program is so many times as large as one that is known, such as a step beside its model.
-[[nodiscard]] constexpr TableSizes several_times(const TableSizes& known, std::size_t times) {
-  const auto room = [times](std::size_t count, std::size_t least) {
-    return count * times > least ? count * times : least;
-  };
-  return {room(known.values, usual_room.values),
-          room(known.operands, usual_room.operands),
-          room(known.instructions, usual_room.instructions),
-          room(known.kernels, usual_room.kernels),
-          room(known.lines, usual_room.lines),
-          room(known.shapes, usual_room.shapes),
-          room(known.attributes, usual_room.attributes),
-          room(known.instructions, usual_room.inputs), // a backward pass takes in what the forward pass kept
-          room(known.parameters, usual_room.parameters),
-          usual_room.knobs,
-          usual_room.symbols,
-          room(known.requirements, usual_room.requirements),
-          room(known.loops, usual_room.loops),
-          0,
-          {}};
-}
+/// What types are made of: the lines of each program, and which kernels are operations, or run several launches as one.
+template <TableSizes S> struct ProgramParts {
+  static constexpr std::size_t kernel_count = S.kernels == 0 ? 1 : S.kernels;
+
+  std::array<KernelInfo, kernel_count> kernels{};
+  std::array<Line, S.lines == 0 ? 1 : S.lines> lines{};
+  std::array<const graph::Operation*, kernel_count> operations{};
+  std::array<bool, kernel_count> is_joined{};
+
+  constexpr explicit ProgramParts(const Frozen<S>& from)
+      : kernels{from.table.kernels}, lines{from.table.lines}, operations{from.operations} {
+    const Instruction* const instruction = from.table.instructions.data();
+    for (std::size_t i = 0; i < S.instructions; ++i)
+      if (instruction[i].continues) is_joined[static_cast<std::size_t>(instruction[i].kernel)] = true;
+  }
+};
 
 /// The result of the first compilation: the sizes, and the rest where it fits.
 template <TableSizes Room> struct Attempt {

@@ -38,9 +38,9 @@ template <Model M, FloatingScalar T, bool Training> struct ModelStage {
     return graph;
   }
   static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
-  /// What the programs of training need, by the size of the model's own.
-  static constexpr compile::TableSizes room() requires Training {
-    return compile::several_times(compile::Compiled<PlainForward<ModelStage<M, T, false>>>::sizes, 6);
+  /// What the model's programs need, by the size of its trace.
+  static constexpr compile::TableSizes room() {
+    return compile::room_around(compile::Face<PlainForward<ModelStage<M, T, true>>>::sizes);
   }
 };
 
@@ -148,7 +148,8 @@ private:
 
 /// A model M with weights of type T on a device of kind D.
 template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Network {
-  using Output = compile::output_t<PlainForward<ModelStage<M, T, true>>, 0, D>;
+  using Shown = compile::Face<PlainForward<ModelStage<M, T, true>>>; // weights have one order in every trace
+  using Output = compile::shown_output_t<PlainForward<ModelStage<M, T, true>>, 0, D>;
   using Hooks = hooks_t<M, T, D, Output>;
 
 public:
@@ -161,7 +162,7 @@ public:
   /// Draws the initial weights from the device's generator.
   explicit Network(D device = current_device<D>())
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
-        knobs_{compile::Compiled<PlainForward<Stage>>::view().knobs} {
+        knobs_{Shown::view().knobs} {
     if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
     const Draw draw = generator(device).next();
     for (std::size_t i = 0; i < state_->infos.size(); ++i)
@@ -174,9 +175,7 @@ public:
   Network& operator=(Network&&) = default;
 
   /// The weights that the model names, in the order of its trace.
-  [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() {
-    return compile::Compiled<Evaluation>::view().parameters;
-  }
+  [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
 
   [[nodiscard]] D device() const { return state_->device; }
 
@@ -248,16 +247,14 @@ public:
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
   template <FixedString Name> [[nodiscard]] auto parameter() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters,
-                  "twill: parameter: the model has no weight of this name");
+    static_assert(index < Shown::sizes.parameters, "twill: parameter: the model has no weight of this name");
     return tensor_of_parameter<index>(state_->buffers[index]);
   }
 
   /// The gradient of a weight. throws: ValueError before any backward pass
   template <FixedString Name> [[nodiscard]] auto gradient() const {
     constexpr std::size_t index = find(Name.view());
-    static_assert(index < compile::Compiled<Evaluation>::sizes.parameters,
-                  "twill: gradient: the model has no weight of this name");
+    static_assert(index < Shown::sizes.parameters, "twill: gradient: the model has no weight of this name");
     if (!state_->gradients[index])
       throw ValueError("gradient: '" + std::string{Name.view()} + "' has none; call backward first");
     return tensor_of_parameter<index>(state_->gradients[index]);
@@ -307,18 +304,18 @@ public:
 
 private:
   static constexpr std::size_t find(std::string_view name) {
-    const auto& parameters = compile::Compiled<Evaluation>::table.parameters;
+    const auto& parameters = Shown::frozen.parameters;
     std::size_t index = 0;
-    while (index < compile::Compiled<Evaluation>::sizes.parameters && parameters[index].name.view() != name) ++index;
+    while (index < Shown::sizes.parameters && parameters[index].name.view() != name) ++index;
     return index;
   }
 
   template <std::size_t Index, std::size_t... Axis>
   static auto shape_of_parameter(std::index_sequence<Axis...>)
-      -> Shape<compile::Compiled<Evaluation>::table.parameters[Index].shape.axes[Axis].factor...>;
+      -> Shape<Shown::frozen.parameters[Index].shape.axes[Axis].factor...>;
 
   template <std::size_t Index> static auto tensor_of_parameter(const memory::Buffer<D>& buffer) {
-    constexpr auto& info = compile::Compiled<Evaluation>::table.parameters[Index];
+    constexpr auto& info = Shown::frozen.parameters[Index];
     using S =
         decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
     using Stored = scalar_t<info.dtype>;
@@ -346,7 +343,7 @@ private:
     if (hooks_->forward_begin.is_empty()) return;
     // Shapes that do not fit are refused in the words of a run.
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
-    static_cast<void>(compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes));
+    static_cast<void>(compile::resolve_symbols(Shown::view(), shapes));
     call_hooks(hooks_->forward_begin, std::tuple<const Inputs&...>{inputs...});
   }
 

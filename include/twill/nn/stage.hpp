@@ -217,6 +217,8 @@ template <StageFunction F> struct PlainForward {
     graph.outputs.push_back(output.id());
     return graph;
   }
+  static constexpr auto room() requires requires { F::room(); }
+  { return F::room(); }
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,115 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a traced function shows to the outside: its inputs, weights, run-time numbers and results. The trace alone tells
+// that, so whoever only asks how many weights a model has, or what type its result is, does not pay for fusing it, which
+// takes many times as long. Read next: compile/program_type.hpp.
+
+#include <twill/compile/table.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/graph.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The two values of a fault, and where it was made, in the words of an error message.
+template <std::int64_t Left> struct left;
+template <std::int64_t Right> struct right;
+template <int Line> struct line;
+
+/// Never defined: naming it puts the problem, its values and its line into the compiler's error.
+template <Problem P, class LeftValue, class RightValue, class AtLine> struct refused;
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+template <graph::Fault F> constexpr bool check_fault() {
+  if constexpr (F.any())
+    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
+  return true;
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// How much of each a traced function shows, and how many nodes its trace has.
+struct FaceSizes {
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, outputs = 0, nodes = 0;
+  graph::Fault fault{};
+};
+
+[[nodiscard]] constexpr FaceSizes face_sizes_of(const graph::Graph& graph) {
+  return {graph.inputs.size(),  graph.parameters.size(), graph.knobs.size(), graph.symbols.size(),
+          graph.outputs.size(), graph.nodes.size(),      graph.fault};
+}
+
+/// The room that programs made of a function are likely to need, the largest being its training step.
+[[nodiscard]] constexpr TableSizes room_around(const FaceSizes& face) {
+  const std::size_t n = face.nodes;
+  const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };
+  return {room(2 * n, usual_room.values),
+          room(5 * n, usual_room.operands),
+          room(3 * n / 2, usual_room.instructions),
+          room(usual_room.kernels + n / 16, usual_room.kernels),
+          room(usual_room.lines + n, usual_room.lines),
+          room(2 * n, usual_room.shapes),
+          room(n / 4, usual_room.attributes),
+          room(n, usual_room.inputs), // a backward pass takes in what the forward pass kept
+          room(4 * face.parameters, usual_room.parameters),
+          usual_room.knobs + face.knobs,
+          usual_room.symbols + face.symbols,
+          room(n / 16, usual_room.requirements),
+          room(n / 16, usual_room.loops),
+          0,
+          {}};
+}
+
+/// The same as constexpr data. Empty lists hold one unused record, because an array has to.
+template <FaceSizes S> struct FrozenFace {
+  template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
+
+  Array<graph::InputInfo, S.inputs> inputs{};
+  Array<graph::ParameterInfo, S.parameters> parameters{};
+  Array<graph::KnobInfo, S.knobs> knobs{};
+  Array<graph::Symbol, S.symbols> symbols{};
+  Array<graph::InputInfo, S.outputs> outputs{}; ///< element type and shape of each result
+
+  constexpr explicit FrozenFace(const graph::Graph& graph) {
+    const auto copy = [](const auto& from, auto& to) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+    };
+    copy(graph.inputs, inputs);
+    copy(graph.parameters, parameters);
+    copy(graph.knobs, knobs);
+    copy(graph.symbols, symbols);
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      const graph::Node& node = graph.node(graph.outputs[i]);
+      outputs[i] = {node.dtype, node.shape, graph.outputs[i]};
+    }
+  }
+};
+
+/// The face of a source. Naming it traces; a faulty trace is refused here.
+template <class S> struct Face {
+  static constexpr FaceSizes sizes = face_sizes_of(S::trace());
+  static_assert(detail::check_fault<sizes.fault>());
+  static constexpr FrozenFace<sizes> frozen{S::trace()};
+
+  /// Its inputs, parameters, numbers and symbols, without a program.
+  static constexpr TableView view() {
+    TableView table{};
+    table.inputs = {frozen.inputs.data(), sizes.inputs};
+    table.parameters = {frozen.parameters.data(), sizes.parameters};
+    table.knobs = {frozen.knobs.data(), sizes.knobs};
+    table.symbols = {frozen.symbols.data(), sizes.symbols};
+    table.outputs = static_cast<int>(sizes.outputs);
+    return table;
+  }
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
