@@ -42,8 +42,9 @@ template <class T> double relative_difference(const T* a, const T* b, std::size_
   return is_relative ? difference / largest : difference;
 }
 
-inline const float* elements<T>(const nn::StoredTensor& tensor) {
-  return reinterpret_cast<const float*>(tensor.bytes.data());
+template <class T> const T* elements(const nn::StoredTensor& tensor) {
+  if (tensor.dtype != dtype_of<T>) throw ValueError("compare: a tensor of the files is not of the model's type");
+  return reinterpret_cast<const T*>(tensor.bytes.data());
 }
 
 /// True, and says so, where a deviation is within its bound.
@@ -65,7 +66,7 @@ template <AnyTensor X> X tensor_of(const nn::StateDict& file, std::string_view n
 }
 
 /// The exit code of a comparison: 0 where all agrees, 1 where not, 4 where there are no files.
-template <class Model, class Input, class Target, class Loss>
+template <class T, class Model, class Input, class Target, class Loss>
 int compare_with_pytorch(const std::string& folder, Loss loss) {
   if (!std::filesystem::exists(folder + "/after.safetensors")) {
     std::puts("skipped: reference.py left no files; is PyTorch installed?");

@@ -29,8 +29,8 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Whether a node is computed channels-last.
 [[nodiscard]] constexpr bool lies_channels_last(const List<Node>& nodes, int id) {
-  const Node* node = &nodes.data()[id];
-  if (node->kind == Kind::result) node = &nodes.data()[node->inputs.items[0]];
+  const Node* node = &nodes.items[id];
+  if (node->kind == Kind::result) node = &nodes.items[node->inputs.items[0]];
   return node->kind == Kind::operation && node->operation->channels_last;
 }
 
@@ -46,8 +46,8 @@ public:
 
   constexpr void put_into(Graph& graph) {
     for (int& output : graph.outputs) output = first(output);
-    for (auto& info : graph.inputs) info.node = place_.data()[info.node];
-    for (auto& info : graph.parameters) info.node = place_.data()[info.node];
+    for (auto& info : graph.inputs) info.node = place_.items[info.node];
+    for (auto& info : graph.parameters) info.node = place_.items[info.node];
     graph.nodes = static_cast<List<Node>&&>(nodes_);
   }
 
@@ -68,13 +68,13 @@ private:
 
   /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has one at most.
   constexpr int view(int id, int (*axis_of)(int, int)) {
-    if (other_view_.data()[id] >= 0) return other_view_.data()[id];
-    const Node source = nodes_.data()[id];
+    if (other_view_.items[id] >= 0) return other_view_.items[id];
+    const Node source = nodes_.items[id];
     Node node{};
     node.dtype = source.dtype;
     node.shape = permuted(source.shape, axis_of);
     node.arity = 1;
-    if (source.kind == Kind::broadcast && nodes_.data()[source.inputs.items[0]].shape.rank == 0) {
+    if (source.kind == Kind::broadcast && nodes_.items[source.inputs.items[0]].shape.rank == 0) {
       node.kind = Kind::broadcast; // a number lies as it likes
       node.inputs.items[0] = source.inputs.items[0];
     } else {
@@ -84,50 +84,50 @@ private:
         node.permutation.items[axis] = static_cast<std::int8_t>(axis_of(axis, source.shape.rank));
     }
     const int made = emit(node);
-    other_view_.data()[id] = made;
+    other_view_.items[id] = made;
     return made;
   }
 
   /// An old node as (batch, channels, ...), and channels-last.
   constexpr int first(int old) {
-    const int id = place_.data()[old];
-    return is_last_.data()[old] != 0 ? view(id, &axis_of_last) : id;
+    const int id = place_.items[old];
+    return is_last_.items[old] != 0 ? view(id, &axis_of_last) : id;
   }
   constexpr int last(int old) {
-    const int id = place_.data()[old];
-    return is_last_.data()[old] != 0 ? id : view(id, &axis_of_first);
+    const int id = place_.items[old];
+    return is_last_.items[old] != 0 ? id : view(id, &axis_of_first);
   }
 
   /// Operands that an operation would have copied for itself alone are copied for all: an image is an operand of the
   /// convolution and of the gradient by its weights.
   constexpr int dense(int id) {
-    if (nodes_.data()[id].kind != Kind::transpose) return id;
-    if (copy_.data()[id] >= 0) return copy_.data()[id];
+    if (nodes_.items[id].kind != Kind::transpose) return id;
+    if (copy_.items[id] >= 0) return copy_.items[id];
     Node copy{};
     copy.kind = Kind::cast;
-    copy.dtype = nodes_.data()[id].dtype;
-    copy.shape = nodes_.data()[id].shape;
+    copy.dtype = nodes_.items[id].dtype;
+    copy.shape = nodes_.items[id].shape;
     copy.arity = 1;
     copy.inputs.items[0] = id;
     const int made = emit(copy);
-    copy_.data()[id] = made;
+    copy_.items[id] = made;
     return made;
   }
 
   constexpr void add(int old) {
-    Node node = old_->data()[old];
-    int& place = place_.data()[old];
-    char& is_last = is_last_.data()[old];
+    Node node = old_->items[old];
+    int& place = place_.items[old];
+    char& is_last = is_last_.items[old];
     const int rank = node.shape.rank;
     if (node.kind == Kind::transpose) {
       const int source = node.inputs.items[0];
-      const bool source_is_last = is_last_.data()[source] != 0;
+      const bool source_is_last = is_last_.items[source] != 0;
       if (source_is_last && permutes_by(node, &axis_of_first)) {
-        place = place_.data()[source];
+        place = place_.items[source];
         return;
       }
       if (!source_is_last && permutes_by(node, &axis_of_last) && lies_channels_last(*old_, source)) {
-        place = place_.data()[source];
+        place = place_.items[source];
         is_last = 1;
         return;
       }
@@ -150,7 +150,7 @@ private:
     if (!is_elementwise(node.kind) && node.kind != Kind::reduce && node.kind != Kind::broadcast) return false;
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.inputs.items[k];
-      if (is_last_.data()[input] != 0 && old_->data()[input].shape.rank == node.shape.rank) return true;
+      if (is_last_.items[input] != 0 && old_->items[input].shape.rank == node.shape.rank) return true;
     }
     return false;
   }

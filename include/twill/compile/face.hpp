@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
@@ -79,14 +80,23 @@ template <FaceSizes S> struct FrozenFace {
   Array<graph::Symbol, S.symbols> symbols{};
   Array<graph::InputInfo, S.outputs> outputs{}; ///< element type and shape of each result
 
-  constexpr explicit FrozenFace(const graph::Graph& graph) {
-    const auto copy = [](const auto& from, auto& to) {
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+  constexpr FrozenFace() = default;
+
+  /// From a face that has room for more, or from the lists of a graph.
+  template <class From> constexpr FrozenFace(const From& from, const FaceSizes& count) {
+    const auto copy = [](const auto& records, std::size_t size, auto& to) {
+      const auto* const source = records.data();
+      auto* const target = to.data();
+      for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
     };
-    copy(graph.inputs, inputs);
-    copy(graph.parameters, parameters);
-    copy(graph.knobs, knobs);
-    copy(graph.symbols, symbols);
+    copy(from.inputs, count.inputs, inputs);
+    copy(from.parameters, count.parameters, parameters);
+    copy(from.knobs, count.knobs, knobs);
+    copy(from.symbols, count.symbols, symbols);
+    if constexpr (!std::is_same_v<From, graph::Graph>) copy(from.outputs, count.outputs, outputs);
+  }
+
+  constexpr explicit FrozenFace(const graph::Graph& graph) : FrozenFace{graph, face_sizes_of(graph)} {
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       const graph::Node& node = graph.node(graph.outputs[i]);
       outputs[i] = {node.dtype, node.shape, graph.outputs[i]};
@@ -94,11 +104,40 @@ template <FaceSizes S> struct FrozenFace {
   }
 };
 
+/// Room that most faces fit into, so that they are traced once.
+inline constexpr FaceSizes usual_face{8, 384, 32, graph::max_symbols, 8, 0, {}};
+
+/// The result of the first trace: the sizes, and the rest where it fits.
+struct FaceAttempt {
+  FaceSizes sizes{};
+  bool fits = false;
+  FrozenFace<usual_face> frozen{};
+
+  constexpr explicit FaceAttempt(const graph::Graph& graph)
+      : sizes{face_sizes_of(graph)},
+        fits{sizes.inputs <= usual_face.inputs && sizes.parameters <= usual_face.parameters &&
+             sizes.knobs <= usual_face.knobs && sizes.symbols <= usual_face.symbols &&
+             sizes.outputs <= usual_face.outputs} {
+    if (fits) frozen = FrozenFace<usual_face>{graph};
+  }
+};
+
 /// The face of a source. Naming it traces; a faulty trace is refused here.
 template <class S> struct Face {
-  static constexpr FaceSizes sizes = face_sizes_of(S::trace());
+private:
+  static constexpr FaceAttempt attempt{S::trace()};
+
+  template <FaceSizes Sizes> static constexpr FrozenFace<Sizes> freeze() {
+    if constexpr (attempt.fits)
+      return {attempt.frozen, Sizes};
+    else
+      return FrozenFace<Sizes>{S::trace()};
+  }
+
+public:
+  static constexpr FaceSizes sizes = attempt.sizes;
   static_assert(detail::check_fault<sizes.fault>());
-  static constexpr FrozenFace<sizes> frozen{S::trace()};
+  static constexpr FrozenFace<sizes> frozen = freeze<sizes>();
 
   /// Its inputs, parameters, numbers and symbols, without a program.
   static constexpr TableView view() {

@@ -62,14 +62,17 @@ public:
 
   /// The unit that computes a node, -1 for leaves and views.
   [[nodiscard]] constexpr int unit_of(int node) const {
-    const int unit = unit_of_.data()[node];
-    return unit < 0 ? -1 : find(unit);
+    int unit = unit_of_.items[node];
+    if (unit < 0) return -1;
+    const int* const into = merged_into_.items;
+    while (into[unit] >= 0) unit = into[unit];
+    return unit;
   }
-  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_.data()[id]; }
+  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_.items[id]; }
   [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
-  [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.data()[id] < 0; }
+  [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.items[id] < 0; }
   [[nodiscard]] constexpr int find(int id) const {
-    const int* const into = merged_into_.data();
+    const int* const into = merged_into_.items;
     while (into[id] >= 0) id = into[id];
     return id;
   }
@@ -81,26 +84,28 @@ public:
 
   /// The shape of what a member iterates over: of the operand for a reduction, else its own.
   [[nodiscard]] constexpr const Extents& domain(int node) const {
-    const Node& n = graph_->node(node);
-    return n.kind == Kind::reduce || graph::is_copy(n.kind) ? graph_->node(n.input(graph::copied_input(n.kind))).shape
+    const Node* const nodes = graph_->nodes.items;
+    const Node& n = nodes[node];
+    if (n.kind == Kind::primitive || n.kind == Kind::cast) return n.shape;
+    return n.kind == Kind::reduce || graph::is_copy(n.kind) ? nodes[n.inputs.items[graph::copied_input(n.kind)]].shape
                                                             : n.shape;
   }
 
   /// Where, among parameters and carries, a node is that is overwritten or may be; -1 for others.
   [[nodiscard]] constexpr int slot_of(int id) const {
-    const Node& node = graph_->node(id);
+    const Node& node = graph_->nodes.items[id];
     if (node.kind == Kind::parameter) return node.index;
     return node.kind == Kind::carry ? static_cast<int>(graph_->parameters.size()) + node.index : -1;
   }
 
 private:
-  constexpr Unit& at(int id) { return units_.data()[id]; }
+  constexpr Unit& at(int id) { return units_.items[id]; }
 
   /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
   constexpr void visit_dependencies(int of, const auto& visit) const {
     for (int on : unit(of).dependencies) visit(find(on));
     if (unit(of).loop < 0) return;
-    for (int on : needs_of_loop_.data()[unit(of).loop]) visit(find(on));
+    for (int on : needs_of_loop_.items[unit(of).loop]) visit(find(on));
   }
 
   constexpr int add_unit() {
@@ -117,7 +122,7 @@ private:
   };
 
   constexpr void note_parameter(int root, int reader) {
-    if (const int slot = slot_of(root); slot >= 0) readers_.data()[slot].push_back(reader);
+    if (const int slot = slot_of(root); slot >= 0) readers_.items[slot].push_back(reader);
   }
 
   constexpr void depend(Unit& unit, int on) {
@@ -125,7 +130,7 @@ private:
       if (known == on) return;
     unit.dependencies.push_back(on);
     if (unit.loop < 0 || this->unit(on).loop == unit.loop) return;
-    List<int>& needs = needs_of_loop_.data()[unit.loop];
+    List<int>& needs = needs_of_loop_.items[unit.loop];
     for (int known : needs)
       if (find(known) == on) return;
     needs.push_back(on);
@@ -143,10 +148,10 @@ private:
   constexpr void add_operation(int id) {
     const int unit = add_unit();
     at(unit).kind = UnitKind::operation;
-    at(unit).loop = loops_.computed.data()[id];
+    at(unit).loop = loops_.computed.items[id];
     at(unit).region = graph_->node(id).region;
     at(unit).members.push_back(id);
-    unit_of_[static_cast<std::size_t>(id)] = unit;
+    unit_of_.items[id] = unit;
     const Node& node = graph_->node(id);
     for (int i = 0; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
@@ -160,18 +165,18 @@ private:
   constexpr void add_result(int id) {
     const int unit = unit_of(graph_->node(id).input(0));
     at(unit).members.push_back(id);
-    unit_of_[static_cast<std::size_t>(id)] = unit;
+    unit_of_.items[id] = unit;
   }
 
   constexpr void add_fusable(int id) {
     const Node& node = graph_->node(id);
     int unit = add_unit();
     start(at(unit), id);
-    at(unit).loop = loops_.computed.data()[id];
+    at(unit).loop = loops_.computed.items[id];
     at(unit).region = node.region;
     const bool overwrites = node.kind == Kind::assign || node.kind == Kind::close;
     if (overwrites) at(unit).assigned.push_back(node.input(0));
-    unit_of_[static_cast<std::size_t>(id)] = unit;
+    unit_of_.items[id] = unit;
     const int first = overwrites ? 1 : 0;
     Producers producers{};
     for (int i = first; i < node.arity; ++i) {
@@ -188,7 +193,7 @@ private:
     if (node.kind == Kind::close && unit_of(node.input(0)) >= 0) depend(at(unit), unit_of(node.input(0)));
     // A parameter may be overwritten only when everybody has read it.
     if (overwrites)
-      for (int reader : readers_.data()[slot_of(node.input(0))])
+      for (int reader : readers_.items[slot_of(node.input(0))])
         if (unit_of(reader) != unit) depend(at(unit), unit_of(reader));
     const bool reads_memory = node.kind == Kind::close && node.axis != 0;
     for (int i = reads_memory ? 0 : producers.count; i-- > 0;) {
@@ -243,8 +248,8 @@ private:
       if (unit_of(reading.root) != producer) continue;
       const Node& root = graph_->node(reading.root);
       if (root.kind == Kind::reduce && unit(producer).kind == UnitKind::column) return false;
-      if (!only_moves_ones(reading.view, root.shape)) return false;
-      const AxisMap expected = proper_axes(reading.view);
+      if (!only_moves_ones(*reading.view, root.shape)) return false;
+      const AxisMap expected = proper_axes(*reading.view);
       const bool consumer_is_uniform = graph::proper_rank(domain(id)) < grid.rank;
       const bool producer_is_uniform = graph::proper_rank(root.shape) < grid.rank;
       if (consumer_is_uniform && !producer_is_uniform) return false;
@@ -260,7 +265,7 @@ private:
   /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
   [[nodiscard]] constexpr bool reads_in_place(int writer, int reader) const {
     for (int parameter : unit(writer).assigned)
-      for (int node : readers_.data()[slot_of(parameter)])
+      for (int node : readers_.items[slot_of(parameter)])
         if (unit_of(node) == reader && !reads_in_place_at(node, parameter)) return false;
     return true;
   }
@@ -268,8 +273,8 @@ private:
     const Node& node = graph_->node(id);
     for (int i = first_read(node.kind); i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.input(i), proper_axes(domain(id)));
-      if (reading.root == parameter && (!only_moves_ones(reading.view, graph_->node(parameter).shape) ||
-                                        reading.axis_of != proper_axes(reading.view)))
+      if (reading.root == parameter && (!only_moves_ones(*reading.view, graph_->node(parameter).shape) ||
+                                        reading.axis_of != proper_axes(*reading.view)))
         return false;
     }
     return true;
@@ -309,13 +314,13 @@ private:
       if (!is_elementwise(node.kind) && node.kind != Kind::reduce) continue;
       for (int i = 0; i < node.arity; ++i) {
         const int root = root_of(*graph_, node.input(i));
-        join_readers(reader_of_node.data()[root], root, id);
+        join_readers(reader_of_node.items[root], root, id);
         if (unit(unit_of(id)).kind != UnitKind::column || unit_of(root) < 0) continue;
-        join_readers(reader_of_unit.data()[unit_of(root)], root, id);
+        join_readers(reader_of_unit.items[unit_of(root)], root, id);
         const Node& made = graph_->node(root); // a column sums what another unit has made of a tensor
         for (int k = 0; k < made.arity && is_elementwise(made.kind); ++k) {
           const int behind = root_of(*graph_, made.input(k));
-          join_readers(reader_of_node.data()[behind], behind, id);
+          join_readers(reader_of_node.items[behind], behind, id);
         }
       }
     }
@@ -383,7 +388,7 @@ private:
     into.assigned.append(from.assigned);
     for (int dependency : from.dependencies)
       if (const int on = find(dependency); on != kept) depend(into, on);
-    merged_into_.data()[absorbed] = kept;
+    merged_into_.items[absorbed] = kept;
     return kept;
   }
 

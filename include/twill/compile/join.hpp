@@ -35,8 +35,8 @@ public:
     for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand) {
       if (operand->kind == OperandKind::position) return false;
       if (operand->kind != OperandKind::memory) continue;
-      if (written_in_.data()[operand->value] == launch_) return false;
-      if (operand->writes && read_in_.data()[operand->value] == launch_) return false;
+      if (written_in_.items[operand->value] == launch_) return false;
+      if (operand->writes && read_in_.items[operand->value] == launch_) return false;
     }
     return true;
   }
@@ -44,7 +44,7 @@ public:
     const OperandInfo* operand = table.operands.data() + instruction.first_operand;
     for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand)
       if (operand->kind == OperandKind::memory)
-        (operand->writes ? written_in_ : read_in_).data()[operand->value] = launch_;
+        (operand->writes ? written_in_ : read_in_).items[operand->value] = launch_;
   }
 
 private:
@@ -63,11 +63,11 @@ constexpr void join_launches(Lowered& table) {
   std::size_t first = 0; // of the launch under way
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
     Instruction& instruction = table.instructions[i];
-    instruction.continues =
-        i > 0 && instruction.loop == table.instructions[first].loop &&
-        instruction.kernel == table.instructions[first].kernel && i - first < most_joined_launches &&
-        table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::elementwise &&
-        instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
+    instruction.continues = i > 0 && instruction.loop == table.instructions[first].loop &&
+                            instruction.kernel == table.instructions[first].kernel &&
+                            i - first < most_joined_launches &&
+                            table.kernels.items[instruction.kernel].kind == KernelKind::elementwise &&
+                            instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
     if (!instruction.continues) {
       first = i;
       uses.start_launch();
@@ -87,9 +87,9 @@ constexpr void find_uses(Lowered& table) {
       while (last + 1 < table.instructions.size() && table.instructions[last + 1].continues) ++last;
     }
     for (int k = 0; k < instruction.operand_count; ++k) {
-      const OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      const OperandInfo& operand = table.operands.items[instruction.first_operand + k];
       if (operand.kind != OperandKind::memory) continue;
-      ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
+      ValueInfo& value = table.values.items[operand.value];
       if (value.first_use < 0) value.first_use = static_cast<int>(first);
       value.last_use = static_cast<int>(last);
     }

@@ -27,18 +27,18 @@ struct LoopsOfNodes {
   loops.read = List<int>(graph.nodes.size(), -1);
   for (int id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
-    int& computed = loops.computed.data()[id];
-    int& read = loops.read.data()[id];
+    int& computed = loops.computed.items[id];
+    int& read = loops.read.items[id];
     if (node.kind == Kind::carry) {
-      read = graph.carries.data()[node.index];
+      read = graph.carries.items[node.index];
     } else if (node.kind == Kind::stack) {
       computed = node.index;
     } else if (node.kind == Kind::close) {
-      computed = graph.carries.data()[node.index];
+      computed = graph.carries.items[node.index];
     } else if (node.kind != Kind::leave) {
       if (node.kind == Kind::slice) read = node.index;
       for (int k = 0; k < node.arity; ++k)
-        if (const int other = loops.read.data()[node.input(k)]; other >= 0) read = other;
+        if (const int other = loops.read.items[node.input(k)]; other >= 0) read = other;
       computed = read;
     }
   }
@@ -55,8 +55,8 @@ public:
         waiting_(graph.loops.size(), List<int>{}) {
     order_.reserve(graph.nodes.size());
     for (int id = 0; id < graph.size(); ++id) {
-      if (const int loop = loops_.computed.data()[id]; loop >= 0)
-        waiting_.data()[loop].push_back(id);
+      if (const int loop = loops_.computed.items[id]; loop >= 0)
+        waiting_.items[loop].push_back(id);
       else
         place(id);
     }
@@ -69,19 +69,19 @@ private:
   constexpr void place(int id) {
     const Node& node = graph_->node(id);
     for (int k = 0; k < node.arity; ++k)
-      if (const int input = node.input(k); placed_.data()[input] == 0) release(loops_.computed.data()[input]);
-    placed_.data()[id] = 1;
+      if (const int input = node.input(k); placed_.items[input] == 0) release(loops_.computed.items[input]);
+    placed_.items[id] = 1;
     order_.push_back(id);
   }
   constexpr void release(int loop) {
     List<int> members{};
-    members.swap(waiting_.data()[loop]);
+    members.swap(waiting_.items[loop]);
     // What the members need of other loops first, so that nothing comes between them.
     for (int id : members)
       for (int k = 0; k < graph_->node(id).arity; ++k) {
         const int input = graph_->node(id).input(k);
-        const int other = loops_.computed.data()[input];
-        if (other >= 0 && other != loop && placed_.data()[input] == 0) release(other);
+        const int other = loops_.computed.items[input];
+        if (other >= 0 && other != loop && placed_.items[input] == 0) release(other);
       }
     for (int id : members) place(id);
   }

@@ -31,7 +31,8 @@ public:
     find_uses(out_);
   }
 
-  [[nodiscard]] constexpr const Lowered& result() const { return out_; }
+  [[nodiscard]] constexpr const Lowered& result() const& { return out_; }
+  [[nodiscard]] constexpr Lowered result() && { return static_cast<Lowered&&>(out_); }
 
 private:
   // ---- values -----------------------------------------------------------------------------------------------------
@@ -49,12 +50,12 @@ private:
   }
 
   constexpr void declare(int id, Storage storage, int index) {
-    int& value = value_of_[static_cast<std::size_t>(id)];
+    int& value = value_of_.items[id];
     if (value < 0) {
       value = static_cast<int>(out_.values.size());
       out_.values.push_back({});
     }
-    ValueInfo& info = out_.values[static_cast<std::size_t>(value)];
+    ValueInfo& info = out_.values.items[value];
     info.storage = storage;
     info.index = index;
     info.node = id;
@@ -62,14 +63,14 @@ private:
     info.shape = graph_->node(id).shape;
   }
 
-  [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_.data()[id] >= 0; }
+  [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_.items[id] >= 0; }
 
   /// The instructions of a loop follow each other.
   constexpr void find_loops() {
     for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
       int& loop = out_.instructions[i].loop;
       if (loop < 0) continue;
-      const graph::LoopInfo& info = graph_->loops[static_cast<std::size_t>(loop)];
+      const graph::LoopInfo& info = graph_->loops.items[loop];
       if (i == 0 || out_.instructions[i - 1].loop < 0 || traced_loop_ != loop)
         out_.loops.push_back({static_cast<int>(i), 0, info.count, info.reversed});
       traced_loop_ = loop;
@@ -124,8 +125,7 @@ private:
         for (std::size_t d = 0; d < max_rank; ++d) own[d] = plan.walks[static_cast<std::size_t>(operand)].axis_of[d];
         return own;
       }
-      for (int axis = 0; axis < shape.rank; ++axis)
-        own[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(axis);
+      for (int axis = 0; axis < shape.rank; ++axis) own.items[axis] = static_cast<std::int8_t>(axis);
       return own;
     };
     for (int i = 0; i < node.arity; ++i) {
@@ -140,7 +140,7 @@ private:
       for (int member : unit.members) {
         if (member != id ? graph_->node(member).index != k : k != 0) continue;
         shape = graph_->node(member).shape;
-        operand = memory_operand({member, shape, walk(node.arity + k, shape)});
+        operand = memory_operand({member, &graph_->node(member).shape, walk(node.arity + k, shape)});
         operand.writes = true;
       }
       out_.operands.push_back(operand);
@@ -169,8 +169,8 @@ private:
   [[nodiscard]] constexpr OperandInfo memory_operand(const Reading& reading) const {
     OperandInfo operand{};
     operand.dtype = graph_->node(reading.root).dtype;
-    operand.value = value_of_[static_cast<std::size_t>(reading.root)];
-    operand.view = reading.view;
+    operand.value = value_of_.items[reading.root];
+    operand.view = *reading.view;
     operand.axis_of = reading.axis_of;
     return operand;
   }
@@ -185,14 +185,11 @@ private:
     instruction.grid = unit.grid;
     if (unit.grid.rank == 0) instruction.grid.append({});
     // A column program reduces its first dimension.
-    for (int d = 0; d < unit.grid.rank; ++d)
-      draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
+    for (int d = 0; d < unit.grid.rank; ++d) draft.dimensions.items[d] = static_cast<std::int8_t>(d);
     if (unit.column_axis > 0) {
-      for (int d = unit.column_axis; d > 0; --d)
-        draft.dimensions[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d - 1);
+      for (int d = unit.column_axis; d > 0; --d) draft.dimensions.items[d] = static_cast<std::int8_t>(d - 1);
       draft.dimensions[0] = static_cast<std::int8_t>(unit.column_axis);
-      for (int d = 0; d < unit.grid.rank; ++d)
-        instruction.grid[d] = unit.grid[draft.dimensions[static_cast<std::size_t>(d)]];
+      for (int d = 0; d < unit.grid.rank; ++d) instruction.grid[d] = unit.grid[draft.dimensions.items[d]];
     }
     List<OperandInfo> outs{};
     List<Line> out_lines{};
@@ -232,11 +229,10 @@ private:
     }
     if (node.kind == Kind::reduce && unit.kind == UnitKind::column) {
       // The reduced dimension does not move: shift the rest past it.
-      for (int d = unit.grid.rank - 1; d > unit.column_axis; --d)
-        axes[static_cast<std::size_t>(d)] = axes[static_cast<std::size_t>(d - 1)];
-      axes[static_cast<std::size_t>(unit.column_axis)] = -1;
+      for (int d = unit.grid.rank - 1; d > unit.column_axis; --d) axes.items[d] = axes.items[d - 1];
+      axes.items[unit.column_axis] = -1;
     }
-    OperandInfo operand = memory_operand({target, shape, in_order(draft, axes)});
+    OperandInfo operand = memory_operand({target, &shape, in_order(draft, axes)});
     operand.writes = true;
     outs.push_back(operand);
     Line out{};
@@ -250,7 +246,7 @@ private:
   [[nodiscard]] constexpr AxisMap in_order(const Draft& draft, const AxisMap& axes) const {
     AxisMap result = no_axes;
     for (std::size_t d = 0; d < result.size(); ++d)
-      if (draft.dimensions[d] >= 0) result[d] = axes[static_cast<std::size_t>(draft.dimensions[d])];
+      if (draft.dimensions[d] >= 0) result[d] = axes.items[draft.dimensions[d]];
     return result;
   }
 
@@ -262,7 +258,7 @@ private:
     const bool inside = units_.unit_of(reading.root) >= 0 && &units_.unit(units_.unit_of(reading.root)) == &unit;
     if (!inside && is_stored(reading.root)) return memory_line(draft, reading);
     AxisMap own = reading.axis_of;
-    if (!(reading.view == root.shape)) own = renumbered(reading.view, root.shape, own);
+    if (!(*reading.view == root.shape)) own = renumbered(*reading.view, root.shape, own);
     // A member of the unit moves with the grid, whoever reads it: a row's uniform value is read as such.
     if (inside) own = proper_axes(root.shape);
     for (std::size_t i = 0; i < draft.computed.size(); ++i)
@@ -283,8 +279,7 @@ private:
       domain = proper_axes(graph_->node(root.inputs[0]).shape);
     }
     for (int i = 0; i < root.arity; ++i)
-      line.arguments[static_cast<std::size_t>(i)] =
-          static_cast<std::int8_t>(line_for(draft, unit, root.input(i), domain));
+      line.arguments.items[i] = static_cast<std::int8_t>(line_for(draft, unit, root.input(i), domain));
     draft.lines.push_back(line);
     const int number = static_cast<int>(draft.lines.size()) - 1;
     draft.computed.push_back(reading.root);
@@ -306,19 +301,19 @@ private:
 
   constexpr int memory_line(Draft& draft, const Reading& reading) {
     OperandInfo operand = memory_operand(reading);
-    const int proper_rank = graph::proper_rank(reading.view);
+    const int proper_rank = graph::proper_rank(*reading.view);
     // Drop extents of one, so that equal programs look equal whatever ones their shapes carry.
     operand.axis_of = in_order(draft, operand.axis_of);
     Line line{};
     line.kind = LineKind::in;
     line.dtype = operand.dtype;
-    const int along_row = operand.axis_of[static_cast<std::size_t>(draft.rank - 1)];
+    const int along_row = operand.axis_of.items[draft.rank - 1];
     if (draft.is_scalar) // the kernel of longer rows, so that small weights share a launch with large ones
       line.access = kernel::Access::contiguous;
     else if (along_row < 0)
       line.access = kernel::Access::uniform;
     else
-      line.access = along_row == proper_axes(reading.view)[static_cast<std::size_t>(proper_rank - 1)]
+      line.access = along_row == proper_axes(*reading.view)[static_cast<std::size_t>(proper_rank - 1)]
                         ? kernel::Access::contiguous
                         : kernel::Access::strided;
     return add_leaf(draft, line, operand);
@@ -340,7 +335,7 @@ private:
       line.kind = LineKind::immediate;
     } else {
       operand.kind = OperandKind::position;
-      operand.view = reading.view;
+      operand.view = *reading.view;
       operand.axis_of = in_order(draft, reading.axis_of);
       operand.random = root.index != 0;
       line.kind = LineKind::iota;

@@ -23,7 +23,7 @@ struct UpdatesAfter {
   constexpr explicit UpdatesAfter(std::size_t units) : first(units, -1) {}
 
   constexpr void add(int on, int update) {
-    int& head = first[static_cast<std::size_t>(on)];
+    int& head = first.items[on];
     links.push_back({update, head});
     head = static_cast<int>(links.size()) - 1;
   }
@@ -40,7 +40,7 @@ public:
         is_begun_(graph.loops.size(), 0) {
     find_updates();
     for (int id = 0; id < units.size(); ++id)
-      if (units.alive(id) && units.unit(id).loop >= 0) units_of_loop_.data()[units.unit(id).loop].push_back(id);
+      if (units.alive(id) && units.unit(id).loop >= 0) units_of_loop_.items[units.unit(id).loop].push_back(id);
     for (int node = 0; node < graph.size(); ++node)
       if (const int start = units.unit_of(node); start >= 0 && !waits(start)) run(start);
     for (int node = 0; node < graph.size(); ++node)
@@ -69,7 +69,7 @@ private:
         for (int other : distinct) known = known || other == on;
         if (!known) distinct.push_back(on);
       }
-      waiting_[static_cast<std::size_t>(id)] = static_cast<int>(distinct.size());
+      waiting_.items[id] = static_cast<int>(distinct.size());
       for (int on : distinct) updates_.add(on, id);
     }
   }
@@ -84,7 +84,7 @@ private:
         continue;
       }
       bool ready = true;
-      if (const int loop = units_->unit(current).loop; loop >= 0 && is_begun_.data()[loop] == 0) {
+      if (const int loop = units_->unit(current).loop; loop >= 0 && is_begun_.items[loop] == 0) {
         if (push_needs(loop, stack)) run_loop(loop);
         continue;
       }
@@ -103,7 +103,7 @@ private:
   /// Pushes what the units of a loop need from outside and is not done; true when all of it is.
   constexpr bool push_needs(int loop, List<int>& stack) const {
     const std::size_t before = stack.size();
-    for (int id : units_of_loop_.data()[loop])
+    for (int id : units_of_loop_.items[loop])
       for (int dependency : units_->unit(id).dependencies)
         if (const int on = units_->find(dependency); units_->unit(on).loop != loop && !is_done(on)) stack.push_back(on);
     return stack.size() == before;
@@ -111,28 +111,28 @@ private:
 
   /// Runs the units of a loop one after another; what they release waits for the end.
   constexpr void run_loop(int loop) {
-    is_begun_.data()[loop] = 1;
+    is_begun_.items[loop] = 1;
     is_inside_ = true;
-    for (int id : units_of_loop_.data()[loop]) run(id);
+    for (int id : units_of_loop_.items[loop]) run(id);
     is_inside_ = false;
-    for (int id : units_of_loop_.data()[loop]) release_updates(id);
+    for (int id : units_of_loop_.items[loop]) release_updates(id);
   }
 
   constexpr void finish(int unit) {
-    done_[static_cast<std::size_t>(unit)] = 1;
+    done_.items[unit] = 1;
     order_.push_back(unit);
     if (!is_inside_) release_updates(unit);
   }
 
   constexpr void release_updates(int unit) {
-    for (int link = updates_.first[static_cast<std::size_t>(unit)]; link >= 0;) {
-      const UpdatesAfter::Link& entry = updates_.links[static_cast<std::size_t>(link)];
+    for (int link = updates_.first.items[unit]; link >= 0;) {
+      const UpdatesAfter::Link& entry = updates_.links.items[link];
       link = entry.next;
-      if (--waiting_[static_cast<std::size_t>(entry.update)] == 0 && !is_done(entry.update)) finish(entry.update);
+      if (--waiting_.items[entry.update] == 0 && !is_done(entry.update)) finish(entry.update);
     }
   }
 
-  [[nodiscard]] constexpr bool is_done(int unit) const { return done_[static_cast<std::size_t>(unit)] != 0; }
+  [[nodiscard]] constexpr bool is_done(int unit) const { return done_.items[unit] != 0; }
 
   const Grouping* units_;
   List<int> waiting_;

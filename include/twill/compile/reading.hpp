@@ -23,7 +23,7 @@ inline constexpr AxisMap no_axes{-1, -1, -1, -1, -1, -1, -1, -1, -1};
 /// The grid walks through the memory of node `root`, seen as a contiguous tensor of shape `view`.
 struct Reading {
   int root = -1;
-  Extents view{};
+  const Extents* view = nullptr; ///< of a node: copying a shape is what constant evaluation would spend its time on
   AxisMap axis_of = no_axes;
 };
 
@@ -46,14 +46,15 @@ struct Reading {
 
 /// A reshape that only adds or drops extents of one.
 [[nodiscard]] constexpr bool only_moves_ones(const Extents& from, const Extents& to) {
-  const auto is_one = [](const graph::Extent& extent) { return extent.factor == 1 && extent.symbols == 0; };
-  int i = 0;
-  int k = 0;
-  for (;;) {
-    while (i < from.rank && is_one(from.axes.items[i])) ++i;
-    while (k < to.rank && is_one(to.axes.items[k])) ++k;
-    if (i == from.rank || k == to.rank) return i == from.rank && k == to.rank;
-    if (!(from.axes.items[i++] == to.axes.items[k++])) return false;
+  const graph::Extent* left = from.axes.items;
+  const graph::Extent* right = to.axes.items;
+  const graph::Extent* const left_end = left + from.rank;
+  const graph::Extent* const right_end = right + to.rank;
+  for (;; ++left, ++right) {
+    while (left != left_end && left->factor == 1 && left->symbols == 0) ++left;
+    while (right != right_end && right->factor == 1 && right->symbols == 0) ++right;
+    if (left == left_end || right == right_end) return left == left_end && right == right_end;
+    if (left->factor != right->factor || left->symbols != right->symbols) return false;
   }
 }
 
@@ -68,25 +69,28 @@ struct Reading {
   const Node* nodes = graph.nodes.data();
   for (;;) {
     const Node& node = nodes[id];
-    if (!is_view(node.kind)) return {id, node.shape, axis_of};
+    if (!is_view(node.kind)) return {id, &node.shape, axis_of};
     const int source = node.inputs.items[0];
     const Extents& below = nodes[source].shape;
     if (node.kind == Kind::reshape) {
-      if (!only_moves_ones(below, node.shape)) return {behind_after(nodes, source), node.shape, axis_of};
+      if (!only_moves_ones(below, node.shape)) return {behind_after(nodes, source), &node.shape, axis_of};
       const AxisMap from = proper_axes(node.shape);
       const AxisMap to = proper_axes(below);
-      for (std::int8_t& axis : axis_of) {
+      for (std::int8_t& axis : axis_of.items) {
+        if (axis < 0) continue;
         std::int8_t found = -1;
-        for (std::size_t i = 0; i < from.size(); ++i)
-          if (axis >= 0 && from[i] == axis) found = to[i];
+        for (int i = 0; i < max_rank && from.items[i] >= 0; ++i)
+          if (from.items[i] == axis) found = to.items[i];
         axis = found;
       }
     } else if (node.kind == Kind::broadcast) {
       const int added = node.shape.rank - below.rank;
-      for (std::int8_t& axis : axis_of) {
+      const graph::Extent* const extents = below.axes.items;
+      for (std::int8_t& axis : axis_of.items) {
+        if (axis < 0) continue;
         const int position = axis - added;
-        axis = axis >= 0 && position >= 0 && !below[position].is_one() ? static_cast<std::int8_t>(position)
-                                                                       : static_cast<std::int8_t>(-1);
+        const bool moves = position >= 0 && (extents[position].factor != 1 || extents[position].symbols != 0);
+        axis = static_cast<std::int8_t>(moves ? position : -1);
       }
     } else if (node.kind == Kind::slice) {
       for (std::int8_t& axis : axis_of)
@@ -94,7 +98,7 @@ struct Reading {
       if (!below[0].is_one()) axis_of[step_axis] = 0;
     } else if (node.kind == Kind::transpose) {
       for (std::int8_t& axis : axis_of)
-        if (axis >= 0) axis = node.permutation[static_cast<std::size_t>(axis)];
+        if (axis >= 0) axis = node.permutation.items[axis];
     }
     id = source;
   }
@@ -119,8 +123,8 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 constexpr int add_copy(List<Node>& nodes, int source) {
   Node copy{};
   copy.kind = Kind::cast;
-  copy.dtype = nodes[static_cast<std::size_t>(source)].dtype;
-  copy.shape = nodes[static_cast<std::size_t>(source)].shape;
+  copy.dtype = nodes.items[source].dtype;
+  copy.shape = nodes.items[source].shape;
   copy.arity = 1;
   copy.inputs[0] = source;
   nodes.push_back(copy);
@@ -129,15 +133,14 @@ constexpr int add_copy(List<Node>& nodes, int source) {
 
 /// True where a chain of views leaves the elements in row-major order.
 [[nodiscard]] constexpr bool is_row_major(const List<Node>& nodes, int id) {
-  for (const Node* node = &nodes[static_cast<std::size_t>(id)]; is_view(node->kind);
-       node = &nodes[static_cast<std::size_t>(node->inputs[0])])
+  for (const Node* node = &nodes.items[id]; is_view(node->kind); node = &nodes.items[node->inputs[0]])
     if (node->kind == Kind::transpose || node->kind == Kind::broadcast) return false;
   return true;
 }
 
 /// The node under a chain of views.
 [[nodiscard]] constexpr int view_root(const List<Node>& nodes, int id) {
-  while (is_view(nodes[static_cast<std::size_t>(id)].kind)) id = nodes[static_cast<std::size_t>(id)].inputs[0];
+  while (is_view(nodes.items[id].kind)) id = nodes.items[id].inputs[0];
   return id;
 }
 
@@ -151,14 +154,13 @@ constexpr void legalise(Graph& graph) {
   List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
   List<int> renumbered(graph.nodes.size(), -1);
-  const auto kind_of = [&](int id) { return nodes[static_cast<std::size_t>(id)].kind; };
+  const auto kind_of = [&](int id) { return nodes.items[id].kind; };
   const auto add = [&](std::size_t i) {
     Node node = graph.nodes[i];
     for (int k = 0; k < node.arity; ++k) {
-      int& input = node.inputs[static_cast<std::size_t>(k)];
-      input = renumbered[static_cast<std::size_t>(input)];
-      const bool mixes_axes =
-          node.kind == Kind::reshape && !only_moves_ones(nodes[static_cast<std::size_t>(input)].shape, node.shape);
+      int& input = node.inputs.items[k];
+      input = renumbered.items[input];
+      const bool mixes_axes = node.kind == Kind::reshape && !only_moves_ones(nodes.items[input].shape, node.shape);
       const bool wants_memory = mixes_axes ? !can_be_stored(kind_of(behind_after(nodes.data(), input)))
                                            : node.kind == Kind::operation &&
                                                  (!can_be_stored(kind_of(detail::view_root(nodes, input))) ||
@@ -181,7 +183,7 @@ constexpr void legalise(Graph& graph) {
   add_all(false);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
     int& output = graph.outputs[k];
-    output = renumbered[static_cast<std::size_t>(output)];
+    output = renumbered.items[output];
     bool repeated = false;
     for (std::size_t other = 0; other < k; ++other) repeated = repeated || graph.outputs[other] == output;
     const Kind kind = kind_of(output);
@@ -190,8 +192,8 @@ constexpr void legalise(Graph& graph) {
   }
   // Last, because everybody else means what the parameter was before the run.
   add_all(true);
-  for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
-  for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
+  for (auto& info : graph.inputs) info.node = renumbered.items[info.node];
+  for (auto& info : graph.parameters) info.node = renumbered.items[info.node];
   graph.nodes = static_cast<List<Node>&&>(nodes);
 }
 

@@ -27,15 +27,15 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 /// Which nodes an output or an assignment needs.
 constexpr List<char> needed_nodes(const Graph& graph) {
   List<char> needed(graph.nodes.size(), 0);
-  for (int output : graph.outputs) needed[static_cast<std::size_t>(output)] = 1;
+  for (int output : graph.outputs) needed.items[output] = 1;
   List<int> close_of(graph.carries.size(), -1);
   for (int id = 0; id < graph.size() && !graph.carries.empty(); ++id)
-    if (graph.node(id).kind == Kind::close) close_of.data()[graph.node(id).index] = id;
+    if (graph.node(id).kind == Kind::close) close_of.items[graph.node(id).index] = id;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     if (node.kind == Kind::carry && needed[i] != 0) {
       // A carry needs what it becomes, which stands behind it: back to there, once.
-      const auto close = static_cast<std::size_t>(close_of.data()[node.index]);
+      const auto close = static_cast<std::size_t>(close_of.items[node.index]);
       if (needed[close] == 0) {
         needed[close] = 1;
         i = close + 1;
@@ -44,7 +44,7 @@ constexpr List<char> needed_nodes(const Graph& graph) {
     }
     if (node.kind == Kind::assign || node.kind == Kind::input || node.kind == Kind::parameter) needed[i] = 1;
     if (needed[i] == 0) continue;
-    for (int k = 0; k < node.arity; ++k) needed[static_cast<std::size_t>(node.input(k))] = 1;
+    for (int k = 0; k < node.arity; ++k) needed.items[node.input(k)] = 1;
   }
   return needed;
 }
@@ -77,7 +77,7 @@ public:
   constexpr int find_or_insert(const List<Node>& nodes, const Node& node, int fresh) {
     std::size_t slot = hash(node) & (slots_.size() - 1);
     while (slots_[slot] >= 0) {
-      if (equal(nodes[static_cast<std::size_t>(slots_[slot])], node)) return slots_[slot];
+      if (equal(nodes.items[slots_[slot]], node)) return slots_[slot];
       slot = (slot + 1) & (slots_.size() - 1);
     }
     slots_[slot] = fresh;
@@ -90,9 +90,8 @@ private:
 
 /// The plain number behind a node, if it is one that does not depend on an extent.
 [[nodiscard]] constexpr const Node* number_behind(const List<Node>& nodes, int id) {
-  const Node* node = &nodes[static_cast<std::size_t>(id)];
-  while (node->kind == Kind::broadcast || node->kind == Kind::reshape)
-    node = &nodes[static_cast<std::size_t>(node->inputs[0])];
+  const Node* node = &nodes.items[id];
+  while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes.items[node->inputs[0]];
   return node->kind == Kind::constant && node->over.is_one() ? node : nullptr;
 }
 
@@ -115,18 +114,18 @@ private:
   if (node.kind == Kind::stop_gradient || (node.kind == Kind::after && node.arity == 1)) return node.inputs[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
   if (node.kind == Kind::reshape) {
-    const Node* operand = &nodes[static_cast<std::size_t>(node.inputs[0])];
+    const Node* operand = &nodes.items[node.inputs[0]];
     if (operand->kind == Kind::reshape) node.inputs[0] = operand->inputs[0];
-    operand = &nodes[static_cast<std::size_t>(node.inputs[0])];
+    operand = &nodes.items[node.inputs[0]];
     return operand->shape == node.shape ? node.inputs[0] : -1;
   }
   if (node.kind == Kind::transpose) {
-    const Node& operand = nodes[static_cast<std::size_t>(node.inputs[0])];
+    const Node& operand = nodes.items[node.inputs[0]];
     if (operand.kind != Kind::transpose) return -1;
     bool identity = true;
     for (int axis = 0; axis < node.shape.rank; ++axis) {
-      auto& source = node.permutation[static_cast<std::size_t>(axis)];
-      source = operand.permutation[static_cast<std::size_t>(source)];
+      auto& source = node.permutation.items[axis];
+      source = operand.permutation.items[source];
       identity = identity && source == axis;
     }
     node.inputs[0] = operand.inputs[0];
@@ -150,8 +149,8 @@ constexpr void simplify(Graph& graph) {
     if (needed[i] == 0) continue;
     Node node = graph.nodes[i];
     for (int k = 0; k < node.arity; ++k) {
-      int& input = node.inputs[static_cast<std::size_t>(k)];
-      input = renumbered[static_cast<std::size_t>(input)];
+      int& input = node.inputs.items[k];
+      input = renumbered.items[input];
     }
     int id = detail::replacement(kept, node);
     if (id < 0) {
@@ -162,9 +161,9 @@ constexpr void simplify(Graph& graph) {
     renumbered[i] = id;
   }
   graph.nodes = static_cast<List<Node>&&>(kept);
-  for (int& output : graph.outputs) output = renumbered[static_cast<std::size_t>(output)];
-  for (auto& info : graph.inputs) info.node = renumbered[static_cast<std::size_t>(info.node)];
-  for (auto& info : graph.parameters) info.node = renumbered[static_cast<std::size_t>(info.node)];
+  for (int& output : graph.outputs) output = renumbered.items[output];
+  for (auto& info : graph.inputs) info.node = renumbered.items[info.node];
+  for (auto& info : graph.parameters) info.node = renumbered.items[info.node];
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -44,14 +44,14 @@ public:
   }
 
   /// True for what a unit computes and puts into memory.
-  [[nodiscard]] constexpr bool holds(int id) const { return stored_.data()[id] != 0; }
+  [[nodiscard]] constexpr bool holds(int id) const { return stored_.items[id] != 0; }
 
 private:
   constexpr void find_overwritten() {
     for (std::size_t position = 0; position < order_->size(); ++position) {
       const Unit& unit = units_->unit((*order_)[position]);
       for (int parameter : unit.assigned)
-        overwritten_at_.data()[units_->slot_of(parameter)] = static_cast<int>(position);
+        overwritten_at_.items[units_->slot_of(parameter)] = static_cast<int>(position);
     }
   }
 
@@ -72,7 +72,7 @@ private:
   }
 
   constexpr void store_root(int root) {
-    if (units_->unit_of(root) >= 0) stored_[static_cast<std::size_t>(root)] = 1;
+    if (units_->unit_of(root) >= 0) stored_.items[root] = 1;
   }
 
   constexpr void need(int id, int unit) {
@@ -95,7 +95,7 @@ private:
     const int rank = graph::proper_rank(shape);
     if (reading.axis_of[step_axis] < 0 || rank != unit.grid.rank) return false;
     for (int d = 0; d < rank; ++d)
-      if (reading.axis_of[static_cast<std::size_t>(d)] < 0) return false;
+      if (reading.axis_of.items[d] < 0) return false;
     return true;
   }
 
@@ -117,7 +117,7 @@ private:
       if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
       // What depends on a parameter cannot be computed again once the parameter is overwritten.
-      if (const int slot = units_->slot_of(reading.root); slot >= 0 && overwritten_at_.data()[slot] <= position_)
+      if (const int slot = units_->slot_of(reading.root); slot >= 0 && overwritten_at_.items[slot] <= position_)
         return false;
       if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
         if (graph::proper_rank(root.shape) < graph::proper_rank(node.shape) || so_far.large_read == reading.root)
@@ -126,7 +126,7 @@ private:
         so_far.large_read = reading.root;
         continue;
       }
-      if (!only_moves_ones(reading.view, root.shape) || !can_recompute(reading.root, where, so_far)) return false;
+      if (!only_moves_ones(*reading.view, root.shape) || !can_recompute(reading.root, where, so_far)) return false;
     }
     return true;
   }

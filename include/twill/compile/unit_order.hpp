@@ -20,15 +20,15 @@ public:
   /// Appends the next unit, number `size()`.
   constexpr void append() {
     const int unit = static_cast<int>(label_.size());
-    label_.push_back(last_ < 0 ? 0 : label_[index(last_)] + gap);
+    label_.push_back(last_ < 0 ? 0 : label_.items[last_] + gap);
     previous_.push_back(last_);
     next_.push_back(-1);
     mark_.push_back(0);
-    if (last_ >= 0) next_[index(last_)] = unit;
+    if (last_ >= 0) next_.items[last_] = unit;
     last_ = unit;
   }
 
-  [[nodiscard]] constexpr bool is_before(int a, int b) const { return label_.data()[a] < label_.data()[b]; }
+  [[nodiscard]] constexpr bool is_before(int a, int b) const { return label_.items[a] < label_.items[b]; }
 
   /// True when `lower` and the later `upper` can become one unit at the place of `lower`. What has to run before `upper` and
   /// stands after `lower` is moved before it. `dependencies(unit, visit)` calls `visit(other)` for what a unit depends on.
@@ -37,12 +37,12 @@ public:
     List<int> between{};
     bool possible = true;
     const auto visit = [&](int on) {
-      if (on == upper || !possible || is_before(on, lower) || mark_[index(on)] == stamp_) return;
+      if (on == upper || !possible || is_before(on, lower) || mark_.items[on] == stamp_) return;
       if (on == lower || between.size() == search_limit) {
         possible = false;
         return;
       }
-      mark_[index(on)] = stamp_;
+      mark_.items[on] = stamp_;
       between.push_back(on);
     };
     // What `upper` reads from `lower` itself is no obstacle: that is why they are joined.
@@ -57,10 +57,10 @@ public:
 
   /// Takes a unit out that has become part of another.
   constexpr void remove(int unit) {
-    const int before = previous_[index(unit)];
-    const int after = next_[index(unit)];
-    if (before >= 0) next_[index(before)] = after;
-    (after >= 0 ? previous_[index(after)] : last_) = before;
+    const int before = previous_.items[unit];
+    const int after = next_.items[unit];
+    if (before >= 0) next_.items[before] = after;
+    (after >= 0 ? previous_.items[after] : last_) = before;
   }
 
   /// Gives `unit` the earlier of its own place and that of `other`, which leaves the order.
@@ -68,7 +68,7 @@ public:
     if (is_before(other, unit)) {
       remove(unit);
       insert_before(other, unit);
-      label_[index(unit)] = label_[index(other)];
+      label_.items[unit] = label_.items[other];
     }
     remove(other);
   }
@@ -77,14 +77,12 @@ private:
   static constexpr std::size_t search_limit = 64;
   static constexpr std::int64_t gap = std::int64_t{1} << 32;
 
-  [[nodiscard]] static constexpr std::size_t index(int unit) { return static_cast<std::size_t>(unit); }
-
   constexpr void insert_before(int place, int unit) {
-    const int before = previous_[index(place)];
-    previous_[index(unit)] = before;
-    next_[index(unit)] = place;
-    previous_[index(place)] = unit;
-    if (before >= 0) next_[index(before)] = unit;
+    const int before = previous_.items[place];
+    previous_.items[unit] = before;
+    next_.items[unit] = place;
+    previous_.items[place] = unit;
+    if (before >= 0) next_.items[before] = unit;
   }
 
   /// Moves units before `place`, in the order in which they stand.
@@ -98,16 +96,16 @@ private:
     for (int unit : units) {
       remove(unit);
       insert_before(place, unit);
-      const int before = previous_[index(unit)];
-      const std::int64_t low = before < 0 ? label_[index(place)] - 2 * gap : label_[index(before)];
-      label_[index(unit)] = low + (label_[index(place)] - low) / 2;
-      if (label_[index(unit)] == low) relabel();
+      const int before = previous_.items[unit];
+      const std::int64_t low = before < 0 ? label_.items[place] - 2 * gap : label_.items[before];
+      label_.items[unit] = low + (label_.items[place] - low) / 2;
+      if (label_.items[unit] == low) relabel();
     }
   }
 
   constexpr void relabel() {
     std::int64_t label = 0;
-    for (int unit = last_; unit >= 0; unit = previous_[index(unit)]) label_[index(unit)] = label -= gap;
+    for (int unit = last_; unit >= 0; unit = previous_.items[unit]) label_.items[unit] = label -= gap;
   }
 
   List<std::int64_t> label_{};

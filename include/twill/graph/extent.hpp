@@ -67,7 +67,9 @@ struct Extent {
       for (int k = 0; k < power(i); ++k) product *= values[static_cast<std::size_t>(i)];
     return product;
   }
-  [[nodiscard]] friend constexpr bool operator==(const Extent&, const Extent&) = default;
+  [[nodiscard]] friend constexpr bool operator==(const Extent& left, const Extent& right) {
+    return left.factor == right.factor && left.symbols == right.symbols;
+  }
 };
 
 [[nodiscard]] constexpr Extent operator*(Extent left, Extent right) {
@@ -84,7 +86,10 @@ struct Extents {
   constexpr void append(Extent extent) { axes.items[rank++] = extent; }
   [[nodiscard]] constexpr Extent elements() const {
     Extent product{};
-    for (int axis = 0; axis < rank; ++axis) product = product * axes.items[axis];
+    for (int axis = 0; axis < rank; ++axis) {
+      product.factor *= axes.items[axis].factor;
+      product.symbols += axes.items[axis].symbols;
+    }
     return product;
   }
   [[nodiscard]] constexpr Dims evaluate(const SymbolValues& values) const {
@@ -94,12 +99,11 @@ struct Extents {
     return dims;
   }
   [[nodiscard]] friend constexpr bool operator==(const Extents& left, const Extents& right) {
-    if (left.rank != right.rank) return false;
-    for (int axis = 0; axis < left.rank; ++axis)
-      if (left.axes.items[axis].factor != right.axes.items[axis].factor ||
-          left.axes.items[axis].symbols != right.axes.items[axis].symbols)
-        return false;
-    return true;
+    const Extent* a = left.axes.items;
+    const Extent* b = right.axes.items;
+    int same = 0;
+    for (; same < left.rank && a->factor == b->factor && a->symbols == b->symbols; ++a, ++b) ++same;
+    return same == left.rank && same == right.rank;
   }
 };
 

@@ -19,19 +19,18 @@ namespace detail {
 constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int first, int last) {
   List<char> active(static_cast<std::size_t>(last) + 1, 0);
   for (int variable : variables)
-    if (variable <= last) active[static_cast<std::size_t>(variable)] = 1;
+    if (variable <= last) active.items[variable] = 1;
   for (int id = first; id <= last; ++id) {
     const Node& node = graph.node(id);
     if (!is_floating(node.dtype) || node.kind == Kind::stop_gradient) continue;
-    if (node.kind == Kind::close && active.data()[node.input(1)] != 0 && active.data()[node.input(0)] == 0) {
+    if (node.kind == Kind::close && active.items[node.input(1)] != 0 && active.items[node.input(0)] == 0) {
       // What becomes active in one step is active in the next.
-      active.data()[node.input(0)] = 1;
+      active.items[node.input(0)] = 1;
       id = node.input(0);
       continue;
     }
     for (int i = 0; i < node.arity; ++i)
-      if (active[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])] != 0)
-        active[static_cast<std::size_t>(id)] = 1;
+      if (active.items[node.inputs[static_cast<std::size_t>(i)]] != 0) active.items[id] = 1;
   }
   return active;
 }
@@ -50,7 +49,7 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   for (std::size_t i = 0; i < graph.loops.size(); ++i) {
     if (graph.loops[i].end != id + 1) continue;
     for (int result = id + 1; result < graph.loops[i].results_end; ++result)
-      if (cotangents.data()[result] >= 0) return static_cast<int>(i);
+      if (cotangents.items[result] >= 0) return static_cast<int>(i);
   }
   return -1;
 }
@@ -60,7 +59,7 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   for (const RegionInfo& region : graph.regions) {
     if (region.end != id + 1 || !region.is_recomputed) continue;
     for (int node = region.begin; node < region.end; ++node)
-      if (cotangents.data()[node] >= 0) return &region;
+      if (cotangents.items[node] >= 0) return &region;
   }
   return nullptr;
 }
@@ -99,11 +98,11 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   List<int> cotangents(static_cast<std::size_t>(last) + 1, -1);
   List<detail::ResultCotangent> of_results{};
   const auto accumulate = [&](int id, int gradient) {
-    int& slot = cotangents[static_cast<std::size_t>(id)];
+    int& slot = cotangents.items[id];
     slot = slot < 0 ? gradient : (Value{graph, slot} + Value{graph, gradient}).id();
   };
   for (const Seed& seed : seeds)
-    if (active[static_cast<std::size_t>(seed.value)] != 0) accumulate(seed.value, seed.cotangent);
+    if (active.items[seed.value] != 0) accumulate(seed.value, seed.cotangent);
   const int scope = graph.scope();
   for (int id = last; id >= first; --id) {
     if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
@@ -126,14 +125,13 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
       of_results.push_back({node.input(0), node.index, cotangents[position]});
       continue;
     }
-    if ((node.kind == Kind::slice || node.kind == Kind::carry) && active[static_cast<std::size_t>(node.input(0))] != 0)
+    if ((node.kind == Kind::slice || node.kind == Kind::carry) && active.items[node.input(0)] != 0)
       graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, 0);
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
     graph.set_scope(node.scope > 0 ? -node.scope : node.scope);
     std::array<bool, max_inputs> wanted{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
-      wanted[i] = active[static_cast<std::size_t>(inputs[i])] != 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i) wanted[i] = active.items[inputs[i]] != 0;
     const InputGradients result = is_operation
                                       ? detail::operation_gradient(graph, id, given, wanted)
                                       : detail::node_gradient(graph, id, {graph, cotangents[position]}, wanted);
@@ -142,8 +140,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   }
   graph.set_scope(scope);
   List<int> found{};
-  for (int variable : variables)
-    found.push_back(variable <= last ? cotangents[static_cast<std::size_t>(variable)] : -1);
+  for (int variable : variables) found.push_back(variable <= last ? cotangents.items[variable] : -1);
   return found;
 }
 

@@ -44,15 +44,16 @@ public:
   constexpr Graph() = default;
   constexpr explicit Graph(DType element_type) : element{element_type} {}
 
-  [[nodiscard]] constexpr const Node& node(int id) const { return nodes.data()[id]; }
+  [[nodiscard]] constexpr const Node& node(int id) const { return nodes.items[id]; }
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
 
   constexpr int add(const Node& node) {
+    const int id = static_cast<int>(nodes.size());
     nodes.push_back(node);
-    const int id = static_cast<int>(nodes.size()) - 1;
-    if (node.scope == 0) nodes.data()[id].scope = scope_;
-    nodes.data()[id].region = open_region;
-    if (merges_symbols_) nodes.data()[id].shape = canonical(node.shape);
+    Node& own = nodes.items[id];
+    if (own.scope == 0) own.scope = scope_;
+    own.region = open_region;
+    if (merges_symbols_) make_canonical(own.shape);
     return id;
   }
 
@@ -191,7 +192,7 @@ public:
   }
   /// Attribute i of an operation.
   [[nodiscard]] constexpr std::int64_t attribute(const Node& node, int i) const {
-    return attributes.data()[node.index + 1 + i];
+    return attributes.items[node.index + 1 + i];
   }
 
   [[nodiscard]] constexpr const Name& path() const { return path_; }
@@ -208,6 +209,11 @@ public:
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
+  constexpr void make_canonical(Extents& shape) const {
+    for (int axis = 0; axis < shape.rank; ++axis)
+      if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
+  }
+
   /// A symbol that another one, or a number, stands for.
   struct Merged {
     int from = 0;

@@ -20,9 +20,7 @@ struct LoopBody {
   int end = 0;
 
   constexpr LoopBody() = default;
-  [[nodiscard]] constexpr bool holds(int id) const {
-    return id >= begin && id < end && members.data()[id - begin] != 0;
-  }
+  [[nodiscard]] constexpr bool holds(int id) const { return id >= begin && id < end && members.items[id - begin] != 0; }
 };
 
 /// requires: nodes of the body that `needed` marks are those that a result reads
@@ -33,20 +31,20 @@ struct LoopBody {
   body.members = List<char>(static_cast<std::size_t>(end - begin), 0);
   List<char> needed(static_cast<std::size_t>(end - begin), 0);
   for (int id : results)
-    if (id >= begin && id < end) needed.data()[id - begin] = 1;
+    if (id >= begin && id < end) needed.items[id - begin] = 1;
   for (int id = end; id-- > begin;) {
-    if (needed.data()[id - begin] == 0) continue;
+    if (needed.items[id - begin] == 0) continue;
     const Node& node = graph.node(id);
     for (int k = 0; k < node.arity; ++k)
-      if (node.input(k) >= begin) needed.data()[node.input(k) - begin] = 1;
+      if (node.input(k) >= begin) needed.items[node.input(k) - begin] = 1;
   }
   for (int id = begin; id < end; ++id) {
-    if (needed.data()[id - begin] == 0) continue;
+    if (needed.items[id - begin] == 0) continue;
     const Node& node = graph.node(id);
     bool depends = (node.kind == Kind::slice && node.index == loop) ||
-                   (node.kind == Kind::carry && graph.carries[static_cast<std::size_t>(node.index)] == loop);
+                   (node.kind == Kind::carry && graph.carries.items[node.index] == loop);
     for (int k = 0; k < node.arity; ++k) depends = depends || body.holds(node.input(k));
-    body.members.data()[id - begin] = depends ? 1 : 0;
+    body.members.items[id - begin] = depends ? 1 : 0;
   }
   return body;
 }
@@ -132,7 +130,7 @@ private:
     return node;
   }
 
-  [[nodiscard]] constexpr LoopInfo& info() { return graph_->loops[static_cast<std::size_t>(loop_)]; }
+  [[nodiscard]] constexpr LoopInfo& info() { return graph_->loops.items[loop_]; }
 
   constexpr int stack(int id) {
     const Node source = graph_->node(id);
@@ -146,15 +144,15 @@ private:
 
   /// For each node of the body the set of carries that a kernel may read to compute it.
   [[nodiscard]] constexpr List<std::uint64_t> carries_read(const List<int>& carries) const {
-    const int begin = graph_->loops[static_cast<std::size_t>(loop_)].begin;
+    const int begin = graph_->loops.items[loop_].begin;
     List<std::uint64_t> sets(static_cast<std::size_t>(graph_->size() - begin), 0);
     for (std::size_t c = 0; c < carries.size(); ++c)
-      sets.data()[carries[c] - begin] = std::uint64_t{1} << (c < 63 ? c : 63);
+      sets.items[carries[c] - begin] = std::uint64_t{1} << (c < 63 ? c : 63);
     for (int id = begin; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
       if (node.kind == Kind::operation || node.kind == Kind::result || node.kind == Kind::carry) continue;
       for (int k = 0; k < node.arity; ++k)
-        if (node.input(k) >= begin) sets.data()[id - begin] |= sets.data()[node.input(k) - begin];
+        if (node.input(k) >= begin) sets.items[id - begin] |= sets.items[node.input(k) - begin];
     }
     return sets;
   }
@@ -166,17 +164,17 @@ private:
     const int begin = info().begin;
     const List<std::uint64_t> sets = carries_read(carries);
     const auto reads = [&](int reader, int carry) {
-      const int id = next.data()[reader];
-      if (reads_memory.data()[reader] != 0 || id < begin) return false;
-      return (sets.data()[id - begin] >> (carry < 63 ? carry : 63) & 1) != 0;
+      const int id = next.items[reader];
+      if (reads_memory.items[reader] != 0 || id < begin) return false;
+      return (sets.items[id - begin] >> (carry < 63 ? carry : 63) & 1) != 0;
     };
     const auto through_memory = [&](int c) {
-      const Node source = graph_->node(next.data()[c]);
-      next.data()[c] = graph_->add(derived(Kind::cast, source.dtype, source.shape, next.data()[c]));
-      reads_memory.data()[c] = 1;
+      const Node source = graph_->node(next.items[c]);
+      next.items[c] = graph_->add(derived(Kind::cast, source.dtype, source.shape, next.items[c]));
+      reads_memory.items[c] = 1;
     };
     for (int c = 0; c < count; ++c) {
-      int root = next.data()[c];
+      int root = next.items[c];
       while (is_view(graph_->node(root).kind)) root = graph_->node(root).input(0);
       if (graph_->node(root).kind == Kind::carry || c >= 63) through_memory(c);
     }
@@ -185,18 +183,18 @@ private:
     while (static_cast<int>(order.size()) < count) {
       int chosen = -1;
       for (int c = 0; c < count && chosen < 0; ++c) {
-        bool is_free = placed.data()[c] == 0;
+        bool is_free = placed.items[c] == 0;
         for (int other = 0; other < count && is_free; ++other)
-          is_free = other == c || placed.data()[other] != 0 || !reads(other, c);
+          is_free = other == c || placed.items[other] != 0 || !reads(other, c);
         if (is_free) chosen = c;
       }
       if (chosen < 0) {
         int first = 0;
-        while (placed.data()[first] != 0 || reads_memory.data()[first] != 0) ++first;
+        while (placed.items[first] != 0 || reads_memory.items[first] != 0) ++first;
         through_memory(first);
         continue;
       }
-      placed.data()[chosen] = 1;
+      placed.items[chosen] = 1;
       order.push_back(chosen);
     }
     return order;

@@ -19,7 +19,7 @@ class LoopGradient {
 public:
   constexpr LoopGradient(Graph& graph, int loop, const List<char>& active, const List<int>& cotangents)
       : graph_{&graph},
-        info_{graph.loops[static_cast<std::size_t>(loop)]},
+        info_{graph.loops.items[loop]},
         active_{&active},
         cotangents_{&cotangents},
         copies_(static_cast<std::size_t>(info_.end - info_.begin), -1),
@@ -74,7 +74,7 @@ private:
     int copy = -1;
   };
 
-  [[nodiscard]] constexpr int cotangent(int id) const { return cotangents_->data()[id]; }
+  [[nodiscard]] constexpr int cotangent(int id) const { return cotangents_->items[id]; }
   [[nodiscard]] constexpr bool is_active(int id) const {
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
   }
@@ -85,7 +85,7 @@ private:
 
   /// The node of the copy that stands for a node of the body or for one outside.
   constexpr int copy_of(int id) {
-    if (body_.holds(id)) return copies_.data()[id - info_.begin];
+    if (body_.holds(id)) return copies_.items[id - info_.begin];
     if (!is_active(id)) return id;
     for (const Alias& alias : aliases_)
       if (alias.source == id) return alias.copy;
@@ -102,18 +102,18 @@ private:
   constexpr void copy_body(LoopBuilder& loop) {
     for (int stack : stacks_)
       if (const int id = graph_->node(stack).input(0); body_.holds(id) && is_kept_of_steps(graph_->node(id).kind))
-        kept_.data()[id - info_.begin] = loop.slice({*graph_, stack}).id();
+        kept_.items[id - info_.begin] = loop.slice({*graph_, stack}).id();
     for (int id = info_.begin; id < info_.end; ++id) {
       if (!body_.holds(id)) continue;
-      int& copy = copies_.data()[id - info_.begin];
+      int& copy = copies_.items[id - info_.begin];
       Node node = graph_->node(id);
       if (node.kind == Kind::carry) {
-        copy = kept_.data()[id - info_.begin];
+        copy = kept_.items[id - info_.begin];
       } else if (node.kind == Kind::slice) {
         copy = loop.slice({*graph_, node.input(0)}).id();
         if (is_active(node.input(0))) slices_.push_back(id);
       } else {
-        for (int k = 0; k < node.arity; ++k) node.inputs[static_cast<std::size_t>(k)] = copy_of(node.input(k));
+        for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = copy_of(node.input(k));
         copy = graph_->add(node);
       }
     }
@@ -123,15 +123,15 @@ private:
   constexpr void read_what_is_kept(int begin, List<int>& found) const {
     List<int> instead(static_cast<std::size_t>(graph_->size() - begin), -1);
     for (int id = info_.begin; id < info_.end; ++id)
-      if (const int kept = kept_.data()[id - info_.begin]; kept >= 0 && kept != copies_.data()[id - info_.begin])
-        instead.data()[copies_.data()[id - info_.begin] - begin] = kept;
+      if (const int kept = kept_.items[id - info_.begin]; kept >= 0 && kept != copies_.items[id - info_.begin])
+        instead.items[copies_.items[id - info_.begin] - begin] = kept;
     const auto replace = [&](int& id) {
-      if (id >= begin && instead.data()[id - begin] >= 0) id = instead.data()[id - begin];
+      if (id >= begin && instead.items[id - begin] >= 0) id = instead.items[id - begin];
     };
     for (int id = begin; id < graph_->size(); ++id) {
-      Node& node = graph_->nodes[static_cast<std::size_t>(id)];
+      Node& node = graph_->nodes.items[id];
       if (node.kind == Kind::result) continue;
-      for (int k = 0; k < node.arity; ++k) replace(node.inputs[static_cast<std::size_t>(k)]);
+      for (int k = 0; k < node.arity; ++k) replace(node.inputs.items[k]);
     }
     for (int& id : found) replace(id);
   }

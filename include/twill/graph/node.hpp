@@ -119,8 +119,10 @@ struct Node {
 
 /// A node that only looks at its operand's memory in another way.
 [[nodiscard]] constexpr bool is_view(Kind kind) {
-  return kind == Kind::broadcast || kind == Kind::reshape || kind == Kind::transpose || kind == Kind::stop_gradient ||
-         kind == Kind::after || kind == Kind::slice;
+  constexpr unsigned views = 1u << static_cast<int>(Kind::broadcast) | 1u << static_cast<int>(Kind::reshape) |
+                             1u << static_cast<int>(Kind::transpose) | 1u << static_cast<int>(Kind::stop_gradient) |
+                             1u << static_cast<int>(Kind::after) | 1u << static_cast<int>(Kind::slice);
+  return (views >> static_cast<int>(kind) & 1u) != 0;
 }
 
 /// A member of a fused program that only copies one of its inputs: into its own memory, or into that of a carry.

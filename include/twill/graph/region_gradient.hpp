@@ -26,24 +26,24 @@ public:
   [[nodiscard]] constexpr List<Seed> result() {
     List<char> needed(copies_.size(), 0);
     for (int id = region_.end; id-- > region_.begin;) {
-      char& own = needed.data()[id - region_.begin];
+      char& own = needed.items[id - region_.begin];
       if (is_result(id)) {
         own = 1;
-        waits_for_ = cotangents_->data()[id];
+        waits_for_ = cotangents_->items[id];
       }
       if (own == 0) continue;
       const Node& node = graph_->node(id);
       for (int k = 0; k < node.arity; ++k)
-        if (node.input(k) >= region_.begin) needed.data()[node.input(k) - region_.begin] = 1;
+        if (node.input(k) >= region_.begin) needed.items[node.input(k) - region_.begin] = 1;
     }
     const int outer = graph_->open_region;
     graph_->open_region = ++graph_->regions_named;
     for (int id = region_.begin; id < region_.end; ++id)
-      if (needed.data()[id - region_.begin] != 0) copy(id);
+      if (needed.items[id - region_.begin] != 0) copy(id);
     graph_->open_region = outer;
     List<Seed> seeds{};
     for (int id = region_.begin; id < region_.end; ++id)
-      if (is_result(id)) seeds.push_back({copies_.data()[id - region_.begin], cotangents_->data()[id]});
+      if (is_result(id)) seeds.push_back({copies_.items[id - region_.begin], cotangents_->items[id]});
     List<int> variables{};
     for (const Alias& alias : aliases_) variables.push_back(alias.copy);
     const List<int> found = gradients(*graph_, seeds, variables);
@@ -65,7 +65,7 @@ private:
 
   /// True for what the part computes and somebody outside has used. Weights are nobody's result, whoever uses them.
   [[nodiscard]] constexpr bool is_result(int id) const {
-    return cotangents_->data()[id] >= 0 && graph_->node(id).arity > 0;
+    return cotangents_->items[id] >= 0 && graph_->node(id).arity > 0;
   }
 
   constexpr int outside(int id) {
@@ -86,7 +86,7 @@ private:
 
   constexpr void copy(int id) {
     Node node = graph_->node(id);
-    int& place = copies_.data()[id - region_.begin];
+    int& place = copies_.items[id - region_.begin];
     if (node.kind == Kind::parameter || node.kind == Kind::input) {
       place = outside(id);
       return;
@@ -94,8 +94,7 @@ private:
     if (node.kind == Kind::carry || node.kind == Kind::slice) graph_->refuse(Problem::checkpoint_of_a_scan, id, 0, 0);
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.input(k);
-      node.inputs[static_cast<std::size_t>(k)] =
-          input >= region_.begin ? copies_.data()[input - region_.begin] : outside(input);
+      node.inputs.items[k] = input >= region_.begin ? copies_.items[input - region_.begin] : outside(input);
     }
     place = graph_->add(node);
   }

@@ -77,11 +77,11 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 /// Marks what the gradients need, down to the nodes in `stop`.
 [[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop) {
   List<char> needed(graph.nodes.size(), 0);
-  for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed[static_cast<std::size_t>(graph.outputs[i])] = 1;
+  for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed.items[graph.outputs[i]] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     if (needed[i] == 0 || stop[i] != 0) continue;
     const graph::Node& node = graph.nodes[i];
-    for (int k = 0; k < node.arity; ++k) needed[static_cast<std::size_t>(node.input(k))] = 1;
+    for (int k = 0; k < node.arity; ++k) needed.items[node.input(k)] = 1;
   }
   return needed;
 }
@@ -105,7 +105,7 @@ private:
     const graph::Node& node = graph_->node(id);
     // A buffer may be overwritten by the time of the backward pass.
     if (node.kind == graph::Kind::parameter &&
-        graph_->parameters[static_cast<std::size_t>(node.index)].role == graph::Role::buffer)
+        graph_->parameters.items[node.index].role == graph::Role::buffer)
       return too_dear;
     if (node.arity == 0) return 0;
     if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
@@ -114,7 +114,7 @@ private:
       const int input = node.input(k);
       const int root = compile::detail::view_root(graph_->nodes, input);
       if ((*kept_)[static_cast<std::size_t>(input)] == 0 && (*kept_)[static_cast<std::size_t>(root)] == 0)
-        cost += costs_[static_cast<std::size_t>(input)];
+        cost += costs_.items[input];
     }
     return cost < too_dear ? cost : too_dear;
   }
@@ -136,14 +136,14 @@ private:
     if (needed[i] == 0 || graph.nodes[i].kind != graph::Kind::operation) continue;
     for (int k = 0; k < graph.nodes[i].arity; ++k) {
       const int root = compile::detail::view_root(graph.nodes, graph.nodes[i].input(k));
-      if (is_forward(root) && graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
+      if (is_forward(root) && graph.node(root).arity > 0) kept.items[root] = 1;
     }
   }
   // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
   List<char> read(count, 0);
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
     for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k)
-      read[static_cast<std::size_t>(graph.nodes[i].input(k))] = 1;
+      read.items[graph.nodes[i].input(k)] = 1;
   RecomputationCosts costs{graph, kept};
   for (int id = 0; id < joint.cotangent; ++id) {
     const auto position = static_cast<std::size_t>(id);
@@ -151,13 +151,13 @@ private:
     if (read[position] == 0 || graph.node(id).arity == 0 || kept[position] != 0) continue;
     if (cost <= compile::recomputation_limit) continue;
     const int root = compile::detail::view_root(graph.nodes, id);
-    if (graph.node(root).arity > 0) kept[static_cast<std::size_t>(root)] = 1;
+    if (graph.node(root).arity > 0) kept.items[root] = 1;
   }
   List<int> result{};
   for (int id = 0; id < joint.cotangent; ++id)
-    if (kept[static_cast<std::size_t>(id)] != 0 && id != graph.outputs[0]) result.push_back(id);
+    if (kept.items[id] != 0 && id != graph.outputs[0]) result.push_back(id);
   // The result itself is the caller's anyway: it comes last and is not stored twice.
-  if (kept[static_cast<std::size_t>(graph.outputs[0])] != 0) result.push_back(graph.outputs[0]);
+  if (kept.items[graph.outputs[0]] != 0) result.push_back(graph.outputs[0]);
   return result;
 }
 
@@ -170,7 +170,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 template <StageFunction F, unsigned InputSet> struct KeepingForward {
   static constexpr graph::Graph trace() {
     detail::Joint joint = detail::joint<F>(InputSet);
-    if (joint.graph.fault.any()) return joint.graph;
+    if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
     const List<int> kept = detail::kept_nodes(joint);
     const int result = joint.graph.outputs[0];
     joint.graph.outputs.clear();
@@ -178,7 +178,7 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
     for (int id : kept)
       if (id != result) joint.graph.outputs.push_back(id);
     joint.graph.inputs.pop_back(); // the result's gradient belongs to the backward pass
-    return joint.graph;
+    return static_cast<graph::Graph&&>(joint.graph);
   }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }
@@ -189,9 +189,9 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
 template <StageFunction F, unsigned InputSet> struct Backward {
   static constexpr graph::Graph trace() {
     detail::Joint joint = detail::joint<F>(InputSet);
-    if (joint.graph.fault.any()) return joint.graph;
+    if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
     for (int id : detail::kept_nodes(joint)) {
-      graph::Node& node = joint.graph.nodes[static_cast<std::size_t>(id)];
+      graph::Node& node = joint.graph.nodes.items[id];
       graph::Node input{};
       input.kind = graph::Kind::input;
       input.dtype = node.dtype;
@@ -203,7 +203,7 @@ template <StageFunction F, unsigned InputSet> struct Backward {
     joint.graph.outputs.pop_front();
     for (graph::Node& node : joint.graph.nodes) // buffers were updated by the forward pass
       if (node.kind == graph::Kind::assign) node = graph::Node{};
-    return joint.graph;
+    return static_cast<graph::Graph&&>(joint.graph);
   }
   static constexpr auto room() requires requires { F::room(); }
   { return F::room(); }

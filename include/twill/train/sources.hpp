@@ -70,7 +70,7 @@ template <class M, class T, class L, class R, class... Targets> struct LossGradi
     detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
     trace.graph.outputs.push_back(trace.loss);
     for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
-    return trace.graph;
+    return static_cast<graph::Graph&&>(trace.graph);
   }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
@@ -79,10 +79,10 @@ template <class M, class T, class L, class R, class... Targets> struct LossGradi
 template <class M, class T, class L, class R, class... Targets> struct WholeStep {
   static constexpr graph::Graph trace() {
     detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
-    if (trace.graph.fault.any()) return trace.graph;
+    if (trace.graph.fault.any()) return static_cast<graph::Graph&&>(trace.graph);
     optim::update_all<R>(trace.graph, trace.weights, trace.gradients);
     trace.graph.outputs.push_back(trace.loss);
-    return trace.graph;
+    return static_cast<graph::Graph&&>(trace.graph);
   }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
