@@ -18,17 +18,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
-
-#include <sys/resource.h>
 
 namespace bench {
 
-/// The high-water mark of this process's resident memory.
+/// The high-water mark of this process's resident memory; that of getrusage begins with what the parent held.
 inline double resident_megabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string word{}; status >> word;)
+    if (word == "VmHWM:") {
+      double kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes / 1024;
+    }
+  return 0;
 }
 
 /// The batch of a file on the host.
@@ -60,14 +64,13 @@ int serve(int count_of_arguments, char** arguments, Loss loss) {
   if (count_of_arguments != 3) throw ValueError("step_server: folder and number of threads are required");
   const std::string folder = arguments[1];
   configure_host({.devices = 1, .threads_per_device = std::atoi(arguments[2])});
-  const nn::StateDict weights = io::load_safetensors(folder + "/weights.safetensors").tensors;
+  const double resident = resident_megabytes();
   const nn::StateDict batch = io::load_safetensors(folder + "/batch.safetensors").tensors;
   const std::int64_t predicted =
       predicted_peak<Model, Input, Target>(batch.find("input")->shape, batch.find("target")->shape, loss);
-  const double resident = resident_megabytes(); // of the files, nothing is mapped yet
   reset_peak_memory_stats(Cpu{});
   nn::Network<Model, Cpu> model{};
-  nn::load_state_dict(model, weights);
+  nn::load_state_dict(model, io::load_safetensors(folder + "/weights.safetensors").tensors);
   const auto x = batch_of<Input<Cpu>>(batch, "input");
   const auto y = batch_of<Target<Cpu>>(batch, "target");
   auto step = train_step(model, loss, optim::Sgd{{.rate = 0.01}});

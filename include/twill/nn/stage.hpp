@@ -104,8 +104,7 @@ private:
   [[nodiscard]] constexpr int cost_of(int id) const {
     const graph::Node& node = graph_->node(id);
     // A buffer may be overwritten by the time of the backward pass.
-    if (node.kind == graph::Kind::parameter &&
-        graph_->parameters.items[node.index].role == graph::Role::buffer)
+    if (node.kind == graph::Kind::parameter && graph_->parameters.items[node.index].role == graph::Role::buffer)
       return too_dear;
     if (node.arity == 0) return 0;
     if (!is_elementwise(node.kind) && !is_view(node.kind)) return too_dear;
@@ -142,8 +141,7 @@ private:
   // Of the rest that it reads, what is not cheap to compute again, in the order of the forward pass.
   List<char> read(count, 0);
   for (std::size_t i = static_cast<std::size_t>(joint.cotangent); i < count; ++i)
-    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k)
-      read.items[graph.nodes[i].input(k)] = 1;
+    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k) read.items[graph.nodes[i].input(k)] = 1;
   RecomputationCosts costs{graph, kept};
   for (int id = 0; id < joint.cotangent; ++id) {
     const auto position = static_cast<std::size_t>(id);
