@@ -14,10 +14,12 @@
 #include <twill/compile/face.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/compile/group.hpp>
+#include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/join.hpp>
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/loops.hpp>
 #include <twill/compile/lower.hpp>
+#include <twill/compile/observation.hpp>
 #include <twill/compile/order.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>

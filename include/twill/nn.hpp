@@ -12,6 +12,7 @@
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
+#include <twill/nn/hooked.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/initialisers.hpp>
@@ -31,4 +32,5 @@
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/state_dict.hpp>
+#include <twill/nn/tap.hpp>
 #include <twill/nn/tracked.hpp>

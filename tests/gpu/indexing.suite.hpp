@@ -34,8 +34,9 @@ constexpr auto rearranged = [](Value x) {
 };
 constexpr auto rearranged_sum = [](Value x) { return graph::sum(graph::square(rearranged(x))); };
 
-constexpr auto taken = [](Value x, Value index) { return graph::take(x, index, 1); };
+constexpr auto taken = [](Value x, Value index) { return graph::take(x, graph::minimum(index, 9), 1); };
 constexpr auto taken_sum = [](Value x, Value index) {
+  index = graph::minimum(index, 9); // a host refuses the one outside unless the function has computed it
   return graph::sum(graph::square(graph::index_add(x, 1, index, taken(x, index))));
 };
 

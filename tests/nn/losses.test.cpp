@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace twill;
@@ -91,17 +92,29 @@ TEST_CASE("losses and their gradients are PyTorch's", "[nn][TRAIN-3]") {
   (std::make_index_sequence<table_size>{});
 }
 
-TEST_CASE("a label that is no class makes the loss infinite and has no gradient", "[nn]") {
+TEST_CASE("a label that is no class is refused; a computed one makes the loss infinite and has no gradient", "[nn]") {
   const auto x = from_values<Shape<3, 2>>(std::vector<float>{1, 2, 3, 4, 5, 6}, Dims(3, 2), Cpu{0});
+  constexpr auto of_computed = [](auto logits, auto labels) {
+    return nn::cross_entropy(logits, graph::minimum(labels, 5000));
+  };
   for (const std::int64_t wrong : {-1, 2, 1000}) {
     const auto labels = from_values<Shape<3>>(std::vector<std::int64_t>{1, wrong, 0}, Dims(3), Cpu{0});
-    const auto [loss, gradient] = value_and_grad(nn::cross_entropy)(x, labels);
+    const auto [loss, gradient] = value_and_grad(of_computed)(x, labels);
     CHECK(std::isinf(loss.item()));
     const auto row = to_vector(gradient);
     CHECK(row[0] == Approx(1 / (1 + std::exp(1.0)) / 3));
     CHECK(row[2] == 0);
     CHECK(row[3] == 0);
+    CHECK_THROWS_WITH(value_and_grad(nn::cross_entropy)(x, labels),
+                      Catch::Contains("a label has to lie between 0 and 1") &&
+                          Catch::Contains("element 1 of input 1 is " + std::to_string(wrong)));
+    CHECK_THROWS_AS(compiled(nn::nll)(x, labels), IndexError);
   }
+  constexpr auto leaving_out = nn::loss([](auto a, auto b) { return nn::cross_entropy(a, b, {.ignore_index = -100}); });
+  const auto some = from_values<Shape<3>>(std::vector<std::int64_t>{1, -100, 0}, Dims(3), Cpu{0});
+  CHECK(std::isfinite(compiled(leaving_out)(x, some).item()));
+  const auto none = from_values<Shape<3>>(std::vector<std::int64_t>{1, -99, 0}, Dims(3), Cpu{0});
+  CHECK_THROWS_WITH(compiled(leaving_out)(x, none), Catch::Contains("or be -100") && Catch::Contains("is -99"));
 }
 
 TEST_CASE("means over an empty batch are NaN, sums are zero", "[nn]") {

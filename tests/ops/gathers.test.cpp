@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Traced values read and added to by indices: forward against loops over single elements with random indices, negative ones
-// and some outside of the axis among them; derivatives against finite differences; the same bits on any team.
+// and, where they are computed, some outside of the axis among them; derivatives against finite differences; the same bits on any team.
 
 #include "tests/support/compiled_rows.hpp"
 #include "tests/support/numbers.hpp"
@@ -35,13 +35,18 @@ std::int64_t place(std::int64_t index, std::int64_t extent) {
   return i >= 0 && i < extent ? i : -1;
 }
 
+/// The same index, as the function's own work: what points outside is not refused.
+constexpr Value computed(Value index) { return graph::minimum(index, 1000); }
+
 template <class T, class I> void check_take(std::int64_t rows, std::int64_t count) {
   const auto x = randn<float, Shape<dyn, 7, 3>>(Dims(rows, 7, 3), Cpu{0}).template to<T>();
   const std::vector<I> indices = random_indices<I>(count, 7);
   const auto index = from_values<Shape<dyn>>(indices, Dims(count), Cpu{0});
   const std::vector<double> from = numbers(x);
-  const std::vector<double> got = numbers(compiled([](Value v, Value i) { return graph::take(v, i, 1); })(x, index));
+  const std::vector<double> got =
+      numbers(compiled([](Value v, Value i) { return graph::take(v, computed(i), 1); })(x, index));
   const std::vector<double> sums = numbers(compiled([](Value v, Value i) {
+    i = computed(i);
     return graph::index_add(graph::take(v, i, 1), 1, graph::iota(v.graph(), i.shape()), graph::take(v, i, 1));
   })(x, index));
   REQUIRE(static_cast<std::int64_t>(got.size()) == rows * count * 3);
@@ -56,8 +61,10 @@ template <class T, class I> void check_take(std::int64_t rows, std::int64_t coun
       }
 }
 
-constexpr auto along = [](Value x, Value index) { return graph::take_along_axis(x, index, 1); };
-constexpr auto add_along = [](Value x, Value index, Value values) { return graph::scatter_add(x, 1, index, values); };
+constexpr auto along = [](Value x, Value index) { return graph::take_along_axis(x, computed(index), 1); };
+constexpr auto add_along = [](Value x, Value index, Value values) {
+  return graph::scatter_add(x, 1, computed(index), values);
+};
 
 void check_along(std::int64_t rows, std::int64_t count) {
   const auto x = randn<double, Shape<dyn, 5, 4>>(Dims(rows, 5, 4), Cpu{0});
@@ -144,9 +151,26 @@ TEST_CASE("sums of many rows do not depend on the number of threads", "[ops][TRA
   CHECK(serial == parallel);
 }
 
+TEST_CASE("an index that points outside is refused before a run", "[ops][TRAIN-1]") {
+  using Catch::Contains;
+  const auto x = randn<float, Shape<dyn, 7>>(Dims(2, 7), Cpu{0});
+  const auto at = [](std::int32_t i) {
+    return from_values<Shape<3>>(std::vector<std::int32_t>{0, i, 1}, Dims(3), Cpu{0});
+  };
+  constexpr auto taken = [](Value v, Value i) { return graph::take(v, i, 1); };
+  CHECK_NOTHROW(compiled(taken)(x, at(-7)));
+  CHECK_NOTHROW(compiled(taken)(x, at(6)));
+  CHECK_THROWS_AS(compiled(taken)(x, at(7)), IndexError);
+  CHECK_THROWS_WITH(compiled(taken)(x, at(-8)), Contains("between -7 and 6") && Contains("element 1 of input 1 is -8"));
+  constexpr auto rows = [](Value v, Value i) { return graph::take(v, i); }; // of an extent that the run knows
+  CHECK_THROWS_WITH(compiled(rows)(x, at(2)), Contains("between -2 and 1"));
+  constexpr auto hot = [](Value i) { return graph::one_hot(i, 4); };
+  CHECK_THROWS_WITH(compiled(hot)(at(-1)), Contains("between 0 and 3"));
+}
+
 TEST_CASE("one_hot and triangles are comparisons of positions", "[ops][TRAIN-1]") {
   const auto index = from_values<Shape<4>>(std::vector<std::int64_t>{2, 0, -1, 3}, Dims(4), Cpu{0});
-  const auto hot = compiled([](Value i) { return graph::one_hot(i, 3); })(index);
+  const auto hot = compiled([](Value i) { return graph::one_hot(computed(i), 3); })(index);
   CHECK(numbers(hot) == std::vector<double>{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
   const auto x = randn<float, Shape<2, 3, 5>>(Cpu{0});
   const std::vector<double> from = numbers(x);

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names what a watched run has shown, in the words of the model: the layer by its scope, the operation, the shapes. The function is traced again for that, at run time, so this header is for programs that look for a mistake. Read
-// next: train/train_step.hpp.
+// Names what a watched run has shown, in the words of the model: the layer by its scope, the operation, the shapes. The
+// function is traced again for that, at run time, so this header is for programs that look for a mistake. Read next:
+// train/train_step.hpp.
 
 #include <twill/compile/lower.hpp>
+#include <twill/compile/observation.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/pattern.hpp>
@@ -60,6 +62,14 @@ struct Retraced {
   [[nodiscard]] const graph::Node& node_of(int value) const {
     return graph.node(lowered.values[static_cast<std::size_t>(value)].node);
   }
+  /// The node that made a value, which may be the copy of a tap.
+  [[nodiscard]] const graph::Node& made_of(int value) const {
+    const graph::Node& node = node_of(value);
+    for (const graph::TapInfo& tap : lowered.taps)
+      if (tap.node == value && node.kind == graph::Kind::cast && graph.node(node.input(0)).dtype == node.dtype)
+        return graph.node(detail::view_root(graph.nodes, node.input(0)));
+    return node;
+  }
 };
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
@@ -70,7 +80,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 template <Source S> [[nodiscard]] std::string blame(const NotFinite& found, const graph::SymbolValues& symbols) {
   const detail::Retraced retraced{S::trace()};
   const graph::Graph& graph = retraced.graph;
-  const graph::Node& node = retraced.node_of(found.value);
+  const graph::Node& node = retraced.made_of(found.value);
   const std::string layer = detail::layer_of(graph, node);
   const std::string place = layer.empty() ? "" : (node.scope < 0 ? " in the gradient of " : " in ") + layer;
   std::string text = detail::operation_name(graph, node) + place + " gives " + std::to_string(found.nans) +
@@ -84,23 +94,20 @@ template <Source S> [[nodiscard]] std::string blame(const NotFinite& found, cons
   return text;
 }
 
-/// A value that a step has computed, as a tap shows it.
-struct Observation {
-  std::string layer{};     ///< the path of its scope; empty outside of all
-  std::string operation{}; ///< that made it, the last of its kernel
-  bool is_gradient = false;
-  DType dtype = DType::float32;
-  Dims shape{};
-  std::vector<double> values{};
-};
-
 /// Copies the values of layers whose path fits a pattern.
 class Tap final : public Watcher {
 public:
   Tap(graph::Graph traced, std::string_view pattern) : retraced_{std::move(traced)}, pattern_{pattern} {}
 
   void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
+    bool is_tapped = false;
+    for (const graph::TapInfo& tap : table.taps) {
+      if (tap.node != value) continue;
+      is_tapped = true;
+      if (matches(pattern_, tap.name.view())) observations_.push_back(detail::observed(table, symbols, tap, data));
+    }
     const graph::Node& node = retraced_.node_of(value);
+    if (is_tapped && node.kind == graph::Kind::cast) return; // a copy, which the model does not know
     Observation seen{};
     seen.layer = detail::layer_of(retraced_.graph, node);
     if (!matches(pattern_, seen.layer)) return;
@@ -108,17 +115,7 @@ public:
     seen.is_gradient = node.scope < 0;
     seen.dtype = table.values[static_cast<std::size_t>(value)].dtype;
     seen.shape = node.shape.evaluate(symbols);
-    seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
-    const auto copy = [&]<class T>(std::type_identity<T>) {
-      if (seen.dtype != dtype_of<T>) return;
-      for (std::size_t i = 0; i < seen.values.size(); ++i)
-        seen.values[i] = static_cast<double>(static_cast<const T*>(data)[i]);
-    };
-    const auto copy_one_of = [&]<class... T>(std::type_identity<std::tuple<T...>>) {
-      (copy(std::type_identity<T>{}), ...);
-    };
-    copy_one_of(std::type_identity<
-                std::tuple<bool, std::uint8_t, std::int32_t, std::int64_t, half, bfloat16, float, double>>{});
+    detail::copy_values(data, seen);
     observations_.push_back(std::move(seen));
   }
 

@@ -46,6 +46,7 @@ public:
 
   constexpr void put_into(Graph& graph) {
     for (int& output : graph.outputs) output = first(output);
+    for (auto& tap : graph.taps) tap.node = first(tap.node);
     for (auto& info : graph.inputs) info.node = place_.items[info.node];
     for (auto& info : graph.parameters) info.node = place_.items[info.node];
     graph.nodes = static_cast<List<Node>&&>(nodes_);

@@ -8,6 +8,7 @@
 
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/capture_report.hpp>
+#include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -18,6 +19,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
@@ -57,14 +59,17 @@ public:
     return {.reason = "devices of this kind have no graphs: a run is one task of the stream as it is"};
   }
 
-  /// Runs from now on show what they write, slowly; null: they do not. Waits for the last run.
-  void watch(Watcher* watcher) {
-    wait_for_last_run();
-    watcher_ = watcher;
+  /// Runs from now on show what they write, slowly; null: they do not. Waits for the last run. Returns who watched before.
+  Watcher* watch(Watcher* watcher) {
+    wait();
+    return std::exchange(watcher_, watcher);
   }
 
+  /// Returns when the last run is done. throws: what it has thrown
+  void wait() { wait_for_last_run(); }
+
   /// Puts one run into the device's stream.
-  /// throws: OutOfMemoryError when the arena does not fit
+  /// throws: OutOfMemoryError when the arena does not fit, IndexError for indices, labels and lengths that point outside
   void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
     run_bound(bound_for(symbols), arguments);
   }
@@ -90,6 +95,9 @@ private:
       std::copy(arguments.knobs.begin(), arguments.knobs.end(), knobs_.begin());
       if (bound.arena == &bound.numbers) place_numbers(bound, knobs_.data());
       place_operands(bound, arena_->data(), arguments);
+      if constexpr (requires { requires D::launches_at_once; })
+        if (!table_.bounds.empty()) // the inputs are there when a launch begins
+          launch(device_, [&](const team_t<D>&) { check_integers(table_, binding.symbols, arguments.inputs); });
       running_.store(true, std::memory_order_relaxed);
       launch(device_, [this, &binding](const team_t<D>& team) {
         if (watcher_ != nullptr) [[unlikely]]

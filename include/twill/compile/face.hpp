@@ -40,13 +40,13 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// How much of each a traced function shows, and how many nodes its trace has.
 struct FaceSizes {
-  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, outputs = 0, nodes = 0;
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, outputs = 0, nodes = 0, taps = 0, bounds = 0;
   graph::Fault fault{};
 };
 
 [[nodiscard]] constexpr FaceSizes face_sizes_of(const graph::Graph& graph) {
-  return {graph.inputs.size(),  graph.parameters.size(), graph.knobs.size(), graph.symbols.size(),
-          graph.outputs.size(), graph.nodes.size(),      graph.fault};
+  return {graph.inputs.size(), graph.parameters.size(), graph.knobs.size(),  graph.symbols.size(), graph.outputs.size(),
+          graph.nodes.size(),  graph.taps.size(),       graph.bounds.size(), graph.fault};
 }
 
 /// The room that programs made of a function are likely to need, the largest being its training step.
@@ -66,6 +66,8 @@ struct FaceSizes {
           usual_room.symbols + face.symbols,
           room(n / 16, usual_room.requirements),
           room(n / 16, usual_room.loops),
+          2 * face.taps,
+          usual_room.bounds + face.bounds,
           0,
           {}};
 }
@@ -78,6 +80,7 @@ template <FaceSizes S> struct FrozenFace {
   Array<graph::ParameterInfo, S.parameters> parameters{};
   Array<graph::KnobInfo, S.knobs> knobs{};
   Array<graph::Symbol, S.symbols> symbols{};
+  Array<graph::TapInfo, S.taps> taps{};
   Array<graph::InputInfo, S.outputs> outputs{}; ///< element type and shape of each result
 
   constexpr FrozenFace() = default;
@@ -93,6 +96,7 @@ template <FaceSizes S> struct FrozenFace {
     copy(from.parameters, count.parameters, parameters);
     copy(from.knobs, count.knobs, knobs);
     copy(from.symbols, count.symbols, symbols);
+    copy(from.taps, count.taps, taps);
     if constexpr (!std::is_same_v<From, graph::Graph>) copy(from.outputs, count.outputs, outputs);
   }
 
@@ -105,7 +109,7 @@ template <FaceSizes S> struct FrozenFace {
 };
 
 /// Room that most faces fit into, so that they are traced once.
-inline constexpr FaceSizes usual_face{8, 384, 32, graph::max_symbols, 8, 0, {}};
+inline constexpr FaceSizes usual_face{8, 384, 32, graph::max_symbols, 8, 0, 0, 0, {}};
 
 /// The result of the first trace: the sizes, and the rest where it fits.
 struct FaceAttempt {
@@ -117,7 +121,7 @@ struct FaceAttempt {
       : sizes{face_sizes_of(graph)},
         fits{sizes.inputs <= usual_face.inputs && sizes.parameters <= usual_face.parameters &&
              sizes.knobs <= usual_face.knobs && sizes.symbols <= usual_face.symbols &&
-             sizes.outputs <= usual_face.outputs} {
+             sizes.outputs <= usual_face.outputs && sizes.taps <= usual_face.taps} {
     if (fits) frozen = FrozenFace<usual_face>{graph};
   }
 };
@@ -139,13 +143,14 @@ public:
   static_assert(detail::check_fault<sizes.fault>());
   static constexpr FrozenFace<sizes> frozen = freeze<sizes>();
 
-  /// Its inputs, parameters, numbers and symbols, without a program.
+  /// Its inputs, parameters, numbers, symbols and taps, without a program.
   static constexpr TableView view() {
     TableView table{};
     table.inputs = {frozen.inputs.data(), sizes.inputs};
     table.parameters = {frozen.parameters.data(), sizes.parameters};
     table.knobs = {frozen.knobs.data(), sizes.knobs};
     table.symbols = {frozen.symbols.data(), sizes.symbols};
+    table.taps = {frozen.taps.data(), sizes.taps};
     table.outputs = static_cast<int>(sizes.outputs);
     return table;
   }

@@ -22,6 +22,7 @@ public:
     out_.knobs = graph.knobs;
     out_.symbols = graph.symbols;
     out_.requirements = graph.requirements;
+    out_.bounds = graph.bounds;
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     declare_values();
@@ -47,6 +48,8 @@ private:
     }
     for (std::size_t k = 0; k < graph_->outputs.size(); ++k)
       declare(graph_->outputs[k], Storage::output, static_cast<int>(k));
+    out_.taps = graph_->taps;
+    for (graph::TapInfo& tap : out_.taps) tap.node = value_of_[static_cast<std::size_t>(tap.node)];
   }
 
   constexpr void declare(int id, Storage storage, int index) {
@@ -193,7 +196,7 @@ private:
     }
     List<OperandInfo> outs{};
     List<Line> out_lines{};
-    for (int member : unit.members) {
+    for (int member : in_order_of_making(unit.members)) {
       const Node& node = graph_->node(member);
       if (node.kind == Kind::assign || node.kind == Kind::close || node.kind == Kind::stack) {
         const int copied = node.input(graph::copied_input(node.kind));
@@ -215,6 +218,25 @@ private:
     instruction.kernel = kernel_of_program(draft.lines);
     out_.operands.append(draft.operands);
     out_.instructions.push_back(instruction);
+  }
+
+  /// The copies of tapped nodes, which come last, behind what they copy: whoever looks for the first NaN sees them so.
+  [[nodiscard]] constexpr List<int> in_order_of_making(const List<int>& members) const {
+    if (graph_->taps.empty()) return members;
+    List<int> order{};
+    const auto copied = [&](int id) {
+      for (const graph::TapInfo& tap : graph_->taps)
+        if (tap.node == id && graph_->node(id).kind == Kind::cast) return root_of(*graph_, graph_->node(id).input(0));
+      return id;
+    };
+    for (int member : members) {
+      order.push_back(member);
+      for (std::size_t k = order.size() - 1; k > 0 && copied(order[k - 1]) > copied(member); --k) {
+        order[k] = order[k - 1];
+        order[k - 1] = member;
+      }
+    }
+    return order;
   }
 
   constexpr void add_output(Draft& draft, const Unit& unit, int member, int target, int line, List<OperandInfo>& outs,

@@ -131,6 +131,14 @@ constexpr int add_copy(List<Node>& nodes, int source) {
   return static_cast<int>(nodes.size()) - 1;
 }
 
+/// The same where its source stands in the function.
+constexpr int add_copy_in_place(List<Node>& nodes, int source) {
+  const int copy = add_copy(nodes, source);
+  nodes.data()[copy].scope = nodes.data()[source].scope;
+  nodes.data()[copy].region = nodes.data()[source].region;
+  return copy;
+}
+
 /// True where a chain of views leaves the elements in row-major order.
 [[nodiscard]] constexpr bool is_row_major(const List<Node>& nodes, int id) {
   for (const Node* node = &nodes.items[id]; is_view(node->kind); node = &nodes.items[node->inputs[0]])
@@ -154,6 +162,7 @@ constexpr void legalise(Graph& graph) {
   List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
   List<int> renumbered(graph.nodes.size(), -1);
+  List<int> renumbered_taps(graph.taps.size(), -1);
   const auto kind_of = [&](int id) { return nodes.items[id].kind; };
   const auto add = [&](std::size_t i) {
     Node node = graph.nodes[i];
@@ -189,6 +198,21 @@ constexpr void legalise(Graph& graph) {
     const Kind kind = kind_of(output);
     if (repeated || !can_be_stored(kind) || kind == Kind::input || kind == Kind::parameter)
       output = detail::add_copy(nodes, output);
+  }
+  // Whoever reads a tapped value goes on reading it: what stands in memory is a copy, unless the value has to be there.
+  List<char> is_output(nodes.size(), 0);
+  for (int output : graph.outputs) is_output[static_cast<std::size_t>(output)] = 1;
+  for (std::size_t k = 0; k < graph.taps.size(); ++k) {
+    int& tapped = graph.taps[k].node;
+    tapped = renumbered[static_cast<std::size_t>(tapped)];
+    const Node& node = nodes[static_cast<std::size_t>(tapped)];
+    if (is_output[static_cast<std::size_t>(tapped)] != 0 || node.kind == Kind::operation || node.kind == Kind::result)
+      continue;
+    const int source = tapped;
+    for (std::size_t other = 0; other < k && tapped == source; ++other)
+      if (renumbered_taps[other] == source) tapped = graph.taps[other].node;
+    if (tapped == source) tapped = detail::add_copy_in_place(nodes, source);
+    renumbered_taps[k] = source;
   }
   // Last, because everybody else means what the parameter was before the run.
   add_all(true);

@@ -27,6 +27,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
           {lowered.symbols.data(), lowered.symbols.size()},
           {lowered.requirements.data(), lowered.requirements.size()},
           {lowered.loops.data(), lowered.loops.size()},
+          {lowered.taps.data(), lowered.taps.size()},
+          {lowered.bounds.data(), lowered.bounds.size()},
           lowered.outputs};
 }
 

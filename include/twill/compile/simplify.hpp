@@ -28,6 +28,8 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 constexpr List<char> needed_nodes(const Graph& graph) {
   List<char> needed(graph.nodes.size(), 0);
   for (int output : graph.outputs) needed.items[output] = 1;
+  for (const graph::TapInfo& tap : graph.taps)
+    if (!tap.is_copied) needed.items[tap.node] = 1;
   List<int> close_of(graph.carries.size(), -1);
   for (int id = 0; id < graph.size() && !graph.carries.empty(); ++id)
     if (graph.node(id).kind == Kind::close) close_of.items[graph.node(id).index] = id;
@@ -162,6 +164,13 @@ constexpr void simplify(Graph& graph) {
   }
   graph.nodes = static_cast<List<Node>&&>(kept);
   for (int& output : graph.outputs) output = renumbered.items[output];
+  List<graph::TapInfo> taps{};
+  for (graph::TapInfo tap : graph.taps) {
+    if (tap.is_copied) continue;
+    tap.node = renumbered.items[tap.node];
+    taps.push_back(tap);
+  }
+  graph.taps.swap(taps);
   for (auto& info : graph.inputs) info.node = renumbered.items[info.node];
   for (auto& info : graph.parameters) info.node = renumbered.items[info.node];
 }

@@ -57,6 +57,7 @@ private:
 
   constexpr void store_what_must_be() {
     for (int output : graph_->outputs) store_root(output);
+    for (const graph::TapInfo& tap : graph_->taps) store_root(tap.node);
     for (int id = 0; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
       if (node.kind == Kind::result) store_root(id);

@@ -121,6 +121,8 @@ struct Lowered {
   List<graph::Symbol> symbols{};
   List<graph::Requirement> requirements{};
   List<LoopRegion> loops{};
+  List<graph::TapInfo> taps{};
+  List<graph::IntegerBounds> bounds{};
   graph::Fault fault{};
   int outputs = 0;
 
@@ -130,17 +132,29 @@ struct Lowered {
 /// How many records of each sort a frozen table holds.
 struct TableSizes {
   std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0, shapes = 0, attributes = 0;
-  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0, loops = 0;
+  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0, loops = 0, taps = 0, bounds = 0;
   int outputs = 0;
   graph::Fault fault{};
 };
 
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
-  return {lowered.values.size(),     lowered.operands.size(), lowered.instructions.size(),
-          lowered.kernels.size(),    lowered.lines.size(),    lowered.shapes.size(),
-          lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
-          lowered.knobs.size(),      lowered.symbols.size(),  lowered.requirements.size(),
-          lowered.loops.size(),      lowered.outputs,         lowered.fault};
+  return {lowered.values.size(),
+          lowered.operands.size(),
+          lowered.instructions.size(),
+          lowered.kernels.size(),
+          lowered.lines.size(),
+          lowered.shapes.size(),
+          lowered.attributes.size(),
+          lowered.inputs.size(),
+          lowered.parameters.size(),
+          lowered.knobs.size(),
+          lowered.symbols.size(),
+          lowered.requirements.size(),
+          lowered.loops.size(),
+          lowered.taps.size(),
+          lowered.bounds.size(),
+          lowered.outputs,
+          lowered.fault};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
@@ -161,6 +175,8 @@ template <TableSizes S> struct FrozenTable {
   Array<graph::Symbol, S.symbols> symbols{};
   Array<graph::Requirement, S.requirements> requirements{};
   Array<LoopRegion, S.loops> loops{};
+  Array<graph::TapInfo, S.taps> taps{};
+  Array<graph::IntegerBounds, S.bounds> bounds{};
 };
 
 /// A table with room for S from lists, or from another table, that hold `count` records.
@@ -185,19 +201,21 @@ template <TableSizes S, class From>
   copy(from.symbols, count.symbols, table.symbols);
   copy(from.requirements, count.requirements, table.requirements);
   copy(from.loops, count.loops, table.loops);
+  copy(from.taps, count.taps, table.taps);
+  copy(from.bounds, count.bounds, table.bounds);
   return table;
 }
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, {}};
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, 2, 0, {}};
 
 [[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
          sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
          sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
          sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements &&
-         sizes.loops <= room.loops;
+         sizes.loops <= room.loops && sizes.taps <= room.taps && sizes.bounds <= room.bounds;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -253,6 +271,8 @@ struct TableView {
   std::span<const graph::Symbol> symbols{};
   std::span<const graph::Requirement> requirements{};
   std::span<const LoopRegion> loops{};
+  std::span<const graph::TapInfo> taps{};
+  std::span<const graph::IntegerBounds> bounds{};
   int outputs = 0;
 };
 
@@ -270,6 +290,8 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.symbols.data(), S.symbols},
           {table.requirements.data(), S.requirements},
           {table.loops.data(), S.loops},
+          {table.taps.data(), S.taps},
+          {table.bounds.data(), S.bounds},
           S.outputs};
 }
 

@@ -71,22 +71,30 @@ struct FiniteWatcher final : Watcher {
   }
 };
 
-/// Runs everything once and shows what each instruction has written.
-inline void run_watched(const Team& team, const TableView& table, Binding& binding,
-                        std::span<const KernelFunction> kernels, Watcher& watcher) {
+/// Runs everything once, by `run(kernel, call)`, and hands over what each instruction has written: `show(value, data)`.
+template <class Run, class Show>
+void run_one_by_one(const TableView& table, Binding& binding, const Run& run, const Show& show) {
   for_each_launch(binding, [&](const BoundInstruction* launch) {
     for (std::size_t m = 0; m < launch->members; ++m) {
       const BoundInstruction& instruction = launch[m];
-      kernels[launch->kernel](team, binding.call(instruction));
+      run(launch->kernel, binding.call(instruction));
       const auto number = static_cast<std::size_t>(&instruction - binding.instructions.data());
       if (table.instructions[number].loop >= 0) continue;
       for (std::size_t k = 0; k < instruction.operand_count; ++k) {
         const OperandInfo& operand = table.operands[instruction.first_operand + k];
         if (operand.kind == OperandKind::memory && operand.writes)
-          watcher.see(table, binding.symbols, operand.value, binding.operands[instruction.first_operand + k].data);
+          show(operand.value, binding.operands[instruction.first_operand + k].data);
       }
     }
   });
+}
+
+/// The same on a host device.
+inline void run_watched(const Team& team, const TableView& table, Binding& binding,
+                        std::span<const KernelFunction> kernels, Watcher& watcher) {
+  run_one_by_one(
+      table, binding, [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel](team, call); },
+      [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

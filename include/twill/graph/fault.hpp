@@ -100,6 +100,7 @@ enum class Problem : std::uint8_t {
   recurrent_lengths_are_not_one_for_each_row,
   recurrent_state_has_another_shape_than_layers_rows_hidden,
   recurrent_total_length_is_below_the_number_of_steps,
+  tap_in_the_body_of_a_scan,
 };
 
 struct Fault {

@@ -116,6 +116,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
       continue;
     }
     const auto position = static_cast<std::size_t>(id);
+    if (!graph.taps.empty() && cotangents[position] >= 0) graph.tap_gradient(id, cotangents[position]);
     if (active[position] == 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);
     const bool is_operation = node.kind == Kind::operation;

@@ -25,7 +25,9 @@ public:
   List<KnobInfo> knobs{};
   List<Symbol> symbols{};
   List<Requirement> requirements{};
+  List<IntegerBounds> bounds{};
   List<int> outputs{};
+  List<TapInfo> taps{};
   List<Name> scopes{}; ///< the paths of all scopes, in order
   List<LoopInfo> loops{};
   List<RegionInfo> regions{};
@@ -93,6 +95,21 @@ public:
     requirements.push_back({layer, extent, minimum, what});
   }
 
+  /// Refuses integers outside of bounds in the run that meets them, where they are an input of the function.
+  constexpr void require_within(int id, IntegerBounds wanted) {
+    while (is_view(node(id).kind) || (node(id).kind == Kind::cast && !is_floating(node(node(id).input(0)).dtype)))
+      id = node(id).input(0);
+    if (node(id).kind != Kind::input || is_floating(node(id).dtype)) return;
+    wanted.layer = path_;
+    if (wanted.layer.size > 0) wanted.layer.shorten(wanted.layer.size - 1u); // the dot
+    wanted.input = node(id).index;
+    for (const IntegerBounds& known : bounds)
+      if (known.input == wanted.input && known.end == wanted.end && known.has_exception == wanted.has_exception &&
+          known.counts_from_end <= wanted.counts_from_end && known.may_be_end <= wanted.may_be_end)
+        return;
+    bounds.push_back(wanted);
+  }
+
   constexpr int add_input(DType dtype, const Extents& shape) {
     Node node{};
     node.kind = Kind::input;
@@ -102,6 +119,38 @@ public:
     const int id = add(node);
     inputs.push_back({dtype, shape, id});
     return id;
+  }
+
+  /// Shows a value under a name.
+  constexpr void add_tap(const Name& name, int node, TapInfo::Place place) { taps.push_back({name, node, place}); }
+
+  /// The same of what goes on: the gradient of a tapped node, or its copy.
+  constexpr void tap_gradient(int node, int gradient) {
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      TapInfo tap = taps[i];
+      if (tap.node != node || tap.is_gradient || tap.place == TapInfo::Place::layer_input) continue;
+      tap.node = gradient;
+      tap.is_gradient = true;
+      tap.is_copied = false;
+      taps.push_back(tap);
+    }
+  }
+  constexpr void tap_copy(int node, int copy) {
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      TapInfo tap = taps[i];
+      if (tap.node != node || tap.is_gradient) continue;
+      tap.node = copy;
+      tap.is_copied = true;
+      taps.push_back(tap);
+    }
+  }
+
+  /// Keeps the taps of values, or those of gradients.
+  constexpr void keep_taps(bool of_gradients) {
+    List<TapInfo> kept{};
+    for (const TapInfo& tap : taps)
+      if (tap.is_gradient == of_gradients) kept.push_back(tap);
+    taps.swap(kept);
   }
 
   /// The symbol of this name; an empty name makes a new, anonymous one.
@@ -229,6 +278,7 @@ private:
       node.over = canonical(node.over);
     }
     for (InputInfo& info : inputs) info.shape = canonical(info.shape);
+    for (IntegerBounds& bound : bounds) bound.end = canonical(bound.end);
     for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
     for (LoopInfo& loop : loops) loop.count = canonical(loop.count);
   }

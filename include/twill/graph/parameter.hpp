@@ -103,6 +103,22 @@ struct ParameterInfo {
   int node = -1;
 };
 
+/// A value that somebody wants to look at. It is copied into memory of its own by the kernel that computes it, so whoever
+/// else reads it does so as ever.
+struct TapInfo {
+  enum class Place : std::uint8_t {
+    value,        ///< marked by `tap`
+    layer_input,  ///< of the layer of this name
+    layer_output, ///< of the layer of this name
+  };
+
+  Name name{};
+  int node = -1; ///< in tables: the value
+  Place place = Place::value;
+  bool is_gradient = false;
+  bool is_copied = false; ///< stands for another tap in a part that is computed again, and is shown by that one
+};
+
 struct InputInfo {
   DType dtype = DType::float32;
   Extents shape{};
@@ -140,6 +156,19 @@ struct Requirement {
   Extent extent{};
   std::int64_t minimum = 0;
   std::string_view what{};
+};
+
+/// What the integers of an input have to lie between, checked when they are known: indices of an axis, labels of classes.
+struct IntegerBounds {
+  Name layer{};            ///< that asks for it
+  std::string_view what{}; ///< they are
+  int input = -1;
+  std::int64_t least = 0;
+  bool counts_from_end = false; ///< as far below zero as `end` is above it
+  bool may_be_end = false;
+  bool has_exception = false; ///< `exception` is as good
+  std::int64_t exception = 0;
+  Extent end{}; ///< behind the greatest
 };
 
 /// A dynamic extent. Two named ones are distinct; an unnamed one may turn out to be the same as another.

@@ -97,6 +97,7 @@ private:
       node.inputs.items[k] = input >= region_.begin ? copies_.items[input - region_.begin] : outside(input);
     }
     place = graph_->add(node);
+    if (!graph_->taps.empty()) graph_->tap_copy(id, place);
   }
 
   Graph* graph_;

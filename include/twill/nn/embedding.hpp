@@ -20,6 +20,8 @@ struct EmbeddingOptions {
 /// Rows of a weight (count, width) that the caller holds, for tied weights. index: (...), result: (..., width).
 [[nodiscard]] constexpr Value embedding(Value index, Value weight, const EmbeddingOptions& options = {},
                                         int line = __builtin_LINE()) {
+  if (weight.rank() > 0)
+    index.graph().require_within(index.id(), {.what = "an index of an embedding", .end = weight.shape()[0]});
   const Value rows = graph::take(weight, index, 0, line);
   if (options.padding < 0) return rows;
   return graph::where(graph::unsqueeze(graph::equal(index, options.padding), -1, line), graph::stop_gradient(rows),

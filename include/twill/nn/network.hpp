@@ -6,12 +6,15 @@
 // a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/pattern.hpp>
 #include <twill/device/cpu/half_arithmetic.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/tracked.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +79,23 @@ void add_elements(const D& device, std::int64_t count, void* total, void* addend
   kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>,
                                  Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
                  device, Dims(count), operands);
+}
+
+/// throws: ValueError that lists what is tapped, unless something there fits the pattern
+inline void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
+                        compile::TapPlace place) {
+  std::string known{};
+  for (const graph::TapInfo& tap : taps) {
+    if (tap.place != place) continue;
+    if (matches(pattern, tap.name.view())) return;
+    known += (known.empty() ? "" : ", ") + std::string{tap.name.view()};
+  }
+  const bool is_value = place == compile::TapPlace::value;
+  throw ValueError(std::string{where} + ": no " + (is_value ? "tap" : "layer") + " of the model is called '" +
+                   std::string{pattern} + "'; " +
+                   (!known.empty() ? "there are " + known
+                    : is_value     ? "mark values with nn::tap"
+                                   : "make the network of nn::Hooked<Model>, which taps layers"));
 }
 
 /// The same for a weight of a network of T, some of whose weights may be float32.
@@ -208,7 +228,7 @@ public:
       const Draw draw = generator(device()).next();
       knobs.set_draw(draw.seed, draw.step);
     }
-    return {std::move(knobs), 0};
+    return {std::move(knobs), 0, layer_hooks_};
   }
 
   /// Runs the model as in evaluation, without dropout; keeps nothing.
@@ -223,15 +243,15 @@ public:
     const std::tuple contiguous{inputs.contiguous()...};
     const auto addresses =
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
-    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(), RunContext{knobs_, 0},
-                                       result.data());
+    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(),
+                                       RunContext{knobs_, 0, layer_hooks_}, result.data());
     if (!hooks_->forward.is_empty())
       call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
     return result;
   }
 
-  // Hooks: called in each staged run, in each replica of a `DataParallel` at once, in the order of their making. Planned
-  // steps make no such tensors and call none.
+  // Hooks: called in each staged run, in each replica of a `DataParallel` at once, in the order of their making. Those on the
+  // whole model see tensors, which planned steps do not make; those on layers see copies, in planned steps, too.
 
   /// `hook(inputs...)` before each `forward` and `infer`.
   template <class F> HookHandle on_forward_begin(F&& hook) {
@@ -243,6 +263,30 @@ public:
 
   /// `hook(gradient of the output)` after each backward pass through the model, when the gradients of the weights are there.
   template <class F> HookHandle on_backward(F&& hook) { return hang(hooks_->backward, std::forward<F>(hook)); }
+
+  /// `hook(const compile::Observation&)` with each input of the layers whose names fit a pattern ("encoder.*"), in each run, for
+  /// networks of `nn::Hooked<Model>`. Hooks are called after the run, in the order in which the layers work; runs with hooks
+  /// go instruction by instruction, which takes time and changes no bit. throws: ValueError when no layer fits
+  template <class F> HookHandle on_layer_begin(std::string_view pattern, F&& hook) {
+    return hang_on_layer("on_layer_begin", pattern, compile::TapPlace::layer_input, false, std::forward<F>(hook));
+  }
+
+  /// The same with each result.
+  template <class F> HookHandle on_layer(std::string_view pattern, F&& hook) {
+    return hang_on_layer("on_layer", pattern, compile::TapPlace::layer_output, false, std::forward<F>(hook));
+  }
+
+  /// The same with the gradient of each result, in the backward pass.
+  template <class F> HookHandle on_layer_backward(std::string_view pattern, F&& hook) {
+    return hang_on_layer("on_layer_backward", pattern, compile::TapPlace::layer_output, true, std::forward<F>(hook));
+  }
+
+  /// The same with what the model marks by `nn::tap`, and with its gradient.
+  template <class F> HookHandle on_tap(std::string_view pattern, F&& hook) {
+    return hang_on_layer("on_tap", pattern, compile::TapPlace::value, {}, std::forward<F>(hook));
+  }
+
+  [[nodiscard]] const std::shared_ptr<LayerHooks>& layer_hooks() const { return layer_hooks_; }
 
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
   template <FixedString Name> [[nodiscard]] auto parameter() const {
@@ -322,6 +366,21 @@ private:
     return Tensor<Stored, D, S>(buffer, static_cast<Stored*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
   }
 
+  /// The hook sees what fits, its gradient only or its value only where that is said.
+  template <class F>
+  HookHandle hang_on_layer(std::string_view where, std::string_view pattern, compile::TapPlace place,
+                           std::optional<bool> of_gradient, F&& hook) {
+    detail::require_tap(compile::Face<PlainForward<Stage>>::view().taps, where, pattern, place);
+    const std::uint64_t number =
+        layer_hooks_->add([pattern = std::string{pattern}, place, of_gradient,
+                           hook = std::forward<F>(hook)](const compile::Observation& seen) mutable {
+          if (seen.place == place && of_gradient.value_or(seen.is_gradient) == seen.is_gradient &&
+              matches(pattern, seen.layer))
+            hook(seen);
+        });
+    return {layer_hooks_, number};
+  }
+
   template <class List, class F> HookHandle hang(List& list, F&& hook) {
     const std::uint64_t number = list.add(std::forward<F>(hook));
     return {std::shared_ptr<detail::AnyHookList>{hooks_, &list}, number};
@@ -359,6 +418,7 @@ private:
   std::shared_ptr<NetworkState<D>> state_;
   compile::Knobs knobs_;
   std::shared_ptr<Hooks> hooks_ = std::make_shared<Hooks>();
+  std::shared_ptr<LayerHooks> layer_hooks_ = std::make_shared<LayerHooks>();
   bool training_ = true;
 };
 

@@ -105,6 +105,7 @@ constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOpti
     all.append(steps);
     all.append({});
     const Value step = graph::iota(graph, all);
+    graph.require_within(options.lengths.id(), {.what = "a length", .may_be_end = true, .end = steps});
     valid = graph::unsqueeze(step < graph::cast(options.lengths, DType::int64), -1);
   }
   const auto first = [&](Value given, int number) {

@@ -78,6 +78,8 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 [[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop) {
   List<char> needed(graph.nodes.size(), 0);
   for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed.items[graph.outputs[i]] = 1;
+  for (const graph::TapInfo& tap : graph.taps)
+    if (tap.is_gradient) needed.items[tap.node] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     if (needed[i] == 0 || stop[i] != 0) continue;
     const graph::Node& node = graph.nodes[i];
@@ -175,6 +177,7 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
     joint.graph.outputs.push_back(result);
     for (int id : kept)
       if (id != result) joint.graph.outputs.push_back(id);
+    joint.graph.keep_taps(false);
     joint.graph.inputs.pop_back(); // the result's gradient belongs to the backward pass
     return static_cast<graph::Graph&&>(joint.graph);
   }
@@ -199,6 +202,8 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       node = input;
     }
     joint.graph.outputs.pop_front();
+    joint.graph.keep_taps(true);
+    joint.graph.bounds.clear();                 // the forward pass has looked
     for (graph::Node& node : joint.graph.nodes) // buffers were updated by the forward pass
       if (node.kind == graph::Kind::assign) node = graph::Node{};
     return static_cast<graph::Graph&&>(joint.graph);

@@ -52,6 +52,7 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
 struct RunContext {
   compile::Knobs knobs{};
   std::int64_t first_row = 0; ///< where the rows stand in the whole batch, when it is split
+  std::shared_ptr<const LayerHooks> on_layers{};
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -96,11 +97,13 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
   }
   compile::Knobs knobs{executor.table().knobs};
   knobs.take(context.knobs);
-  executor.run(symbols, {.inputs = inputs,
-                         .parameters = parameters,
-                         .outputs = outputs,
-                         .knobs = knobs.bits(),
-                         .first_row = context.first_row});
+  run_with_hooks(executor, context.on_layers, [&] {
+    executor.run(symbols, {.inputs = inputs,
+                           .parameters = parameters,
+                           .outputs = outputs,
+                           .knobs = knobs.bits(),
+                           .first_row = context.first_row});
+  });
   return buffers;
 }
 

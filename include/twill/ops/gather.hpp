@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traced values read and added to by tensors of indices. Negative indices count from the end. A compiled program cannot
-// stop in its middle, so an index outside of the axis reads zeros and adds nothing, on every kind of device, as a label
-// outside of its classes does in nn/losses.hpp; eager `take` throws instead. Sums go in the order of the indices: the bits
-// do not depend on the number of threads. Read next: nn/embedding.hpp.
+// Traced values read and added to by tensors of indices. Negative indices count from the end. An input of the function that
+// points outside of the axis is refused before a run, see compile/integer_bounds.hpp. What the function computes itself, and
+// everything on GPUs unless a run is watched, cannot stop a program in its middle: such an index reads zeros and adds nothing.
+// Sums go in the order of the indices: the bits do not depend on the number of threads. Read next: nn/embedding.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
@@ -55,10 +55,11 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                    self.dtype, shape));
 }
 
-/// Refuses indices that are no integers; int64 otherwise.
-[[nodiscard]] constexpr Value checked_index(Value index, int line) {
+/// Refuses indices that are no integers, and in a run those outside of an axis of this extent; int64 otherwise.
+[[nodiscard]] constexpr Value checked_index(Value index, Extent extent, bool from_end, int line) {
   if (is_floating(index.dtype()) || index.dtype() == DType::boolean)
     index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, line);
+  index.graph().require_within(index.id(), {.what = "an index", .counts_from_end = from_end, .end = extent});
   return cast(index, DType::int64);
 }
 
@@ -77,7 +78,7 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
       graph.refuse(Problem::index_has_another_extent, wanted[i].factor, shape[i].factor, line);
     wanted[i] = graph.canonical(shape[i]);
   }
-  return broadcast_to(checked_index(index, line), wanted);
+  return broadcast_to(checked_index(index, shape[axis], true, line), wanted);
 }
 
 [[nodiscard]] constexpr kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large, const Dims& index) {
@@ -95,7 +96,7 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The slices of an axis that an index of any shape names; the index's axes take the place of that axis, as NumPy's take.
-/// errors: an index that is no integer. An index outside of the axis gives zeros.
+/// errors: an index that is no integer    throws: IndexError in a run, for an input outside of the axis
 [[nodiscard]] constexpr Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Extents shape = x.shape();
@@ -113,7 +114,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   line_of_indices.append({});
   line_of_indices.append(chosen.elements());
   line_of_indices.append({});
-  const Value flat = reshape(detail::checked_index(index, line), line_of_indices);
+  const Value flat = reshape(detail::checked_index(index, shape[position], true, line), line_of_indices);
   const Value parts = detail::around_axis(x, position);
   const Extents gathered = detail::with_extent(parts.shape(), 1, chosen.elements());
   return reshape(add_operation(gather_operation, {parts, flat}, x.dtype(), gathered), result);
@@ -159,18 +160,21 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   shape.append({});
   const Value aligned =
       broadcast_to(cast(values, x.dtype()), detail::with_extent(x.shape(), position, index.shape()[0]));
-  const Value sums =
-      detail::scattered(detail::around_axis(aligned, position), reshape(detail::checked_index(index, line), shape),
-                        detail::around_axis(x, position).shape());
+  const Value sums = detail::scattered(detail::around_axis(aligned, position),
+                                       reshape(detail::checked_index(index, x.shape()[position], true, line), shape),
+                                       detail::around_axis(x, position).shape());
   return x + reshape(sums, x.shape());
 }
 
-/// A new last axis that is 1 at the index and 0 elsewhere; all 0 for an index outside of [0, classes). No kernel of its own.
+/// A new last axis that is 1 at the index and 0 elsewhere; all 0 for a computed index outside of [0, classes). No kernel of
+/// its own.    throws: IndexError in a run, for an input outside of them
 [[nodiscard]] constexpr Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
                                       int line = __builtin_LINE()) {
   Extents shape{};
   shape.append({classes, 0});
-  return cast(equal(unsqueeze(detail::checked_index(index, line), -1, line), iota(index.graph(), shape)), dtype);
+  return cast(
+      equal(unsqueeze(detail::checked_index(index, {classes, 0}, false, line), -1, line), iota(index.graph(), shape)),
+      dtype);
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -169,11 +169,14 @@ private:
       program.knobs.set(train::loss_weight_knob, weight);
       program.executor.allow(capture);
       last = &program;
-      program.executor.run(symbols, {.inputs = addresses,
-                                     .parameters = optimiser.addresses(*state, update_executor.table().parameters),
-                                     .outputs = outputs,
-                                     .knobs = program.knobs.bits(),
-                                     .first_row = first_row});
+      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
+      nn::run_with_hooks(program.executor, context.on_layers, [&] {
+        program.executor.run(symbols, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = outputs,
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = first_row});
+      });
     }
 
     void update(const R& given, std::int64_t step) {

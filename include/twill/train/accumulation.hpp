@@ -85,6 +85,8 @@ template <class M, class T, class R> struct UpdateFromSums {
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
+    graph.taps.clear();
+    graph.bounds.clear();
     const List<int> weights = nn::detail::trainable_weights(graph);
     optim::declare_states<R>(graph);
     const List<int> sums = detail::declare_sums(graph, weights);
@@ -143,8 +145,13 @@ public:
     }
     program.executor.allow(capture);
     last_ = &program;
-    program.executor.run_on(
-        shapes, {.inputs = addresses, .parameters = parameters(), .knobs = program.knobs.bits(), .first_row = rows_});
+    const auto addresses_of_parameters = parameters();
+    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
+      program.executor.run_on(shapes, {.inputs = addresses,
+                                       .parameters = addresses_of_parameters,
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = rows_});
+    });
     ++batches_;
     rows_ += shapes[0][0];
   }

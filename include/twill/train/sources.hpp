@@ -94,6 +94,8 @@ template <class M, class T, class R> struct UpdateWeights {
     graph::Graph graph = Stage::make_graph();
     static_cast<void>(Stage::build(graph));
     graph.inputs.clear(); // only the weights are of interest
+    graph.taps.clear();
+    graph.bounds.clear();
     const List<int> weights = nn::detail::trainable_weights(graph);
     optim::declare_states<R>(graph);
     List<int> gradients{};

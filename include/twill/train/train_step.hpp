@@ -75,19 +75,21 @@ public:
     void* output = loss_.data();
     program.executor.allow(capture);
     last_ = &program;
-    program.executor.run_on(shapes,
-                            {.inputs = addresses,
-                             .parameters = state_.addresses(*network_->state(), program.executor.table().parameters),
-                             .outputs = {&output, 1},
-                             .knobs = program.knobs.bits(),
-                             .first_row = 0});
+    const auto parameters = state_.addresses(*network_->state(), program.executor.table().parameters);
+    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
+      program.executor.run_on(shapes, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = {&output, 1},
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = 0});
+    });
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
   }
 
   /// One step that looks for the first NaN or infinity: instruction by instruction, many times slower than a step, with the
-  /// same numbers. For host devices. throws: ValueError naming the layer, the operation and the shapes
+  /// same numbers. throws: ValueError naming the layer, the operation and the shapes
   template <AnyTensor... Tensors> StepLoss<T, D> checked(const Tensors&... tensors) {
     compile::FiniteWatcher watcher{};
     const StepLoss<T, D> loss = watched(watcher, tensors...);
@@ -101,7 +103,7 @@ public:
 
   /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose
   /// path fits the pattern, in which * stands for anything. `look(const compile::Observation&)` is called after the step, which is
-  /// slow and changes the same bits as any other. For host devices.
+  /// slow and changes the same bits as any other. What the model marks by `nn::tap`, and its gradient, is seen under its name.
   template <class Look, AnyTensor... Tensors>
   StepLoss<T, D> tapped(std::string_view pattern, const Look& look, const Tensors&... tensors) {
     compile::Tap tap{source<Tensors...>::trace(), pattern};
@@ -152,9 +154,6 @@ private:
 
   /// One step under the eyes of a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
-    static_assert(
-        requires(compile::Executor<D> & executor) { executor.watch(&watcher); },
-        "twill: train_step: only host devices can be watched; move the model and the batch to one");
     follow_network();
     Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
     const auto stop = [](Program* watched) { watched->executor.watch(nullptr); };

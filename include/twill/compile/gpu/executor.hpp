@@ -10,6 +10,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -24,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
@@ -79,6 +81,12 @@ public:
   /// Whether runs may be captured from now on.
   void allow(Capture capture) { capture_ = capture; }
   [[nodiscard]] CaptureReport capture_report() const { return report_; }
+
+  /// Runs from now on show what they write, by way of the host, slowly; null: they do not. Returns who watched before.
+  Watcher* watch(Watcher* watcher) { return std::exchange(watcher_, watcher); }
+
+  /// Returns when everything that the current stream was given is done.
+  void wait() { synchronize(device_); }
 
   /// Puts one run into the current stream of the device. throws: OutOfMemoryError when the arena does not fit, GpuError
   void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
@@ -144,7 +152,9 @@ private:
     }
     launch(device_, [&](const Queue& queue) {
       numbers_.note_stream(queue.stream());
-      if (objects.empty())
+      if (watcher_ != nullptr)
+        run_watched(queue, bound, arguments);
+      else if (objects.empty())
         run_captured(queue, bound, arguments);
       else
         run_plain(queue, bound, arguments, objects);
@@ -158,6 +168,35 @@ private:
     run_instructions(queue, bound.numbers, kernels_);
     ++report_.plain_runs;
     report_.reason = reason;
+  }
+
+  /// Launch by launch; what each has written is copied to the host.
+  void run_watched(const Queue& queue, BoundRun& bound, const RunArguments& arguments) {
+    gpu::require_no_recording<R>("watch", device_.index);
+    place_operands(bound, arena_->data(), arguments);
+    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
+    std::vector<std::byte> copy{};
+    const auto to_host = [&](const void* data, std::size_t bytes) -> const void* {
+      copy.resize(bytes);
+      if (bytes > 0) gpu::check<R>(R::copy(copy.data(), data, bytes, queue.stream()), "copy", device_.index);
+      gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", device_.index);
+      return copy.data();
+    };
+    const graph::SymbolValues& symbols = bound.numbers.symbols;
+    for (const graph::IntegerBounds& bounds : table_.bounds) {
+      const auto index = static_cast<std::size_t>(bounds.input);
+      const graph::InputInfo& input = table_.inputs[index];
+      const auto count = static_cast<std::size_t>(input.shape.elements().evaluate(symbols));
+      detail::check_integers(table_, symbols, bounds, to_host(arguments.inputs[index], count * size_of(input.dtype)));
+    }
+    run_one_by_one(
+        table_, bound.numbers, [&](std::size_t kernel, const kernel::Call& call) { kernels_[kernel].run(queue, call); },
+        [&](int value, const void* data) {
+          watcher_->see(table_, symbols, value,
+                        to_host(data, bound.numbers.value_bytes[static_cast<std::size_t>(value)]));
+        });
+    ++report_.plain_runs;
+    report_.reason = "the run was watched";
   }
 
   void run_captured(const Queue& queue, BoundRun& bound, const RunArguments& arguments) {
@@ -214,6 +253,7 @@ private:
   std::span<const Kernel> kernels_;
   Arena arena_mode_;
   Capture capture_ = Capture::automatic;
+  Watcher* watcher_ = nullptr;
   NumbersBlock<D> numbers_;
   CaptureReport report_{};
   std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way

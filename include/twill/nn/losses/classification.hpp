@@ -89,6 +89,9 @@ struct Rows {
     else
       is_class = graph::sum(is_label, {-1}, graph::KeepDims::yes) > 0;
     leaves_out = ignore_index != no_index;
+    graph.require_within(
+        labels.id(),
+        {.what = "a label", .has_exception = leaves_out, .exception = ignore_index, .end = shape[shape.rank - 1]});
     counts = is_class;
     if (leaves_out) counts = graph::not_equal(label, ignore_index);
   }
@@ -98,7 +101,7 @@ struct Rows {
     return graph::sum(graph::where(is_label, values, 0), {-1}, graph::KeepDims::yes);
   }
 
-  /// Losses of the rows, infinite for a label that is no class, zero for a row that is left out.
+  /// Losses of the rows, infinite for a computed label that is no class, zero for a row that is left out.
   [[nodiscard]] constexpr graph::Value checked(graph::Value losses) const {
     losses = graph::where(is_class, losses, std::numeric_limits<double>::infinity());
     return leaves_out ? graph::where(counts, losses, 0) : losses;
@@ -213,6 +216,8 @@ struct KlFormula {
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers.
+/// throws: IndexError in a run on a host device, for a label that is no class; on a GPU, unless the step is checked, and where
+/// the model computes labels, the loss is infinite
 inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};
 
 /// -log_probabilities[label]. Shapes as for `cross_entropy`.

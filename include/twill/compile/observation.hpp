@@ -1,0 +1,138 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What somebody who looks into a run is shown: a copy of a value, with the names it has in the model. Taps are values that the
+// model itself, or `nn::Hooked`, has marked; they stand in the table, so nothing has to be traced again. Read next:
+// compile/blame.hpp, nn/tap.hpp.
+
+#include <twill/compile/watch.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/current.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+using TapPlace = graph::TapInfo::Place;
+
+/// A value that a run has computed.
+struct Observation {
+  std::string layer{};     ///< the path of its scope, or the name of its tap; empty outside of all
+  std::string operation{}; ///< that made it, the last of its kernel; "tap" for what was marked
+  bool is_gradient = false;
+  TapPlace place = TapPlace::value; ///< of what was marked
+  std::string device{};
+  DType dtype = DType::float32;
+  Dims shape{};
+  std::vector<double> values{};
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+template <class T> void copy_values(const void* data, std::vector<double>& values) {
+  const auto* const elements = static_cast<const T*>(data);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(elements[i]);
+}
+
+/// Puts a dense value of the host's memory into an observation that knows its element type and shape.
+inline void copy_values(const void* data, Observation& seen) {
+  seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
+  switch (seen.dtype) {
+  case DType::boolean:
+    return copy_values<bool>(data, seen.values);
+  case DType::uint8:
+    return copy_values<std::uint8_t>(data, seen.values);
+  case DType::int32:
+    return copy_values<std::int32_t>(data, seen.values);
+  case DType::int64:
+    return copy_values<std::int64_t>(data, seen.values);
+  case DType::float16:
+    return copy_values<half>(data, seen.values);
+  case DType::bfloat16:
+    return copy_values<bfloat16>(data, seen.values);
+  case DType::float32:
+    return copy_values<float>(data, seen.values);
+  case DType::float64:
+    return copy_values<double>(data, seen.values);
+  }
+}
+
+/// The observation of a tap.
+[[nodiscard]] inline Observation observed(const TableView& table, const graph::SymbolValues& symbols,
+                                          const graph::TapInfo& tap, const void* data) {
+  const ValueInfo& info = table.values[static_cast<std::size_t>(tap.node)];
+  Observation seen{};
+  seen.layer = tap.name.view();
+  seen.operation = "tap";
+  seen.is_gradient = tap.is_gradient;
+  seen.place = tap.place;
+  seen.dtype = info.dtype;
+  seen.shape = info.shape.evaluate(symbols);
+  copy_values(data, seen);
+  return seen;
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Copies everything that is tapped, and lets another watcher see it all.
+class TapWatcher final : public Watcher {
+public:
+  explicit TapWatcher(std::string device) : device_{std::move(device)} {}
+
+  void also(Watcher* other) { other_ = other; }
+
+  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
+    if (other_ != nullptr) other_->see(table, symbols, value, data);
+    for (std::size_t i = 0; i < table.taps.size(); ++i) {
+      if (table.taps[i].node != value) continue;
+      Observation seen = detail::observed(table, symbols, table.taps[i], data);
+      seen.device = device_;
+      observations_.push_back({i, std::move(seen)});
+    }
+  }
+
+  /// Shows them to a function, in the order in which the model was traced, gradients the other way.
+  template <class F> void show(const F& look) {
+    std::sort(observations_.begin(), observations_.end(),
+              [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
+    for (const Numbered& each : observations_) look(each.observation);
+  }
+
+private:
+  struct Numbered {
+    std::size_t number = 0;
+    Observation observation{};
+  };
+
+  std::string device_;
+  Watcher* other_ = nullptr;
+  std::vector<Numbered> observations_{};
+};
+
+/// Gives an executor one run, waits for it and shows what it has tapped.
+template <class Executor, class Run, class F> void run_tapped(Executor& executor, const Run& run, const F& look) {
+  TapWatcher watcher{to_string(executor.device())};
+  struct Until {
+    Executor& executor;
+    Watcher* former;
+    ~Until() { executor.watch(former); }
+  };
+  {
+    const Until done{executor, executor.watch(&watcher)};
+    watcher.also(done.former);
+    run();
+    executor.wait();
+  }
+  watcher.show(look);
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,130 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nn::Network<nn::Hooked<Model>>` taps what enters and what leaves each layer, so that hooks can be hung on layers by name:
+// PyTorch's register_forward_pre_hook, register_forward_hook and register_full_backward_hook on "encoder.0". A layer is a
+// scope of the trace. It is a mode of the trace, like nn/autocast.hpp: names of weights stay, and no bit of a step changes, but
+// the copies take time and memory, so it is for looking into a model. Read next: nn/network.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/fixed_string.hpp>
+#include <twill/core/pattern.hpp>
+#include <twill/nn/declared_inputs.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Finds the values at the borders of layers, in the order in which they come to be.
+class LayerTaps {
+public:
+  constexpr explicit LayerTaps(graph::Graph& graph, std::string_view pattern, int result)
+      : graph_{&graph}, reached_(graph.nodes.size(), 0), in_loop_(graph.nodes.size(), 0) {
+    const auto size = static_cast<std::size_t>(graph.size());
+    for (std::size_t id = 0; id < size; ++id) {
+      const graph::Node& node = graph.nodes[id];
+      if (node.kind == graph::Kind::input) reached_[id] = 1;
+      for (int k = 0; k < node.arity; ++k)
+        if (reached_.data()[node.input(k)] != 0) reached_[id] = 1;
+    }
+    for (const graph::LoopInfo& loop : graph.loops)
+      for (int id = loop.begin; id < loop.end; ++id) in_loop_.data()[id] = 1;
+    for (std::size_t i = 0; i < graph.scopes.size(); ++i) {
+      const graph::Name& path = graph.scopes[i];
+      bool is_first = true;
+      for (std::size_t before = 0; before < i && is_first; ++before) is_first = !(graph.scopes[before] == path);
+      if (is_first && matches(pattern, path.view().substr(0, path.size - 1u))) find(path, result);
+    }
+    for (int id = 0; id < graph.size(); ++id) put(id);
+  }
+
+private:
+  /// A tap, at the node behind which it is put: inputs of outer layers first, outputs of inner ones.
+  struct Found {
+    graph::Name name{};
+    int at = 0;
+    int node = -1;
+    graph::TapInfo::Place place = graph::TapInfo::Place::value;
+  };
+
+  constexpr void find(const graph::Name& path, int result) {
+    // Which scopes lie inside.
+    List<char> inside(graph_->scopes.size() + 1, 0);
+    for (std::size_t i = 0; i < graph_->scopes.size(); ++i)
+      inside[i + 1] = graph_->scopes[i].view().starts_with(path.view()) ? 1 : 0;
+    const auto is_inside = [&](int id) { return inside.data()[graph_->node(id).scope] != 0; };
+    List<char> is_border(graph_->nodes.size(), 0);
+    int first = -1;
+    int last = -1;
+    for (int id = 0; id < graph_->size(); ++id) {
+      const graph::Node& node = graph_->node(id);
+      const bool own = is_inside(id);
+      if (own && reached_.data()[id] != 0) {
+        if (first < 0) first = id;
+        last = id;
+      }
+      if (own && id == result) is_border.data()[id] = 1;
+      for (int k = 0; k < node.arity; ++k)
+        if (own != is_inside(node.input(k))) is_border.data()[node.input(k)] = 1;
+    }
+    graph::Name name = path;
+    name.shorten(static_cast<std::size_t>(path.size) - 1);
+    for (int id = 0; id < graph_->size(); ++id) {
+      if (is_border.data()[id] == 0 || reached_.data()[id] == 0 || in_loop_.data()[id] != 0) continue;
+      const bool leaves = is_inside(id);
+      found_.push_back({name, leaves ? last : first, id,
+                        leaves ? graph::TapInfo::Place::layer_output : graph::TapInfo::Place::layer_input});
+    }
+  }
+
+  constexpr void put(int at) {
+    for (const Found& found : found_) // scopes stand in the order in which they were opened
+      if (found.at == at && found.place == graph::TapInfo::Place::layer_input)
+        graph_->add_tap(found.name, found.node, found.place);
+    for (std::size_t i = found_.size(); i-- > 0;) {
+      if (found_[i].at != at || found_[i].place != graph::TapInfo::Place::layer_output) continue;
+      std::size_t begin = i; // several results of one layer stay in order
+      while (begin > 0 && found_[begin - 1].name == found_[i].name && found_[begin - 1].place == found_[i].place)
+        --begin;
+      for (std::size_t k = begin; k <= i; ++k) graph_->add_tap(found_[k].name, found_[k].node, found_[k].place);
+      i = begin;
+    }
+  }
+
+  graph::Graph* graph_;
+  List<char> reached_; ///< what depends on an input of the model
+  List<char> in_loop_; ///< what the body of a scan computes
+  List<Found> found_{};
+};
+
+/// A pattern as a type: nvcc meets no strings where it chooses between templates.
+template <FixedString Pattern> struct LayerPattern { static constexpr std::string_view view = Pattern.view(); };
+
+template <class M, class Pattern, class Inputs> struct HookedModel;
+template <class M, class Pattern, class First, class... Rest>
+struct HookedModel<M, Pattern, std::tuple<First, Rest...>> {
+  static constexpr graph::Value forward(First first, Rest... rest) {
+    const graph::Value result = M::forward(first, rest...);
+    if (!first.graph().fault.any()) LayerTaps{first.graph(), Pattern::view, result.id()};
+    return result;
+  }
+};
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A model whose layers, those that fit a pattern, can have hooks.
+template <Model M, FixedString Pattern = "*">
+struct Hooked : detail::HookedModel<M, detail::LayerPattern<Pattern>, inputs_t<M>> {};
+
+/// The same of a model in mixed precision keeps it.
+template <Model M, FixedString Pattern>
+requires requires { typename M::autocast_type; }
+struct Hooked<M, Pattern> : detail::HookedModel<M, detail::LayerPattern<Pattern>, inputs_t<M>> {
+  using autocast_type = typename M::autocast_type;
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

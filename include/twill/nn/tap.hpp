@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `x = nn::tap(x, "scores")` inside a model marks a value to look at, and its gradient. The kernel that computes it writes a
+// copy, in every run; whoever else uses it computes with the very same numbers, fused as ever, so no other bit changes. Looked
+// at by `network.on_tap`, `step.tapped` and `step.checked`. Read next: nn/hooked.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/value.hpp>
+
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Marks x under a name, which follows that of the open scopes, and returns it. Not in the body of a scan.
+[[nodiscard]] constexpr graph::Value tap(graph::Value x, std::string_view name, int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  if (graph.open_loop >= 0) graph.refuse(graph::Problem::tap_in_the_body_of_a_scan, x.id(), 0, line);
+  graph::Name full = graph.path();
+  full.append(name);
+  if (full.truncated) graph.refuse(graph::Problem::name_is_longer_than_63_characters, full.size, 63, line);
+  graph.add_tap(full, x.id(), graph::TapInfo::Place::value);
+  return x;
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
