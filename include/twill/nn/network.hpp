@@ -370,7 +370,7 @@ private:
   template <class F>
   HookHandle hang_on_layer(std::string_view where, std::string_view pattern, compile::TapPlace place,
                            std::optional<bool> of_gradient, F&& hook) {
-    detail::require_tap(compile::Face<PlainForward<Stage>>::view().taps, where, pattern, place);
+    detail::require_tap(Shown::view().taps, where, pattern, place);
     const std::uint64_t number =
         layer_hooks_->add([pattern = std::string{pattern}, place, of_gradient,
                            hook = std::forward<F>(hook)](const compile::Observation& seen) mutable {
