@@ -9,9 +9,11 @@
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/channels_last.hpp>
 #include <twill/compile/cost.hpp>
+#include <twill/compile/divisions.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>
 #include <twill/compile/face.hpp>
+#include <twill/compile/fit.hpp>
 #include <twill/compile/function.hpp>
 #include <twill/compile/group.hpp>
 #include <twill/compile/integer_bounds.hpp>
@@ -20,6 +22,7 @@
 #include <twill/compile/loops.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/compile/observation.hpp>
+#include <twill/compile/memory_use.hpp>
 #include <twill/compile/order.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>

@@ -3,6 +3,7 @@
 //
 // All of core/.
 
+#include <twill/core/bytes.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

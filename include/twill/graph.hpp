@@ -17,6 +17,7 @@
 #include <twill/graph/operation.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/parameter.hpp>
+#include <twill/graph/parts.hpp>
 #include <twill/graph/random.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/region_gradient.hpp>

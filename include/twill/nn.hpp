@@ -13,6 +13,7 @@
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/hooked.hpp>
+#include <twill/nn/fit.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/initialisers.hpp>

@@ -4,6 +4,7 @@
 // All of train/.
 
 #include <twill/train/accumulation.hpp>
+#include <twill/train/fit_report.hpp>
 #include <twill/train/inspect.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/sources.hpp>

@@ -161,8 +161,8 @@ inline void check_requirements(const TableView& table, const graph::SymbolValues
                        std::to_string(requirement.minimum) + ", got " + std::to_string(given));
 }
 
-[[nodiscard]] inline memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
-                                                   List<std::size_t>& value_bytes, List<int>& planned) {
+[[nodiscard]] constexpr memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
+                                                      List<std::size_t>& value_bytes, List<int>& planned) {
   List<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];

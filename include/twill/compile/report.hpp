@@ -12,26 +12,6 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// A table that is still growing, as the run time would see it. It has to stay where it is.
-[[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
-  return {{lowered.values.data(), lowered.values.size()},
-          {lowered.operands.data(), lowered.operands.size()},
-          {lowered.instructions.data(), lowered.instructions.size()},
-          {lowered.kernels.data(), lowered.kernels.size()},
-          {lowered.lines.data(), lowered.lines.size()},
-          {lowered.shapes.data(), lowered.shapes.size()},
-          {lowered.attributes.data(), lowered.attributes.size()},
-          {lowered.inputs.data(), lowered.inputs.size()},
-          {lowered.parameters.data(), lowered.parameters.size()},
-          {lowered.knobs.data(), lowered.knobs.size()},
-          {lowered.symbols.data(), lowered.symbols.size()},
-          {lowered.requirements.data(), lowered.requirements.size()},
-          {lowered.loops.data(), lowered.loops.size()},
-          {lowered.taps.data(), lowered.taps.size()},
-          {lowered.bounds.data(), lowered.bounds.size()},
-          lowered.outputs};
-}
-
 /// Counts of one compiled function.
 struct Report {
   int launches = 0;         ///< kernels launched in one run, operations included

@@ -101,6 +101,9 @@ enum class Problem : std::uint8_t {
   recurrent_state_has_another_shape_than_layers_rows_hidden,
   recurrent_total_length_is_below_the_number_of_steps,
   tap_in_the_body_of_a_scan,
+  fit_needs_the_size_of_each_named_dimension,
+  fit_budget_is_below_the_weights_and_states,
+  fit_budget_is_below_the_lowest_peak,
 };
 
 struct Fault {

@@ -37,9 +37,11 @@ public:
         if (node.input(k) >= region_.begin) needed.items[node.input(k) - region_.begin] = 1;
     }
     const int outer = graph_->open_region;
-    graph_->open_region = ++graph_->regions_named;
-    for (int id = region_.begin; id < region_.end; ++id)
-      if (needed.items[id - region_.begin] != 0) copy(id);
+    for (int id = region_.begin; id < region_.end; ++id) {
+      if (needed.items[id - region_.begin] == 0) continue;
+      graph_->open_region = region_of_copies(graph_->node(id).region);
+      copy(id);
+    }
     graph_->open_region = outer;
     List<Seed> seeds{};
     for (int id = region_.begin; id < region_.end; ++id)
@@ -68,6 +70,22 @@ private:
     return cotangents_->items[id] >= 0 && graph_->node(id).arity > 0;
   }
 
+  /// The number of the part in which the copies of nodes of a part stand: parts inside of parts stay apart.
+  constexpr int region_of_copies(int region) {
+    for (const Alias& known : regions_)
+      if (known.source == region) return known.copy;
+    regions_.push_back({region, ++graph_->regions_named});
+    return graph_->regions_named;
+  }
+
+  /// True for what the model reads of a buffer, which has its next value by the time of the copies.
+  [[nodiscard]] constexpr bool reads_buffer(const Node& node) const {
+    if (node.kind != Kind::cast) return false;
+    const Node& source = graph_->node(node.input(0));
+    return source.kind == Kind::parameter &&
+           graph_->parameters[static_cast<std::size_t>(source.index)].role == Role::buffer;
+  }
+
   constexpr int outside(int id) {
     const Node& source = graph_->node(id);
     if (source.kind == Kind::constant || source.kind == Kind::knob || source.kind == Kind::iota) return id;
@@ -87,7 +105,7 @@ private:
   constexpr void copy(int id) {
     Node node = graph_->node(id);
     int& place = copies_.items[id - region_.begin];
-    if (node.kind == Kind::parameter || node.kind == Kind::input) {
+    if (node.kind == Kind::parameter || node.kind == Kind::input || reads_buffer(node)) {
       place = outside(id);
       return;
     }
@@ -106,7 +124,8 @@ private:
   const List<int>* cotangents_;
   List<int> copies_; ///< of each node of the part
   List<Alias> aliases_{};
-  int waits_for_ = -1; ///< the gradient that has to be there first
+  List<Alias> regions_{}; ///< numbers of parts, and of those of their copies
+  int waits_for_ = -1;    ///< the gradient that has to be there first
 };
 
 } // namespace twill::inline v0::graph::detail

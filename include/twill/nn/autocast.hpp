@@ -45,6 +45,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// A model whose matrix products and convolutions are computed in half or bfloat16.
 template <Model M, NarrowFloat Narrow = half>
 struct Autocast : detail::AutocastModel<M, dtype_of<Narrow>, inputs_t<M>> {
+  static_assert(
+      !requires { M::budget_bytes; },
+      "twill: Autocast: the model has a budget that would be lost; write nn::Fit<nn::Autocast<Model>, ...>");
   using autocast_type = Narrow;
 };
 

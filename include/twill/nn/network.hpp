@@ -35,6 +35,8 @@ template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph
 
 /// The stage that a model of element type T is, in training (with dropout) or not.
 template <Model M, FloatingScalar T, bool Training> struct ModelStage {
+  using model_type = M;
+  using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
   static constexpr graph::Graph make_graph() {
     graph::Graph graph{dtype_of<T>};
     graph.training = Training;

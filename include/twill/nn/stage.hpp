@@ -8,6 +8,7 @@
 #include <twill/compile/lower.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
+#include <twill/nn/fit.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,13 +51,14 @@ constexpr void require_reached(graph::Graph& graph, int weight, int gradient) {
   return weights;
 }
 
-/// The joint graph of F with gradients for its weights and for the inputs in the set.
-template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_set) {
+/// The joint graph of F with gradients for its weights and for the inputs in the set. Computes `parts` of F again.
+template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_set, const graph::Parts& parts) {
   Joint result{};
   graph::Graph& graph = result.graph;
   graph = F::make_graph();
   const graph::Value output = F::build(graph);
   if (graph.fault.any()) return result;
+  compute_again(graph, parts);
   List<int> variables = trainable_weights(graph);
   const std::size_t weights = variables.size();
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
@@ -165,11 +167,63 @@ private:
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+template <StageFunction F, unsigned InputSet> struct KeepingForward;
+template <StageFunction F, unsigned InputSet> struct Backward;
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Both programs of a stage and what lies between them, as one source to be divided.
+template <StageFunction F, unsigned InputSet> struct BothPasses {
+  static constexpr compile::ForwardTrace trace_forward() {
+    compile::ForwardTrace result{};
+    result.graph = F::make_graph();
+    result.root = F::build(result.graph).id();
+    return result;
+  }
+  static constexpr compile::MemoryUse memory(const graph::Parts& parts, const graph::SymbolValues& symbols) {
+    const compile::Lowered forward = compile::lower(KeepingForward<F, InputSet>::trace_with(parts));
+    const compile::Lowered backward = compile::lower(Backward<F, InputSet>::trace_with(parts));
+    compile::MemoryUse first = compile::memory_use(compile::view_of(forward), symbols);
+    compile::MemoryUse second = compile::memory_use(compile::view_of(backward), symbols);
+    // The backward pass takes in the result's gradient and what was kept; the result is still there.
+    second.kept += first.kept + (backward.inputs.empty() ? 0 : result_bytes(forward, symbols));
+    return first.total() > second.total() ? first : second;
+  }
+  static constexpr compile::Work work(const graph::Parts& parts, const graph::SymbolValues& symbols) {
+    const compile::Work first = compile::work_of(KeepingForward<F, InputSet>::trace_with(parts), symbols);
+    const compile::Work second = compile::work_of(Backward<F, InputSet>::trace_with(parts), symbols);
+    return {first.operations + second.operations, first.bytes + second.bytes};
+  }
+
+private:
+  static constexpr std::int64_t result_bytes(const compile::Lowered& forward, const graph::SymbolValues& symbols) {
+    for (const compile::ValueInfo& value : forward.values)
+      if (value.storage == compile::Storage::output && value.index == 0)
+        return compile::pool_bytes(compile::bytes_of(value.dtype, value.shape, symbols));
+    return 0;
+  }
+};
+
+/// The trace of one of the programs of a stage, divided as its model's budget demands.
+template <StageFunction F, unsigned InputSet, class S> [[nodiscard]] constexpr graph::Graph trace_within_budget() {
+  if constexpr (requires { typename F::model_type; })
+    return nn::trace_within_budget<typename F::model_type, S, BothPasses<typename F::unfitted_type, InputSet>>();
+  else
+    return S::trace_with({});
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
 /// The forward pass that keeps what the backward pass needs. Outputs: the result, then the kept values. With no weights
 /// and an empty input set nothing is kept.
 template <StageFunction F, unsigned InputSet> struct KeepingForward {
-  static constexpr graph::Graph trace() {
-    detail::Joint joint = detail::joint<F>(InputSet);
+  static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, KeepingForward>(); }
+  static constexpr graph::Graph trace_with(const graph::Parts& parts) {
+    detail::Joint joint = detail::joint<F>(InputSet, parts);
     if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
     const List<int> kept = detail::kept_nodes(joint);
     const int result = joint.graph.outputs[0];
@@ -188,8 +242,9 @@ template <StageFunction F, unsigned InputSet> struct KeepingForward {
 /// The backward pass. Inputs: those of F, the result's gradient, the kept values. Outputs: the gradients of the trainable
 /// weights, then those of the inputs in the set.
 template <StageFunction F, unsigned InputSet> struct Backward {
-  static constexpr graph::Graph trace() {
-    detail::Joint joint = detail::joint<F>(InputSet);
+  static constexpr graph::Graph trace() { return detail::trace_within_budget<F, InputSet, Backward>(); }
+  static constexpr graph::Graph trace_with(const graph::Parts& parts) {
+    detail::Joint joint = detail::joint<F>(InputSet, parts);
     if (joint.graph.fault.any()) return static_cast<graph::Graph&&>(joint.graph);
     for (int id : detail::kept_nodes(joint)) {
       graph::Node& node = joint.graph.nodes.items[id];

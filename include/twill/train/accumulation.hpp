@@ -60,9 +60,10 @@ constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
-template <class M, class T, class L, class R, class... Targets> struct AccumulateGradients {
-  static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
+template <class M, class T, class L, class R, class... Targets>
+struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L, R, Targets...> {
+  static constexpr graph::Graph trace_with(const graph::Parts& parts) {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
     graph::Graph& graph = trace.graph;
     if (graph.fault.any()) return graph;
     const List<int> sums = detail::declare_sums(graph, trace.weights);
@@ -135,6 +136,7 @@ public:
     std::tuple<std::optional<First>, std::optional<Rest>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, first, rest...);
     const std::array<Dims, 1 + sizeof...(Rest)> shapes{first.shape(), rest.shape()...};
+    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
     if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(shapes[0][0], 1);
     program.take(network_->knobs());
     program.knobs.set(loss_weight_knob, share_of(shapes[0][0]));

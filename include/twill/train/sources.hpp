@@ -7,6 +7,7 @@
 
 #include <twill/compile/signature.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/fit.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/update.hpp>
@@ -34,9 +35,10 @@ struct LossTrace {
   constexpr LossTrace() = default;
 };
 
-template <class M, class T, class L, class R, class... Targets> [[nodiscard]] constexpr LossTrace trace_loss() {
+/// The model and its loss, which is the root.
+template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr compile::ForwardTrace trace_forward() {
   using Stage = nn::ModelStage<M, T, true>;
-  LossTrace result{};
+  compile::ForwardTrace result{};
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
@@ -45,7 +47,20 @@ template <class M, class T, class L, class R, class... Targets> [[nodiscard]] co
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
     graph.refuse(graph::Problem::gradient_of_a_value_that_is_not_a_scalar, loss.rank(), 0, 0);
+  result.root = loss.id();
+  return result;
+}
+
+/// Computes `parts` of the model and the loss again in the backward pass.
+template <class M, class T, class L, class R, class... Targets>
+[[nodiscard]] constexpr LossTrace trace_loss(const graph::Parts& parts) {
+  compile::ForwardTrace forward = trace_forward<M, T, L, Targets...>();
+  LossTrace result{};
+  graph::Graph& graph = result.graph;
+  graph = static_cast<graph::Graph&&>(forward.graph);
   if (graph.fault.any()) return result;
+  compute_again(graph, parts);
+  const graph::Value loss{graph, forward.root};
   result.weights = nn::detail::trainable_weights(graph);
   optim::declare_states<R>(graph);
   const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
@@ -60,14 +75,31 @@ template <class M, class T, class L, class R, class... Targets> [[nodiscard]] co
   return result;
 }
 
+/// What sources with a model, a loss and a gradient have in common. `S::trace_with(parts)` is the trace.
+template <template <class...> class Source, class M, class T, class L, class R, class... Targets> struct DividedSource {
+  using S = Source<M, T, L, R, Targets...>;
+  static constexpr graph::Graph trace() {
+    return nn::trace_within_budget<M, S, Source<nn::unfitted_t<M>, T, L, R, Targets...>>();
+  }
+  static constexpr compile::ForwardTrace trace_forward() { return detail::trace_forward<M, T, L, Targets...>(); }
+  static constexpr compile::MemoryUse memory(const graph::Parts& parts, const graph::SymbolValues& symbols) {
+    const compile::Lowered lowered = compile::lower(S::trace_with(parts));
+    return compile::memory_use(compile::view_of(lowered), symbols);
+  }
+  static constexpr compile::Work work(const graph::Parts& parts, const graph::SymbolValues& symbols) {
+    return compile::work_of(S::trace_with(parts), symbols);
+  }
+};
+
 } // namespace twill::inline v0::train::detail::inline TWILL_ISA
 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The weighted loss, then the gradients of the trainable weights, as rule R wants them. Inputs: those of the model, then the targets.
-template <class M, class T, class L, class R, class... Targets> struct LossGradient {
-  static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
+template <class M, class T, class L, class R, class... Targets>
+struct LossGradient : detail::DividedSource<LossGradient, M, T, L, R, Targets...> {
+  static constexpr graph::Graph trace_with(const graph::Parts& parts) {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
     trace.graph.outputs.push_back(trace.loss);
     for (int gradient : trace.gradients) trace.graph.outputs.push_back(gradient);
     return static_cast<graph::Graph&&>(trace.graph);
@@ -76,9 +108,10 @@ template <class M, class T, class L, class R, class... Targets> struct LossGradi
 };
 
 /// The whole step: the loss is the output, the weights and the optimiser's states change in place.
-template <class M, class T, class L, class R, class... Targets> struct WholeStep {
-  static constexpr graph::Graph trace() {
-    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>();
+template <class M, class T, class L, class R, class... Targets>
+struct WholeStep : detail::DividedSource<WholeStep, M, T, L, R, Targets...> {
+  static constexpr graph::Graph trace_with(const graph::Parts& parts) {
+    detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
     if (trace.graph.fault.any()) return static_cast<graph::Graph&&>(trace.graph);
     optim::update_all<R>(trace.graph, trace.weights, trace.gradients);
     trace.graph.outputs.push_back(trace.loss);

@@ -5,6 +5,7 @@
 // its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/train/optimiser.hpp>
@@ -56,10 +57,23 @@ template <ComputeDevice D> struct StepProgram {
     for (const SharedNumber& number : shared) knobs.copy_at(number.in_program, model, number.in_model);
   }
 
+  /// throws: ValueError when the program takes more than the budget of its model on inputs of these shapes
+  void keep_within(std::int64_t budget_bytes, std::span<const Dims> shapes) {
+    const graph::SymbolValues symbols = compile::resolve_symbols(executor.table(), shapes);
+    for (const graph::SymbolValues& known : within_budget)
+      if (known == symbols) return;
+    const std::int64_t bytes = compile::memory_use(executor.table(), symbols).total();
+    if (bytes > budget_bytes)
+      throw ValueError("fit: on these sizes the program takes " + std::to_string(bytes) + " bytes, its budget is " +
+                       std::to_string(budget_bytes) + "; give nn::Fit the largest sizes, or more bytes");
+    within_budget.push_back(symbols);
+  }
+
   compile::Executor<D> executor;
   compile::Knobs knobs;
   bool draws = false;
   List<SharedNumber> shared{};
+  List<graph::SymbolValues> within_budget{}; ///< sizes that were found to keep within it
 };
 
 /// The programs of one step, by source. Program is a `StepProgram`, or extends it.

@@ -57,7 +57,8 @@ public:
   TrainStep(Network& network, L, R given)
       : rule{std::move(given)}, network_{&network}, loss_{network.device(), sizeof(T)} {}
 
-  /// One step. Arguments: the model's inputs, then the loss's targets. throws: ShapeError, DeviceError, OutOfMemoryError
+  /// One step. Arguments: the model's inputs, then the loss's targets.
+  /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError where a batch is too large for the model's budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     detail::require_on("train_step", network_->device(), tensors...);
@@ -66,6 +67,7 @@ public:
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
     program.numbers.write(rule, steps_ + 1, program.knobs);
     program.take(network_->knobs());
     if (program.draws) {

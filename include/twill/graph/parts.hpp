@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of a forward pass that somebody else than its author wants computed again in the backward pass: ranges of nodes,
+// written into the graph between the trace of the model and that of its gradient. They become what `checkpoint` would have made
+// of them. Parts that the author has marked inside of one are computed again with it. Read next: compile/divisions.hpp.
+
+#include <twill/graph/graph.hpp>
+
+namespace twill::inline v0::graph {
+
+/// Nodes from `begin` to before `end`.
+struct Part {
+  int begin = 0;
+  int end = 0;
+
+  [[nodiscard]] friend constexpr bool operator==(const Part&, const Part&) = default;
+};
+
+inline constexpr int most_parts = 32;
+
+/// Disjoint parts in their order.
+struct Parts {
+  Few<Part, most_parts> items{};
+  int count = 0;
+
+  [[nodiscard]] friend constexpr bool operator==(const Parts&, const Parts&) = default;
+};
+
+/// Marks the parts as such.
+/// requires: no part cuts through a loop, or through a part that is marked already
+constexpr void compute_again(Graph& graph, const Parts& parts) {
+  if (parts.count == 0) return;
+  List<RegionInfo> regions{};
+  for (const RegionInfo& marked : graph.regions) {
+    bool is_inside = false;
+    for (int i = 0; i < parts.count; ++i)
+      is_inside = is_inside || (parts.items[i].begin <= marked.begin && marked.end <= parts.items[i].end);
+    if (!is_inside) regions.push_back(marked);
+  }
+  for (int i = 0; i < parts.count; ++i) {
+    const Part& part = parts.items[i];
+    regions.push_back({part.begin, part.end, true});
+    ++graph.regions_named;
+    for (int id = part.begin; id < part.end; ++id)
+      if (Node& node = graph.nodes.data()[id]; node.region == 0) node.region = graph.regions_named;
+  }
+  graph.regions.swap(regions);
+}
+
+} // namespace twill::inline v0::graph

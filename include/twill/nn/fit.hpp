@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training within a budget of bytes: `nn::Network<nn::Fit<Gpt, 2_GiB, nn::Size<"batch", 16>>> model`. The compiler decides which
+// activations of the whole step are kept and which are computed again, with the least work with which weights, optimiser's
+// states, gradients and activations stay within the budget, in planned steps, staged runs and each replica of a
+// `DataParallel`; gradients have the bits of the model without, dropout included. A budget that nothing meets does not
+// compile, and the error names it and the lowest peak. `fit_report` of train/fit_report.hpp shows what was decided.
+// Read next: compile/fit.hpp.
+
+#include <twill/compile/fit.hpp>
+#include <twill/core/bytes.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/fixed_string.hpp>
+#include <twill/nn/declared_inputs.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// The largest number that a named dimension of a model takes.
+template <FixedString Name, std::int64_t Extent> struct Size {
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::int64_t extent = Extent;
+};
+
+/// The numbers of the symbols of a trace, -1 where no size is given.
+template <class... Dimensions> struct Sizes {
+  static constexpr graph::SymbolValues of(const graph::Graph& graph) {
+    graph::SymbolValues values{};
+    values.fill(-1);
+    for (std::size_t i = 0; i < graph.symbols.size(); ++i)
+      ((graph.symbols[i].name.view() == Dimensions::name ? void(values[i] = Dimensions::extent) : void()), ...);
+    return values;
+  }
+};
+
+/// A model that is trained within so many bytes of a device's pool, for batches of these sizes: one `Size` for each dimension
+/// that the model names. The batch itself is the caller's and does not count, nor does what a captured step keeps of it.
+template <Model M, std::int64_t BudgetBytes, class... Dimensions> struct Fit : M {
+  using unfitted_type = M;
+  using sizes = Sizes<Dimensions...>;
+  static constexpr std::int64_t budget_bytes = BudgetBytes;
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+template <class M> struct Unfitted { using type = M; };
+template <compile::Budget M> struct Unfitted<M> { using type = typename M::unfitted_type; };
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// The model without its budget: the figures of its divisions serve all budgets.
+template <class M> using unfitted_t = typename detail::Unfitted<M>::type;
+
+/// The trace of source S of a model, or of one of the programs that are divided together as `Divided`.
+template <class M, class S, class Divided = S> [[nodiscard]] constexpr graph::Graph trace_within_budget() {
+  if constexpr (compile::Budget<M>) {
+    constexpr const compile::Choice& choice = compile::fitted<Divided, M>;
+    graph::Graph graph = S::trace_with(choice.parts);
+    if (choice.fault.any()) graph.fault = choice.fault;
+    return graph;
+  } else {
+    return S::trace_with({});
+  }
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,50 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of a model's budget: `constexpr auto report = fit_report<Fitted, nn::cross_entropy, optim::Sgd, Labels>();` has the
+// peak of a planned step with everything kept and as it is, by what takes it, the parts that are computed again, and how much
+// longer the step takes by its work. `to_string(report)` is a small table. Elements are float. Read next: nn/fit.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/fit.hpp>
+#include <twill/train/inspect.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// The figures of a whole training step on targets of these tensor types. cost: that of compiling the step
+template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
+[[nodiscard]] constexpr compile::FitReport fit_report() {
+  static_assert(compile::Budget<M>, "twill: fit_report: the model has no budget; wrap it, nn::Fit<Model, 2_GiB>");
+  return compile::fit_report_of<train::StepOf<nn::unfitted_t<M>, Loss, R, Targets...>, M>;
+}
+
+/// The figures of staged runs, `forward` and `backward`, with gradients of the weights and what lies between the two; no
+/// optimiser, no loss.
+template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
+  static_assert(compile::Budget<M>, "twill: fit_report: the model has no budget; wrap it, nn::Fit<Model, 2_GiB>");
+  return compile::fit_report_of<nn::detail::BothPasses<nn::ModelStage<nn::unfitted_t<M>, float, true>, 0>, M>;
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+[[nodiscard]] inline std::string to_string(const FitReport& report) {
+  const auto line = [](const char* what, std::int64_t without, std::int64_t with) {
+    return std::string{what} + std::to_string(without) + " -> " + std::to_string(with) + "\n";
+  };
+  const MemoryUse& a = report.without;
+  const MemoryUse& b = report.with;
+  return "budget " + std::to_string(report.budget_bytes) + " bytes" + (report.fits() ? "" : ", not met") + "\n" +
+         line("peak ", a.total(), b.total()) + line("  weights ", a.weights, b.weights) +
+         line("  optimiser ", a.states, b.states) + line("  results ", a.kept, b.kept) +
+         line("  activations ", a.arena, b.arena) +
+         line("operations ", report.work_without.operations, report.work_with.operations) + "parts computed again " +
+         std::to_string(report.parts.count) + ", extra time " +
+         std::to_string(static_cast<int>(report.extra_time() * 100 + 0.5)) + "%\n";
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
