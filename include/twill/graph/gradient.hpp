@@ -111,7 +111,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
     if (const RegionInfo* const region = detail::region_to_visit(graph, id, cotangents); region != nullptr) {
       const RegionInfo part = *region;
       for (const Seed& given : detail::RegionGradient{graph, part, active, cotangents}.result())
-        accumulate(given.value, given.cotangent);
+        cotangents[static_cast<std::size_t>(given.value)] = given.cotangent; // all of it
       id = part.begin;
       continue;
     }

@@ -22,7 +22,8 @@ public:
         cotangents_{&cotangents},
         copies_(static_cast<std::size_t>(region.end - region.begin), -1) {}
 
-  /// The gradients of the part's inputs.
+  /// The gradients of the part's inputs, those from behind the part included: what the part adds to them is added in the order
+  /// in which it would be if the part were not computed again, so the bits are the same.
   [[nodiscard]] constexpr List<Seed> result() {
     List<char> needed(copies_.size(), 0);
     for (int id = region_.end; id-- > region_.begin;) {
@@ -47,7 +48,11 @@ public:
     for (int id = region_.begin; id < region_.end; ++id)
       if (is_result(id)) seeds.push_back({copies_.items[id - region_.begin], cotangents_->items[id]});
     List<int> variables{};
-    for (const Alias& alias : aliases_) variables.push_back(alias.copy);
+    for (const Alias& alias : aliases_) {
+      variables.push_back(alias.copy);
+      if (const int given = cotangents_->data()[alias.source]; given >= 0 && is_active(alias.source))
+        seeds.push_back({alias.copy, given});
+    }
     const List<int> found = gradients(*graph_, seeds, variables);
     List<Seed> given{};
     for (std::size_t i = 0; i < aliases_.size(); ++i)
