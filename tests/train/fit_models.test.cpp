@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolutional net and a transformer within the least memory there is: the bits of the model without a budget, and the
+// A convolutional net and a transformer within less memory than they take by themselves: the bits of the model without a budget, and the
 // predicted peak.
 
 #include "tests/train/fitted.hpp"
@@ -53,29 +53,31 @@ template <class Model, std::int64_t Bytes> using Fitted = nn::Fit<Model, Bytes, 
 template <class Model, std::int64_t Bytes>
 constexpr compile::FitReport report_for = fit_report<Fitted<Model, Bytes>, nn::cross_entropy, optim::Sgd, Labels>();
 
-template <class Model> void check_bits_and_peak(const auto& x) {
-  constexpr std::int64_t lowest = report_for<Model, 1>.with.total();
-  constexpr compile::FitReport report = report_for<Model, lowest>;
+/// On a budget of so many hundredths of what the model takes without one.
+template <class Model, std::int64_t Percent> void check_bits_and_peak(const auto& x) {
+  constexpr std::int64_t budget = report_for<Model, 1_GiB>.without.total() * Percent / 100;
+  constexpr compile::FitReport report = report_for<Model, budget>;
   STATIC_REQUIRE(report.parts.count > 0);
   CAPTURE(to_string(report));
   const auto label = random_labels(Cpu{0}, rows, 3);
   const optim::Sgd rule{{.rate = 0.1}};
   const Trained plain = trained<Model>(rule, x, label);
-  const Trained own = trained<Fitted<Model, lowest>>(rule, x, label);
+  const Trained own = trained<Fitted<Model, budget>>(rule, x, label);
   CHECK(plain.peak == report.without.total());
   CHECK(own.peak == report.with.total());
-  CHECK(own.peak < plain.peak);
+  CHECK(own.peak <= budget);
   CHECK(differing(own.numbers, plain.numbers) == 0);
 }
 
 } // namespace
 
-TEST_CASE("a convolutional net within the least memory has the bits of one without a budget", "[train][TRAIN-5]") {
-  check_bits_and_peak<Convolutional>(
+TEST_CASE("a convolutional net within four fifths of its memory has the bits of one without a budget",
+          "[train][TRAIN-5]") {
+  check_bits_and_peak<Convolutional, 80>(
       from_values<Shape<dyn, 3, 10, 10>>(random_values<float>(rows * 300), Dims(rows, 3, 10, 10), Cpu{0}));
 }
 
-TEST_CASE("a transformer within the least memory has the bits of one without a budget", "[train][TRAIN-5]") {
-  check_bits_and_peak<Transformer>(
+TEST_CASE("a transformer within two thirds of its memory has the bits of one without a budget", "[train][TRAIN-5]") {
+  check_bits_and_peak<Transformer, 66>(
       from_values<Shape<dyn, 8, 16>>(random_values<float>(rows * 128), Dims(rows, 8, 16), Cpu{0}));
 }
