@@ -160,7 +160,7 @@ template <DivisibleSource S, Budget B> class Fitting {
     } else {
       constexpr MemoryUse least = lowest<0>();
       return {{},
-              {least.total() - least.arena > B::budget_bytes
+              {least.weights + least.states > B::budget_bytes
                    ? graph::Problem::fit_budget_is_below_the_weights_and_states
                    : graph::Problem::fit_budget_is_below_the_lowest_peak,
                B::budget_bytes, least.total(), 0}};
