@@ -21,8 +21,8 @@
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/loops.hpp>
 #include <twill/compile/lower.hpp>
-#include <twill/compile/observation.hpp>
 #include <twill/compile/memory_use.hpp>
+#include <twill/compile/observation.hpp>
 #include <twill/compile/order.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>

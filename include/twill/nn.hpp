@@ -12,8 +12,8 @@
 #include <twill/nn/declared_inputs.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
-#include <twill/nn/hooked.hpp>
 #include <twill/nn/fit.hpp>
+#include <twill/nn/hooked.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/initialisers.hpp>
