@@ -68,11 +68,11 @@ public:
 
 private:
   void follow_seed_of_all() {
-    auto& all = detail::seed_of_all;
-    if (all.times_set.load(std::memory_order_acquire) == times_seen_) return;
-    const std::lock_guard lock{all.mutex};
-    times_seen_ = all.times_set.load(std::memory_order_relaxed);
-    state_ = {all.seed, 0};
+    auto& shared = detail::seed_of_all;
+    if (shared.times_set.load(std::memory_order_acquire) == times_seen_) return;
+    const std::lock_guard lock{shared.mutex};
+    times_seen_ = shared.times_set.load(std::memory_order_relaxed);
+    state_ = {shared.seed, 0};
   }
 
   std::mutex mutex_{};
@@ -99,10 +99,10 @@ template <DeviceName D> void manual_seed(const D& device, std::uint64_t seed) {
 
 /// Starts the random numbers of all devices of all kinds anew.
 inline void manual_seed_all(std::uint64_t seed) {
-  auto& all = detail::seed_of_all;
-  const std::lock_guard lock{all.mutex};
-  all.seed = seed;
-  all.times_set.fetch_add(1, std::memory_order_release);
+  auto& shared = detail::seed_of_all;
+  const std::lock_guard lock{shared.mutex};
+  shared.seed = seed;
+  shared.times_set.fetch_add(1, std::memory_order_release);
 }
 
 } // namespace twill::inline v0
