@@ -110,18 +110,18 @@ template <DivisibleSource S, Sizes Z> struct Known {
 
 template <DivisibleSource S, Budget B> class Fitting {
   using Attempted = Known<S, typename B::sizes>;
-  static constexpr const Attempts& all = Attempted::all;
   static constexpr const graph::Parts& parts(int i) { return Attempted::parts(i); }
   template <int I> static constexpr MemoryUse memory = Attempted::template memory<I>;
 
   /// By estimate, where only the activations differ from those of a plan that is known.
   static constexpr bool is_hopeless(int i) {
-    const std::int64_t saved = all.divisions.items[0].bytes - all.divisions.items[static_cast<std::size_t>(i)].bytes;
+    const std::int64_t saved =
+        Attempted::all.divisions.items[0].bytes - Attempted::all.divisions.items[static_cast<std::size_t>(i)].bytes;
     return memory<0>.total() - saved > B::budget_bytes + B::budget_bytes / 4;
   }
 
   template <int I, bool Skips> static constexpr int first_that_fits() {
-    if constexpr (I == all.divisions.count) {
+    if constexpr (I == Attempted::all.divisions.count) {
       if constexpr (Skips)
         return first_that_fits<0, false>();
       else
@@ -136,7 +136,7 @@ template <DivisibleSource S, Budget B> class Fitting {
   }
 
   template <int I> static constexpr MemoryUse lowest() {
-    if constexpr (I + 1 == all.divisions.count) {
+    if constexpr (I + 1 == Attempted::all.divisions.count) {
       return memory<I>;
     } else {
       const MemoryUse others = lowest<I + 1>();
@@ -150,11 +150,11 @@ template <DivisibleSource S, Budget B> class Fitting {
     else
       return 0;
   }
-  static constexpr int chosen = find_chosen<!all.fault.any()>();
+  static constexpr int chosen = find_chosen<!Attempted::all.fault.any()>();
 
   static constexpr Choice choose() {
-    if constexpr (all.fault.any()) {
-      return {{}, all.fault};
+    if constexpr (Attempted::all.fault.any()) {
+      return {{}, Attempted::all.fault};
     } else if constexpr (chosen >= 0) {
       return {parts(chosen), {}};
     } else {
@@ -170,7 +170,7 @@ template <DivisibleSource S, Budget B> class Fitting {
   static constexpr FitReport describe() {
     FitReport found{};
     found.budget_bytes = B::budget_bytes;
-    if constexpr (!all.fault.any()) {
+    if constexpr (!Attempted::all.fault.any()) {
       found.without = memory<0>;
       found.work_without = Attempted::template work<0>;
       if constexpr (chosen < 0) {
@@ -195,9 +195,9 @@ public:
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// What a budget leads to for a source. cost: compiles the source's tables once for each division that is tried
-template <DivisibleSource S, Budget B> inline constexpr const Choice& fitted = detail::Fitting<S, B>::choice;
+template <DivisibleSource S, Budget B> inline constexpr Choice fitted = detail::Fitting<S, B>::choice;
 
 /// The same with the figures. When nothing fits, `with` is the lowest peak there is.
-template <DivisibleSource S, Budget B> inline constexpr const FitReport& fit_report_of = detail::Fitting<S, B>::report;
+template <DivisibleSource S, Budget B> inline constexpr FitReport fit_report_of = detail::Fitting<S, B>::report;
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
