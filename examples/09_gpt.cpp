@@ -138,12 +138,13 @@ double bits_of(const nn::Network<Model, Cpu>& model, std::string_view text, std:
   return bits / static_cast<double>(count);
 }
 
-/// Continues a text byte by byte, each drawn from the model's distribution at a temperature.
+/// Continues a text byte by byte, each drawn from the model's distribution at a temperature. The last position of the window
+/// is left free: no later one ever looks back at it, so its embedding learns more slowly than all others.
 std::string sample(const nn::Network<Model, Cpu>& model, std::string text, std::size_t count, double temperature) {
   constexpr auto length = static_cast<std::size_t>(window_size);
   std::mt19937 random{1};
   for (std::size_t n = 0; n < count; ++n) {
-    const std::size_t known = std::min(text.size(), length);
+    const std::size_t known = std::min(text.size(), length - 1);
     std::vector<std::int64_t> tokens(text.end() - static_cast<std::ptrdiff_t>(known), text.end());
     tokens.insert(tokens.end(), length - known, 0);
     const Tensor window = from_values<Shape<dyn, window_size>>(tokens, Dims(1, window_size), Cpu{0});
