@@ -10,6 +10,7 @@
 #include <twill/parallel/data_parallel.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
 #include <twill/parallel/pipeline/action.hpp>
+#include <twill/parallel/pipeline/predict.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>

@@ -5,6 +5,7 @@
 
 #include <twill/profile/confusion.hpp>
 #include <twill/profile/device_table.hpp>
+#include <twill/profile/gantt.hpp>
 #include <twill/profile/progress.hpp>
 #include <twill/profile/svg_plot.hpp>
 #include <twill/profile/table.hpp>

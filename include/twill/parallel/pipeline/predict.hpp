@@ -1,0 +1,137 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pipeline will take on a cluster that is not here: step time, bubble, and for each rank the peak of its memory and
+// what it sends, from the times and bytes of the stages and the speed of the links. Replicas of a pipeline do the same at the
+// same time, so one is simulated for any number of devices; their gradients are added up around a ring when a rank has
+// computed its last one. Read next: parallel/pipeline/simulate.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/list.hpp>
+#include <twill/parallel/pipeline/schedule.hpp>
+#include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/verify.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace twill::inline v0::pipeline {
+
+/// One stage on one micro-batch, measured or counted.
+struct StageCost {
+  double forward_s = 0;
+  double input_gradient_s = 0;
+  double weight_gradient_s = 0;
+  std::int64_t kept_bytes = 0;     ///< activations from the forward pass to the last gradient
+  std::int64_t output_bytes = 0;   ///< sent to the next stage, and its gradient back
+  std::int64_t gradient_bytes = 0; ///< of the weights, for all micro-batches together
+  std::int64_t fixed_bytes = 0;    ///< weights, gradients, optimiser state, working memory: what is always there
+};
+
+struct Link {
+  double bytes_per_s = 0; ///< 0: as fast as can be
+  double latency_s = 0;
+
+  [[nodiscard]] constexpr double time_s(double bytes) const {
+    return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
+  }
+};
+
+struct Cluster {
+  int replicas = 1;           ///< pipelines side by side, each with its share of the batch
+  Link between_stages = {};   ///< of neighbours in a pipeline
+  Link between_replicas = {}; ///< of the same rank of two pipelines
+};
+
+struct Prediction {
+  Timeline timeline;
+  double step_s = 0;
+  double bubble_s = 0;
+  double all_reduce_s = 0; ///< of the rank whose gradients take longest
+  List<std::int64_t> peak_bytes;
+  List<std::int64_t> sent_bytes; ///< by each rank in one step
+
+  constexpr Prediction() = default;
+};
+
+/// The largest number of bytes of activations that each rank keeps at a time.
+[[nodiscard]] constexpr List<std::int64_t> peak_kept_bytes(const Schedule& schedule, const List<StageCost>& stages) {
+  List<std::int64_t> peaks;
+  for (const List<Action>& order : schedule.orders) {
+    std::int64_t kept = 0;
+    std::int64_t peak = 0;
+    for (const Action& action : order) {
+      const std::int64_t bytes = stages[static_cast<std::size_t>(action.stage)].kept_bytes;
+      if (action.work == Work::forward) kept += bytes;
+      if (kept > peak) peak = kept;
+      if (action.work == Work::backward || action.work == Work::weight_gradient) kept -= bytes;
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+/// Around a ring of n, each sends 2 (n-1)/n of the bytes in 2 (n-1) messages.
+[[nodiscard]] constexpr double ring_all_reduce_s(double bytes, int ranks, const Link& link) {
+  if (ranks < 2) return 0;
+  return 2 * (ranks - 1) * link.time_s(bytes / ranks);
+}
+
+/// What a schedule takes with these stages on this cluster.    requires: a cost for each stage, and a sound schedule
+[[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
+                                           const Cluster& cluster = {}) {
+  Prediction result;
+  const auto stage = [&](const Action& action) -> const StageCost& {
+    return stages[static_cast<std::size_t>(action.stage)];
+  };
+  result.timeline = simulate(
+      schedule,
+      [&](const Action& action) {
+        const StageCost& own = stage(action);
+        return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action);
+      },
+      [&](const Action& action) {
+        // The gradient of a stage's input is as large as the output of the stage before.
+        const int from = action.work == Work::forward ? action.stage : action.stage - 1;
+        return cluster.between_stages.time_s(static_cast<double>(stages[static_cast<std::size_t>(from)].output_bytes));
+      });
+  result.bubble_s = result.timeline.bubble();
+  result.peak_bytes = peak_kept_bytes(schedule, stages);
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    std::int64_t gradients = 0;
+    std::int64_t sent = 0;
+    for (int s = 0; s < schedule.stages; ++s) {
+      if (schedule.rank(s) != rank) continue;
+      const StageCost& own = stages[static_cast<std::size_t>(s)];
+      gradients += own.gradient_bytes;
+      result.peak_bytes[static_cast<std::size_t>(rank)] += own.fixed_bytes;
+      if (schedule.sends(Work::forward, s)) sent += own.output_bytes * schedule.micro_batches;
+      if (schedule.sends(Work::backward, s))
+        sent += stages[static_cast<std::size_t>(s - 1)].output_bytes * schedule.micro_batches;
+    }
+    const int n = cluster.replicas;
+    const double reduced = ring_all_reduce_s(static_cast<double>(gradients), n, cluster.between_replicas);
+    if (n > 1) sent += 2 * gradients * (n - 1) / n;
+    result.sent_bytes.push_back(sent);
+    const List<Event>& events = result.timeline.ranks[static_cast<std::size_t>(rank)];
+    const double end = (events.empty() ? 0 : events.back().end) + reduced;
+    if (end > result.step_s) result.step_s = end;
+    if (reduced > result.all_reduce_s) result.all_reduce_s = reduced;
+  }
+  return result;
+}
+
+/// The same for a kind of schedule, proved first.
+/// throws: ValueError where the schedule cannot be carried out, or the number of stages is not that of its ranks
+template <ScheduleKind S>
+[[nodiscard]] Prediction predict(int ranks, int micro_batches, const List<StageCost>& stages,
+                                 const Cluster& cluster = {}) {
+  if (stages.size() != static_cast<std::size_t>(ranks * S::stages_per_rank))
+    throw ValueError("pipeline::predict: " + std::string{S::name} + " on " + std::to_string(ranks) + " ranks has " +
+                     std::to_string(ranks * S::stages_per_rank) + " stages, costs are given for " +
+                     std::to_string(stages.size()));
+  return predict(schedule<S>(ranks, micro_batches), stages, cluster);
+}
+
+} // namespace twill::inline v0::pipeline
