@@ -11,6 +11,7 @@
 #include <twill/parallel/data_parallel_step.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/predict.hpp>
+#include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>

@@ -57,7 +57,7 @@ using OutputShape =
     decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
 
 template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::index_sequence<Axis...>) {
-  constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape;
+  [[maybe_unused]] constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape; // of rank 0: no axis
   return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
 }
 

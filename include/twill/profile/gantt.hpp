@@ -79,7 +79,7 @@ inline void write_text(const std::string& path, const std::string& text, std::st
 
   bool is_present[pipeline::kinds_of_work] = {};
   for (const auto& events : timeline.ranks)
-    for (const pipeline::Event& event : events) is_present[static_cast<int>(event.action.work)] = true;
+    for (const pipeline::TimedAction& event : events) is_present[static_cast<int>(event.action.work)] = true;
   double legend = left;
   for (int kind = 0; kind < pipeline::kinds_of_work; ++kind) {
     if (!is_present[kind]) continue;
@@ -96,7 +96,7 @@ inline void write_text(const std::string& path, const std::string& text, std::st
     write(left - 10, y + options.row_px / 2.0 + 4, "text-anchor=\"end\"", "rank " + std::to_string(rank));
     text += join_text({"<rect x=\"", fixed(left, 1), "\" y=\"", fixed(y + 2, 1), "\" width=\"", fixed(right - left, 1),
                        "\" height=\"", options.row_px - 4, "\" fill=\"#f2f2f2\"/>\n"});
-    for (const pipeline::Event& event : timeline.ranks[rank]) {
+    for (const pipeline::TimedAction& event : timeline.ranks[rank]) {
       const double x = left + event.start * scale;
       const double width = (event.end - event.start) * scale;
       const std::string name = to_string(event.action);
@@ -128,7 +128,7 @@ inline void write_text(const std::string& path, const std::string& text, std::st
     text += join_text({comma, "{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 0, \"tid\": ", rank,
                        ", \"args\": {\"name\": \"rank ", rank, "\"}}"});
     comma = ",\n";
-    for (const pipeline::Event& event : timeline.ranks[rank])
+    for (const pipeline::TimedAction& event : timeline.ranks[rank])
       text += join_text(
           {comma, "{\"name\": \"", to_string(event.action), "\", \"cat\": \"", detail::words_of(event.action.work),
            "\", \"ph\": \"X\", \"pid\": 0, \"tid\": ", rank, ", \"ts\": ", detail::fixed(event.start * microseconds, 3),

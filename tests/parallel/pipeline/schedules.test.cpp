@@ -91,8 +91,8 @@ TEST_CASE("transfers that take time lengthen a pipeline and no rank's work", "[p
   const Timeline timeline = simulate(schedule, UniformCost{}, UniformTransfer{0.25});
   CHECK(timeline.ranks[2].front().start == 2.5); // two transfers on the way
   CHECK(timeline.makespan() > simulate(schedule, UniformCost{}).makespan());
-  for (const List<Event>& events : timeline.ranks)
-    for (const Event& event : events) CHECK(event.end - event.start == UniformCost{}(event.action));
+  for (const List<TimedAction>& events : timeline.ranks)
+    for (const TimedAction& event : events) CHECK(event.end - event.start == UniformCost{}(event.action));
 }
 
 // By the compiler.

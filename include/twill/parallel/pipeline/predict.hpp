@@ -114,7 +114,7 @@ struct Prediction {
     const double reduced = ring_all_reduce_s(static_cast<double>(gradients), n, cluster.between_replicas);
     if (n > 1) sent += 2 * gradients * (n - 1) / n;
     result.sent_bytes.push_back(sent);
-    const List<Event>& events = result.timeline.ranks[static_cast<std::size_t>(rank)];
+    const List<TimedAction>& events = result.timeline.ranks[static_cast<std::size_t>(rank)];
     const double end = (events.empty() ? 0 : events.back().end) + reduced;
     if (end > result.step_s) result.step_s = end;
     if (reduced > result.all_reduce_s) result.all_reduce_s = reduced;

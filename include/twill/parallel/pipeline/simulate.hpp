@@ -14,7 +14,7 @@
 
 namespace twill::inline v0::pipeline {
 
-struct Event {
+struct TimedAction {
   int rank = 0;
   Action action;
   double start = 0;
@@ -51,24 +51,24 @@ struct UniformTransfer {
 };
 
 struct Timeline {
-  List<List<Event>> ranks;  ///< what each rank computed, in order
-  bool is_complete = false; ///< false: some action waits for what never comes
+  List<List<TimedAction>> ranks; ///< what each rank computed, in order
+  bool is_complete = false;      ///< false: some action waits for what never comes
 
   constexpr Timeline() = default;
 
   /// From the first start to the last end of all.
   [[nodiscard]] constexpr double makespan() const {
     double last = 0;
-    for (const List<Event>& events : ranks)
+    for (const List<TimedAction>& events : ranks)
       if (!events.empty() && events.back().end > last) last = events.back().end;
     return last;
   }
   /// What a rank stands still between its first and its last action.
   [[nodiscard]] constexpr double idle(int rank) const {
-    const List<Event>& events = ranks[static_cast<std::size_t>(rank)];
+    const List<TimedAction>& events = ranks[static_cast<std::size_t>(rank)];
     if (events.empty()) return 0;
     double busy = 0;
-    for (const Event& event : events) busy += event.end - event.start;
+    for (const TimedAction& event : events) busy += event.end - event.start;
     return events.back().end - events.front().start - busy;
   }
   /// The bubble: the idle time of the rank that has most of it.
@@ -132,7 +132,7 @@ template <class Cost, class Transfer = UniformTransfer>
     moved = false;
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       const List<Action>& order = schedule.order(rank);
-      List<Event>& events = timeline.ranks[static_cast<std::size_t>(rank)];
+      List<TimedAction>& events = timeline.ranks[static_cast<std::size_t>(rank)];
       for (std::size_t& at = next[static_cast<std::size_t>(rank)]; at < order.size(); ++at, --left, moved = true) {
         const Action& action = order[at];
         if (!is_computed(action.work)) continue;

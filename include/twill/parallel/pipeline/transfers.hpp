@@ -24,9 +24,9 @@ namespace twill::inline v0::pipeline {
   for (List<Action>& order : result.orders) order.clear();
   List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
   while (true) {
-    const Event* first = nullptr;
+    const TimedAction* first = nullptr;
     for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
-      const List<Event>& events = timeline.ranks[rank];
+      const List<TimedAction>& events = timeline.ranks[rank];
       if (next[rank] < events.size() && (first == nullptr || events[next[rank]].end < first->end))
         first = &events[next[rank]];
     }
