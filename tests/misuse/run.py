@@ -61,20 +61,24 @@ def twins(files: list[Path]) -> str:
     return "\n".join([*sorted(includes), *parts])
 
 
+def faults_of_twins(files: list[Path], command: list[str]):
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "twins.cpp"
+        source.write_text(twins(files))
+        status, output = run_compiler([*command, str(source)])
+    if status != 0:
+        yield f"a legal twin does not compile:\n{output[:8000]}"
+
+
 def main() -> int:
     if sys.argv[1] == "--twins":
         split = sys.argv.index("--")
-        files, command = [Path(name) for name in sys.argv[2:split]], sys.argv[split + 1:]
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "twins.cpp"
-            source.write_text(twins(files))
-            status, output = run_compiler([*command, str(source)])
-        print(output[:8000], end="")
-        return 1 if status != 0 else 0
-    file, command = Path(sys.argv[1]), sys.argv[2:]
-    found = list(faults(file, command))
+        found = list(faults_of_twins([Path(name) for name in sys.argv[2:split]], sys.argv[split + 1:]))
+    else:
+        file, command = Path(sys.argv[1]), sys.argv[2:]
+        found = [f"{file.name}: {fault}" for fault in faults(file, command)]
     for fault in found:
-        print(f"{file.name}: {fault}")
+        print(fault)
     return 1 if found else 0
 
 

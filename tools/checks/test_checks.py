@@ -128,8 +128,16 @@ class Misuse(Tree):
         self.assertEqual(self.faults(self.GOOD), "")
         self.assertIn("lacks the sentence", self.faults(self.GOOD.replace("expect: two", "expect: six")))
         self.assertIn("the misuse compiles", self.faults(self.GOOD.replace("2 == 3", "2 == 2")))
-        self.assertIn("legal twin does not compile", self.faults(self.GOOD.replace("int x", "in x")))
         self.assertIn("no `// expect:`", self.faults(self.GOOD.replace("// expect:", "//")))
+
+    def test_each_legal_twin_has_to_compile(self):
+        command = ["c++", "-fsyntax-only"]
+        self.write("a.cpp", self.GOOD)
+        self.write("b.cpp", "#include <vector>\n" + self.GOOD)
+        both = [self.root / "a.cpp", self.root / "b.cpp"]
+        self.assertEqual(list(misuse.faults_of_twins(both, command)), [])
+        self.write("b.cpp", self.GOOD.replace("int x", "in x"))
+        self.assertIn("a legal twin does not compile", "".join(misuse.faults_of_twins(both, command)))
 
 
 class BenchTable(Tree):
