@@ -24,6 +24,7 @@
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/product.cuh>
 #include <twill/kernel/gpu/arrange.hpp>
+#include <twill/kernel/gpu/attention.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/blocks.hpp>

@@ -3,7 +3,8 @@
 //
 // Attention on a host without the matrix of scores: blocks of rows meet blocks of keys, and what has been summed is rescaled
 // when a larger score turns up (Dao et al., 2022). The backward pass computes the weights again from log(sum(exp(scores)))
-// of each row. Arrays are dense: (batches, rows, width). Results do not depend on the number of threads.
+// of each row. Arrays are dense: (batches, rows, width). Results do not depend on the number of threads. A row whose keys are
+// all masked gives zeros. On GPUs the same calls are kernel/gpu/attention.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -29,6 +30,41 @@ struct AttentionShape {
   double scale = 1;
 };
 
+/// Which keys take part, or what is added to scores; batches are (outer, inner), and a stride of 0 repeats.
+template <class T> struct AttentionMask {
+  const bool* keep = nullptr; ///< true: takes part
+  const T* added = nullptr;
+  std::int64_t inner = 1;
+  std::int64_t outer_stride = 0;
+  std::int64_t inner_stride = 0;
+  std::int64_t query_stride = 0;
+  std::int64_t key_stride = 0;
+
+  /// Where the row of a query begins.
+  [[nodiscard]] constexpr std::int64_t row(std::int64_t batch, std::int64_t query) const {
+    return batch / inner * outer_stride + batch % inner * inner_stride + query * query_stride;
+  }
+};
+
+template <class T> struct AttentionInputs {
+  AttentionShape shape{};
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
+  AttentionMask<T> mask{};
+};
+
+/// What the backward pass knows besides, and where gradients go, null where nobody reads them.
+template <class T> struct AttentionGradients {
+  const T* delta = nullptr; ///< for each row the sum of g and the output, element by element
+  const T* logsumexp = nullptr;
+  const T* g = nullptr; ///< the output's gradient
+  T* dq = nullptr;
+  T* dk = nullptr;
+  T* dv = nullptr;
+};
+
+namespace detail {
 inline namespace TWILL_ISA {
 
 template <class T> class Attention {
@@ -46,9 +82,8 @@ template <class T> class Attention {
   };
 
 public:
-  Attention(const AttentionShape& shape, const T* q, const T* k, const T* v) : s_{shape}, q_{q}, k_{k}, v_{v} {}
+  explicit Attention(const AttentionInputs<T>& in) : s_{in.shape}, q_{in.q}, k_{in.k}, v_{in.v}, mask_{in.mask} {}
 
-  /// out: (batches, queries, value width); logsumexp: (batches, queries), or null.
   void forward(const Team& team, T* out, T* logsumexp) const {
     const std::int64_t blocks = (s_.queries + rows_each - 1) / rows_each;
     team.parallel([&](int rank, int size) {
@@ -59,17 +94,16 @@ public:
     });
   }
 
-  /// Gradients of q, k and v, each null where nobody reads it, for the gradient g of out. A thread has whole batches.
-  void backward(const Team& team, const T* out, const T* logsumexp, const T* g, T* dq, T* dk, T* dv) const {
+  /// A thread has whole batches.
+  void backward(const Team& team, const AttentionGradients<T>& to) const {
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(s_.batches, 1, rank, size);
       Block block;
       for (std::int64_t b = mine.begin; b < mine.end; ++b) {
-        if (dq != nullptr) std::fill_n(dq + b * s_.queries * s_.width, s_.queries * s_.width, T{0});
-        if (dk != nullptr) std::fill_n(dk + b * s_.keys * s_.width, s_.keys * s_.width, T{0});
-        if (dv != nullptr) std::fill_n(dv + b * s_.keys * s_.value_width, s_.keys * s_.value_width, T{0});
-        for (std::int64_t first = 0; first < s_.queries; first += rows_each)
-          backward_rows(block, b, first, out, logsumexp, g, dq, dk, dv);
+        if (to.dq != nullptr) std::fill_n(to.dq + b * s_.queries * s_.width, s_.queries * s_.width, T{0});
+        if (to.dk != nullptr) std::fill_n(to.dk + b * s_.keys * s_.width, s_.keys * s_.width, T{0});
+        if (to.dv != nullptr) std::fill_n(to.dv + b * s_.keys * s_.value_width, s_.keys * s_.value_width, T{0});
+        for (std::int64_t first = 0; first < s_.queries; first += rows_each) backward_rows(block, b, first, to);
       }
     });
   }
@@ -88,9 +122,19 @@ private:
                      q_ + (b * s_.queries + first) * s_.width, s_.width, k_ + (b * s_.keys + key) * s_.width, s_.width,
                      T{0}, block.scores, keys_each);
     for (std::int64_t r = 0; r < rows; ++r) {
+      apply_mask(block.scores + r * keys_each, mask_.row(b, first + r) + key * mask_.key_stride, count);
       const std::int64_t seen = s_.is_causal ? std::clamp<std::int64_t>(first + r + 1 - key, 0, count) : count;
       std::fill(block.scores + r * keys_each + seen, block.scores + (r + 1) * keys_each, never);
     }
+  }
+
+  /// `at` is the mask's element for the first of the scores.
+  void apply_mask(T* scores, std::int64_t at, std::int64_t count) const {
+    if (mask_.keep != nullptr)
+      for (std::int64_t c = 0; c < count; ++c)
+        if (!mask_.keep[at + c * mask_.key_stride]) scores[c] = never;
+    if (mask_.added != nullptr)
+      for (std::int64_t c = 0; c < count; ++c) scores[c] += mask_.added[at + c * mask_.key_stride];
   }
 
   /// exp(x - shift) over a row of scores; returns the sum.
@@ -132,41 +176,38 @@ private:
                        v_ + (b * s_.keys + key) * width, width, T{1}, to, width);
     }
     for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t i = 0; i < width; ++i) to[r * width + i] /= block.sums[r];
-      if (logsumexp != nullptr) logsumexp[b * s_.queries + first + r] = block.largest[r] + std::log(block.sums[r]);
+      const bool sees_none = block.sums[r] == T{0}; // the largest score adds 1
+      for (std::int64_t i = 0; i < width && !sees_none; ++i) to[r * width + i] /= block.sums[r];
+      if (logsumexp != nullptr)
+        logsumexp[b * s_.queries + first + r] = sees_none ? T{0} : block.largest[r] + std::log(block.sums[r]);
     }
   }
 
-  void backward_rows(Block& block, std::int64_t b, std::int64_t first, const T* out, const T* logsumexp, const T* g,
-                     T* dq, T* dk, T* dv) const {
+  void backward_rows(Block& block, std::int64_t b, std::int64_t first, const AttentionGradients<T>& to) const {
     const std::int64_t rows = rows_at(first);
     const std::int64_t width = s_.value_width;
     const std::int64_t row = b * s_.queries + first;
-    for (std::int64_t r = 0; r < rows; ++r) { // the sum of g * out
-      T sum{0};
-      for (std::int64_t i = 0; i < width; ++i) sum += g[(row + r) * width + i] * out[(row + r) * width + i];
-      block.sums[r] = sum;
-    }
+    const T* const g = to.g + row * width;
     const std::int64_t seen = seen_by(first);
     for (std::int64_t key = 0; key < seen; key += keys_each) {
       const std::int64_t count = std::min(keys_each, seen - key);
       const std::int64_t at = b * s_.keys + key;
       score(block, b, first, key, count);
-      for (std::int64_t r = 0; r < rows; ++r) exponentials(block.scores + r * keys_each, logsumexp[row + r]);
-      if (dv != nullptr)
-        small_product<T>(true, false, count, width, rows, T{1}, block.scores, keys_each, g + row * width, width, T{1},
-                         dv + at * width, width);
-      small_product<T>(false, true, rows, count, width, T{1}, g + row * width, width, v_ + at * width, width, T{0},
-                       block.gradients, keys_each);
-      for (std::int64_t r = 0; r < rows; ++r) // P * (dP - sum(g * out)) * scale
+      for (std::int64_t r = 0; r < rows; ++r) exponentials(block.scores + r * keys_each, to.logsumexp[row + r]);
+      if (to.dv != nullptr)
+        small_product<T>(true, false, count, width, rows, T{1}, block.scores, keys_each, g, width, T{1},
+                         to.dv + at * width, width);
+      small_product<T>(false, true, rows, count, width, T{1}, g, width, v_ + at * width, width, T{0}, block.gradients,
+                       keys_each);
+      for (std::int64_t r = 0; r < rows; ++r) // P * (dP - delta) * scale
         for (std::int64_t c = r * keys_each; c < r * keys_each + count; ++c)
-          block.gradients[c] = block.scores[c] * (block.gradients[c] - block.sums[r]) * static_cast<T>(s_.scale);
-      if (dq != nullptr)
+          block.gradients[c] = block.scores[c] * (block.gradients[c] - to.delta[row + r]) * static_cast<T>(s_.scale);
+      if (to.dq != nullptr)
         small_product<T>(false, false, rows, s_.width, count, T{1}, block.gradients, keys_each, k_ + at * s_.width,
-                         s_.width, T{1}, dq + row * s_.width, s_.width);
-      if (dk != nullptr)
+                         s_.width, T{1}, to.dq + row * s_.width, s_.width);
+      if (to.dk != nullptr)
         small_product<T>(true, false, count, s_.width, rows, T{1}, block.gradients, keys_each, q_ + row * s_.width,
-                         s_.width, T{1}, dk + at * s_.width, s_.width);
+                         s_.width, T{1}, to.dk + at * s_.width, s_.width);
     }
   }
 
@@ -174,7 +215,24 @@ private:
   const T* q_;
   const T* k_;
   const T* v_;
+  AttentionMask<T> mask_;
 };
+
+} // namespace TWILL_ISA
+} // namespace detail
+
+inline namespace TWILL_ISA {
+
+/// out: (batches, queries, value width); logsumexp: (batches, queries), 0 for rows that see no key, or null. On other kinds
+/// of team an overload of theirs computes both passes. Call them unqualified.
+template <class T> void attention_forward(const Team& team, const AttentionInputs<T>& inputs, T* out, T* logsumexp) {
+  detail::Attention<T>{inputs}.forward(team, out, logsumexp);
+}
+
+template <class T>
+void attention_backward(const Team& team, const AttentionInputs<T>& inputs, const AttentionGradients<T>& gradients) {
+  detail::Attention<T>{inputs}.backward(team, gradients);
+}
 
 } // namespace TWILL_ISA
 } // namespace twill::inline v0::kernel

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scaled dot-product attention (Vaswani et al., 2017) and multi-head attention, with PyTorch's arguments, names and initial
-// values. This is the form with materialised scores, a composition: two products around one row program, which fuses scale,
-// mask and softmax. Read next: ops/attention.hpp, the operation that keeps no scores.
+// values, in two forms: with the scores in memory, a composition of two products around one row program, which fuses scale,
+// mask and softmax; and without them, one operation. Both take the same masks. Read next: ops/attention.hpp, the operation.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
+#include <twill/ops/attention.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/split.hpp>
-#include <twill/ops/triangles.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -20,11 +20,17 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// Where the scores are: in memory, or nowhere, which takes memory for the rows alone.
+enum class AttentionForm : bool { composed, streamed };
+
 struct AttentionOptions {
   std::optional<Value> mask{}; ///< (queries, keys) or broadcast to the scores; bool: true takes part; floating: added
   bool is_causal = false;      ///< query i sees keys 0 to i
   double scale = 0;            ///< of the scores; 0: 1 / sqrt(width)
   double dropout = 0;          ///< the probability that a weight is dropped in training
+  /// (batch, keys), the batch being the first axis; bool: true is ignored, as PyTorch has it here; floating: added
+  std::optional<Value> key_padding_mask{};
+  AttentionForm form = AttentionForm::composed; ///< of scaled_dot_product_attention and multi_head_attention
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -38,24 +44,32 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return 1 / root;
 }
 
-/// Refuses queries, keys and values that do not fit.
-constexpr void check_attention(Value query, Value key, Value value, int line) {
+/// The mask of the scores, with the keys that are padding; none where nothing is masked.
+[[nodiscard]] constexpr std::optional<Value> whole_mask(Value query, Value key, const AttentionOptions& options,
+                                                        int line) {
   graph::Graph& graph = query.graph();
-  const int rank = query.rank();
-  if (rank < 2 || key.rank() != rank || value.rank() != rank)
-    return graph.refuse(graph::Problem::attention_ranks_differ, rank, key.rank() != rank ? key.rank() : value.rank(),
-                        line);
-  const auto agree = [&](graph::Extent a, graph::Extent b) {
-    if (!graph::unify(graph, a, b))
-      graph.refuse(graph::Problem::attention_extents_differ, a.is_static() ? a.factor : dyn,
-                   b.is_static() ? b.factor : dyn, line);
-  };
-  for (int axis = 0; axis < rank - 2; ++axis) {
-    agree(query.shape()[axis], key.shape()[axis]);
-    agree(query.shape()[axis], value.shape()[axis]);
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, line);
+  if (!options.key_padding_mask) return options.mask;
+  Value padding = *options.key_padding_mask;
+  if (query.rank() < 3 || padding.rank() != 2) {
+    graph.refuse(graph::Problem::attention_padding_mask_needs_a_batch_and_keys, padding.rank(), query.rank(), line);
+    return {};
   }
-  agree(query.shape()[rank - 1], key.shape()[rank - 1]);
-  agree(key.shape()[rank - 2], value.shape()[rank - 2]);
+  graph::Extents shape{};
+  shape.rank = query.rank();
+  shape[0] = padding.shape()[0];
+  shape[shape.rank - 1] = padding.shape()[1];
+  padding = graph::reshape(padding, shape, line);
+  graph::detail::check_attention_mask(query, key, padding, line);
+  if (graph.fault.any()) return {};
+  const bool is_added = padding.dtype() != DType::boolean;
+  const Value kept = is_added ? padding : graph::logical_not(padding);
+  if (!options.mask) return kept;
+  const Value mask = *options.mask;
+  if (mask.dtype() == DType::boolean)
+    return is_added ? graph::where(mask, kept, never) : graph::logical_and(mask, kept);
+  return is_added ? mask + kept : graph::where(kept, mask, never);
 }
 
 [[nodiscard]] constexpr double scale_of(Value query, const AttentionOptions& options, int line) {
@@ -67,31 +81,38 @@ constexpr void check_attention(Value query, Value key, Value value, int line) {
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
-/// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives NaN.
-/// errors: ranks or extents that differ
+/// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
+/// errors: ranks or extents that differ, a mask that does not fit
 [[nodiscard]] constexpr Value composed_attention(Value query, Value key, Value value,
                                                  const AttentionOptions& options = {}, int line = __builtin_LINE()) {
-  detail::check_attention(query, key, value, line);
+  graph::detail::check_attention(query, key, value, line);
   graph::Graph& graph = query.graph();
   if (graph.fault.any()) return query;
-  constexpr double never = -std::numeric_limits<double>::infinity();
-  Value scores = graph::matmul(query, graph::transpose(key, line), line) * detail::scale_of(query, options, line);
-  if (options.mask)
-    scores =
-        options.mask->dtype() == DType::boolean ? graph::where(*options.mask, scores, never) : scores + *options.mask;
-  const graph::Extents shape = scores.shape();
-  if (options.is_causal)
-    scores = graph::where(graph::lower_triangle(graph, shape[shape.rank - 2], shape[shape.rank - 1]), scores, never);
-  Value weights = graph::softmax(scores, -1, line);
+  const std::optional<Value> mask = detail::whole_mask(query, key, options, line);
+  if (graph.fault.any()) return query;
+  const Value scores = graph::detail::attention_scores(
+      query, key, {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask},
+      line);
+  Value weights = mask ? graph::detail::attention_weights(scores) : graph::softmax(scores, -1, line);
   if (options.dropout != 0) weights = dropout(weights, options.dropout, "dropout", line);
   return graph::matmul(weights, value, line);
 }
 
-/// softmax(scale Q K^T, masked) V, in the form that is faster or smaller for these arguments; see composed_attention.
+/// softmax(scale Q K^T, masked) V in the form that the options name; see composed_attention and graph::streamed_attention.
+/// errors: those of both, weights to drop where there are none in memory
 [[nodiscard]] constexpr Value scaled_dot_product_attention(Value query, Value key, Value value,
                                                            const AttentionOptions& options = {},
                                                            int line = __builtin_LINE()) {
-  return composed_attention(query, key, value, options, line);
+  if (options.form == AttentionForm::composed) return composed_attention(query, key, value, options, line);
+  graph::Graph& graph = query.graph();
+  graph::detail::check_attention(query, key, value, line);
+  if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, line);
+  if (graph.fault.any()) return query;
+  const std::optional<Value> mask = detail::whole_mask(query, key, options, line);
+  if (graph.fault.any()) return query;
+  return graph::streamed_attention(
+      query, key, value,
+      {.scale = detail::scale_of(query, options, line), .is_causal = options.is_causal, .mask = mask}, line);
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scaled dot-product attention as one operation that keeps no scores: memory grows with the rows, not with their square. It
-// has a second result, log(sum(exp(scores))) of each row, from which the backward operation computes the weights again.
-// Second derivatives go by the composition. Host devices; nn/attention.hpp has the form for all. Read next:
-// kernel/attention.hpp.
+// has a second result, log(sum(exp(scores))) of each row, from which the backward operation computes the weights again. The
+// gradient of a mask that is added, and second derivatives, go by the composition with scores in memory. Read next:
+// kernel/attention.hpp, nn/attention.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/kernel/attention.hpp>
-#include <twill/ops/detail/around_axis.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/triangles.hpp>
 
@@ -17,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
@@ -27,18 +27,66 @@ constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& 
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
-/// (batches, rows, width) queries, keys and values; results: the output, the logsumexp of each row's scores. Attributes: 1
-/// where causal, the bits of the scale.
+/// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones; results:
+/// the output, the logsumexp of each row's scores. Attributes: 1 where causal, the bits of the scale, 1 where masked.
 inline constexpr Operation attention_operation{
     .name = "attention", .vjp = &detail::attention_vjp, .results = 2, .wants_dense = true};
 
-/// Queries, keys, values, output, logsumexp and the output's gradient; results: the gradients of the first three.
+/// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient, and perhaps
+/// the mask; results: the gradients of the first three.
 inline constexpr Operation attention_backward_operation{
     .name = "attention_backward", .vjp = &detail::attention_backward_vjp, .results = 3, .wants_dense = true};
+
+struct StreamedAttentionOptions {
+  double scale = 1; ///< of the scores
+  bool is_causal = false;
+  std::optional<Value> mask{}; ///< broadcast to the scores; bool: true takes part; floating: added
+};
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// scale Q K^T, with -infinity for keys that take no part.
+[[nodiscard]] constexpr Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
+                                               int line = __builtin_LINE()) {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  Value scores = matmul(q, transpose(k, line), line) * options.scale;
+  if (options.mask)
+    scores = options.mask->dtype() == DType::boolean ? where(*options.mask, scores, never) : scores + *options.mask;
+  const Extents shape = scores.shape();
+  if (options.is_causal)
+    scores = where(lower_triangle(q.graph(), shape[shape.rank - 2], shape[shape.rank - 1]), scores, never);
+  return scores;
+}
+
+/// The softmax of scores, zeros for a row that sees no key.
+[[nodiscard]] constexpr Value attention_weights(Value scores) {
+  const Value largest = stop_gradient(max(scores, {-1}, KeepDims::yes));
+  const Value e = exp(scores - where(equal(largest, -std::numeric_limits<double>::infinity()), 0, largest));
+  const Value total = sum(e, {-1}, KeepDims::yes);
+  return e / where(equal(total, 0), 1, total);
+}
+
+/// The second result of an attention operation. The forward pass makes it at once: a stage that runs backward later keeps
+/// nodes of the forward pass alone.
+[[nodiscard]] constexpr Value logsumexp_of(Value attention) {
+  Graph& graph = attention.graph();
+  if (const int next = attention.id() + 1; next < graph.size())
+    if (const Node& node = graph.node(next); node.kind == Kind::result && node.input(0) == attention.id())
+      return {graph, next};
+  Extents rows = attention.shape();
+  rows.rank = 3;
+  return add_result(attention, 1, attention.dtype(), rows);
+}
+
+/// The options of a node whose mask, if there is one, is a given input.
+[[nodiscard]] constexpr StreamedAttentionOptions options_of(Graph& graph, const Node& node, int mask) {
+  StreamedAttentionOptions options{.scale = std::bit_cast<double>(graph.attribute(node, 1)),
+                                   .is_causal = graph.attribute(node, 0) != 0};
+  if (graph.attribute(node, 2) != 0) options.mask = Value{graph, node.input(mask)};
+  return options;
+}
 
 constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
@@ -46,101 +94,203 @@ constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangent
   const Value q{graph, self.input(0)};
   const Value k{graph, self.input(1)};
   const Value v{graph, self.input(2)};
-  Extents rows = self.shape;
-  rows.rank = 2;
-  const Value logsumexp = add_result({graph, node}, 1, self.dtype, rows);
-  const Value first =
-      add_operation(attention_backward_operation, {q, k, v, Value{graph, node}, logsumexp, Value{graph, cotangents[0]}},
-                    self.dtype, q.shape(), {graph.attribute(self, 0), graph.attribute(self, 1)});
-  if (gradients.wants(0)) gradients.set(0, first);
-  if (gradients.wants(1)) gradients.set(1, add_result(first, 1, self.dtype, k.shape()));
-  if (gradients.wants(2)) gradients.set(2, add_result(first, 2, self.dtype, v.shape()));
-}
-
-/// The same with the scores in memory.
-[[nodiscard]] constexpr Value attention_by_scores(Value q, Value k, Value v, bool is_causal, double scale) {
-  Value scores = matmul(q, transpose(k)) * scale;
-  if (is_causal)
-    scores =
-        where(lower_triangle(q.graph(), q.shape()[1], k.shape()[1]), scores, -std::numeric_limits<double>::infinity());
-  const Value e = exp(scores - stop_gradient(max(scores, {-1}, KeepDims::yes)));
-  return matmul(e / sum(e, {-1}, KeepDims::yes), v);
+  const Value g{graph, cotangents[0]};
+  const StreamedAttentionOptions options = options_of(graph, self, 3);
+  if (gradients.wants(0) || gradients.wants(1) || gradients.wants(2)) {
+    const Value logsumexp = logsumexp_of({graph, node});
+    const Value delta = sum(Value{graph, node} * g, {-1});
+    const std::int64_t causal = graph.attribute(self, 0);
+    const std::int64_t scale = graph.attribute(self, 1);
+    const Value first = options.mask
+                            ? add_operation(attention_backward_operation, {q, k, v, delta, logsumexp, g, *options.mask},
+                                            self.dtype, q.shape(), {causal, scale, 1})
+                            : add_operation(attention_backward_operation, {q, k, v, delta, logsumexp, g}, self.dtype,
+                                            q.shape(), {causal, scale, 0});
+    if (gradients.wants(0)) gradients.set(0, first);
+    if (gradients.wants(1)) gradients.set(1, add_result(first, 1, self.dtype, k.shape()));
+    if (gradients.wants(2)) gradients.set(2, add_result(first, 2, self.dtype, v.shape()));
+  }
+  if (options.mask && options.mask->dtype() != DType::boolean && gradients.wants(3)) {
+    const Value weights = attention_weights(attention_scores(q, k, options));
+    const Value wanted = matmul(g, transpose(v)); // of the weights
+    const Value of_scores = weights * (wanted - sum(weights * wanted, {-1}, KeepDims::yes));
+    gradients.set(3, unbroadcast(of_scores, options.mask->shape()));
+  }
 }
 
 /// Differentiates the composition twice, on copies of the inputs, so that nothing flows into what made them.
 constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& result) {
   const Node self = graph.node(node);
-  const int places[4] = {0, 1, 2, 5}; // queries, keys, values, the output's gradient
-  Value copies[4]{};
+  StreamedAttentionOptions options = options_of(graph, self, 6);
+  const bool is_added = options.mask && options.mask->dtype() != DType::boolean;
+  const std::size_t count = is_added && result.wants(6) ? 5 : 4;
+  const int places[5] = {0, 1, 2, 5, 6}; // queries, keys, values, the output's gradient, the mask
+  Value copies[5]{};
   List<int> variables{};
-  for (int i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     copies[i] = stop_gradient(Value{graph, self.input(places[i])});
     variables.push_back(copies[i].id());
   }
-  const Value out = attention_by_scores(copies[0], copies[1], copies[2], graph.attribute(self, 0) != 0,
-                                        std::bit_cast<double>(graph.attribute(self, 1)));
-  const List<int> once = gradients(graph, {{out.id(), copies[3].id()}}, variables);
+  if (count == 5) options.mask = copies[4];
+  const Value out = matmul(attention_weights(attention_scores(copies[0], copies[1], options)), copies[2]);
+  List<int> first_three{};
+  for (std::size_t i = 0; i < 3; ++i) first_three.push_back(copies[i].id());
+  const List<int> once = gradients(graph, {{out.id(), copies[3].id()}}, first_three);
   List<Seed> seeds{};
   for (std::size_t r = 0; r < 3; ++r)
     if (cotangents[r] >= 0) seeds.push_back({once[r], cotangents[r]});
   const List<int> twice = gradients(graph, seeds, variables);
-  for (std::size_t i = 0; i < 4; ++i)
+  for (std::size_t i = 0; i < count; ++i)
     if (result.wants(places[i]) && twice[i] >= 0) result.set(places[i], Value{graph, twice[i]});
+}
+
+/// Refuses queries, keys and values that do not fit.
+constexpr void check_attention(Value query, Value key, Value value, int line) {
+  Graph& graph = query.graph();
+  const int rank = query.rank();
+  if (rank < 2 || key.rank() != rank || value.rank() != rank)
+    return graph.refuse(Problem::attention_ranks_differ, rank, key.rank() != rank ? key.rank() : value.rank(), line);
+  const auto agree = [&](Extent a, Extent b) {
+    if (!unify(graph, a, b))
+      graph.refuse(Problem::attention_extents_differ, a.is_static() ? a.factor : dyn, b.is_static() ? b.factor : dyn,
+                   line);
+  };
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    agree(query.shape()[axis], key.shape()[axis]);
+    agree(query.shape()[axis], value.shape()[axis]);
+  }
+  agree(query.shape()[rank - 1], key.shape()[rank - 1]);
+  agree(key.shape()[rank - 2], value.shape()[rank - 2]);
+}
+
+/// Refuses a mask that does not broadcast to the scores, or is of integers.
+constexpr void check_attention_mask(Value query, Value key, Value mask, int line) {
+  Graph& graph = query.graph();
+  Extents scores = query.shape();
+  scores[scores.rank - 1] = key.shape()[scores.rank - 2];
+  const int first = scores.rank - mask.rank();
+  if (mask.dtype() != DType::boolean && !is_floating(mask.dtype()))
+    graph.refuse(Problem::attention_mask_is_neither_bool_nor_floating, static_cast<int>(mask.dtype()), 0, line);
+  if (first < 0) return graph.refuse(Problem::attention_mask_does_not_fit_the_scores, mask.rank(), scores.rank, line);
+  for (int axis = 0; axis < mask.rank(); ++axis) {
+    const Extent a = mask.shape()[axis];
+    const Extent b = scores[first + axis];
+    if (!a.is_one() && !unify(graph, a, b))
+      graph.refuse(Problem::attention_mask_does_not_fit_the_scores, a.is_static() ? a.factor : dyn,
+                   b.is_static() ? b.factor : dyn, line);
+  }
+}
+
+/// (..., inner, rows, width) as four axes; missing ones are one.
+[[nodiscard]] constexpr Value as_four_axes(Value x) {
+  const Extents shape = x.shape();
+  Extents flat{};
+  flat.rank = 4;
+  for (int i = 0; i < shape.rank; ++i) {
+    const int behind = i - shape.rank + 4;
+    Extent& part = flat[behind < 0 ? 0 : behind];
+    part = part * shape[i];
+  }
+  return reshape(x, flat);
+}
+
+/// The mask of four axes, each the scores' or one. More leading axes than two become one, so there they repeat together.
+[[nodiscard]] constexpr Value mask_of_four_axes(Value mask, const Extents& query) {
+  const Extents shape = mask.shape();
+  bool repeats = false;
+  bool varies = false;
+  for (int i = 0; i < query.rank - 3; ++i) {
+    const int at = i - (query.rank - shape.rank);
+    const bool is_one = at < 0 || shape[at].is_one();
+    repeats = repeats || (is_one && !query[i].is_one());
+    varies = varies || !is_one;
+  }
+  if (repeats && varies) {
+    Extents all = query;
+    for (int i = query.rank - 3; i < query.rank; ++i) {
+      const int at = i - (query.rank - shape.rank);
+      all[i] = at < 0 ? Extent{} : shape[at];
+    }
+    mask = broadcast_to(mask, all);
+  }
+  return as_four_axes(mask);
 }
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
-struct StreamedAttentionOptions {
-  double scale = 1; ///< of the scores
-  bool is_causal = false;
-};
-
-/// softmax(scale Q K^T) V without the scores in memory. query: (..., queries, width), key: (..., keys, width), value: (...,
-/// keys, value width) of equal leading axes, float32 or float64. On host devices.
+/// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, as PyTorch's
+/// since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal leading axes, of
+/// one floating type, 16-bit ones computed in float32. The gradient of an added mask takes the memory of the scores.
+/// errors: ranks, extents or types that differ, a mask that does not fit
 [[nodiscard]] constexpr Value streamed_attention(Value query, Value key, Value value,
-                                                 const StreamedAttentionOptions& options) {
-  const auto batched = [](Value x) {
-    const Extents shape = x.shape();
-    Extents flat{};
-    flat.rank = 3;
-    for (int i = 0; i < shape.rank; ++i) {
-      Extent& part = flat[i < shape.rank - 2 ? 0 : i - shape.rank + 3];
-      part = part * shape[i];
-    }
-    return reshape(x, flat);
-  };
+                                                 const StreamedAttentionOptions& options = {},
+                                                 int line = __builtin_LINE()) {
+  Graph& graph = query.graph();
+  detail::check_attention(query, key, value, line);
+  if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
+    graph.refuse(Problem::attention_dtypes_differ, static_cast<int>(query.dtype()),
+                 static_cast<int>(query.dtype() != key.dtype() ? key.dtype() : value.dtype()), line);
+  if (options.mask && !graph.fault.any()) detail::check_attention_mask(query, key, *options.mask, line);
+  if (graph.fault.any()) return query;
+  const bool is_narrow = query.dtype() == DType::float16 || query.dtype() == DType::bfloat16;
+  const DType dtype = is_narrow ? DType::float32 : query.dtype();
+  const auto batched = [&](Value x) { return detail::as_four_axes(cast(x, dtype)); };
   const Value q = batched(query);
+  const Value k = batched(key);
+  const Value v = batched(value);
   Extents shape = q.shape();
-  shape[2] = value.shape()[value.rank() - 1];
+  shape[3] = v.shape()[3];
   Extents result = query.shape();
-  result[result.rank - 1] = shape[2];
-  return reshape(add_operation(attention_operation, {q, batched(key), batched(value)}, query.dtype(), shape,
-                               {options.is_causal, std::bit_cast<std::int64_t>(options.scale)}),
-                 result);
+  result[result.rank - 1] = shape[3];
+  const auto scale = std::bit_cast<std::int64_t>(options.scale);
+  const Value mask = !options.mask                             ? Value{}
+                     : options.mask->dtype() == DType::boolean ? *options.mask
+                                                               : cast(*options.mask, dtype);
+  const Value out = !options.mask
+                        ? add_operation(attention_operation, {q, k, v}, dtype, shape, {options.is_causal, scale, 0})
+                        : add_operation(attention_operation, {q, k, v, detail::mask_of_four_axes(mask, query.shape())},
+                                        dtype, shape, {options.is_causal, scale, 1});
+  (void)detail::logsumexp_of(out);
+  return cast(reshape(out, result), query.dtype());
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
 
 namespace twill::inline v0::ops_detail::inline TWILL_ISA {
 
-/// The kernel's view of a call whose first operands are queries, keys and values.
-template <class T, class TeamType> [[nodiscard]] kernel::Attention<T> attention_of(const kernel::Call& call) {
-  static_assert(std::same_as<TeamType, Team>,
-                "twill: streamed_attention: it runs on host devices only; use nn::composed_attention on others");
+/// The kernel's view of a call whose first operands are queries, keys and values; its mask is a later one.
+template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
   static_assert(std::same_as<T, float> || std::same_as<T, double>,
-                "twill: streamed_attention: it takes float32 and float64; cast to one of them");
+                "twill: streamed_attention: it takes floating types; cast to one of them");
   const Dims* const shapes = call.shapes;
-  return {kernel::AttentionShape{.batches = shapes[0][0],
-                                 .queries = shapes[0][1],
-                                 .keys = shapes[1][1],
-                                 .width = shapes[0][2],
-                                 .value_width = shapes[2][2],
-                                 .is_causal = call.attributes[0] != 0,
-                                 .scale = std::bit_cast<double>(call.attributes[1])},
-          static_cast<const T*>(call.operands[0].data), static_cast<const T*>(call.operands[1].data),
-          static_cast<const T*>(call.operands[2].data)};
+  const auto at = [&](int i) { return static_cast<const T*>(call.operands[i].data); };
+  kernel::AttentionInputs<T> inputs{{.batches = shapes[0][0] * shapes[0][1],
+                                     .queries = shapes[0][2],
+                                     .keys = shapes[1][2],
+                                     .width = shapes[0][3],
+                                     .value_width = shapes[2][3],
+                                     .is_causal = call.attributes[0] != 0,
+                                     .scale = std::bit_cast<double>(call.attributes[1])},
+                                    at(0),
+                                    at(1),
+                                    at(2)};
+  if (call.attributes[2] == 0) return inputs;
+  const Dims& of_mask = shapes[mask];
+  const auto stride = [&](int axis, std::int64_t whole) { return of_mask[axis] == 1 ? 0 : whole; };
+  const std::int64_t row = of_mask[3];
+  const std::int64_t matrix = of_mask[2] * row;
+  inputs.mask.inner = shapes[0][1];
+  inputs.mask.outer_stride = stride(0, of_mask[1] * matrix);
+  inputs.mask.inner_stride = stride(1, matrix);
+  inputs.mask.query_stride = stride(2, row);
+  inputs.mask.key_stride = stride(3, 1);
+  if (call.dtypes[mask] == DType::boolean)
+    inputs.mask.keep = static_cast<const bool*>(call.operands[mask].data);
+  else
+    inputs.mask.added = at(mask);
+  return inputs;
 }
 
 } // namespace twill::inline v0::ops_detail::inline TWILL_ISA
@@ -149,16 +299,19 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::attention_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
-    if (call.shapes[3].elements() == 0) return;
-    ops_detail::attention_of<T, TeamType>(call).forward(team, static_cast<T*>(call.operands[3].data),
-                                                        static_cast<T*>(call.operands[4].data));
+    const int out = call.attributes[2] != 0 ? 4 : 3;
+    if (call.shapes[out].elements() == 0) return;
+    attention_forward(team, ops_detail::attention_of<T>(call, 3), static_cast<T*>(call.operands[out].data),
+                      static_cast<T*>(call.operands[out + 1].data));
   }
 };
 
 template <> struct KernelOf<&graph::attention_backward_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto at = [&](int i) { return static_cast<T*>(call.operands[i].data); };
-    ops_detail::attention_of<T, TeamType>(call).backward(team, at(3), at(4), at(5), at(6), at(7), at(8));
+    const int first = call.attributes[2] != 0 ? 7 : 6;
+    attention_backward(team, ops_detail::attention_of<T>(call, 6),
+                       kernel::AttentionGradients<T>{at(3), at(4), at(5), at(first), at(first + 1), at(first + 2)});
   }
 };
 
