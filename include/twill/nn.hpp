@@ -17,6 +17,7 @@
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/initialisers.hpp>
+#include <twill/nn/leaf.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/losses/classification.hpp>

@@ -10,11 +10,14 @@
 #include <twill/parallel/data_parallel.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
 #include <twill/parallel/pipeline/action.hpp>
+#include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/predict.hpp>
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/stage.hpp>
+#include <twill/parallel/pipeline/step.hpp>
 #include <twill/parallel/pipeline/transfers.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/ranks.hpp>
