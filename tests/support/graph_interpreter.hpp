@@ -182,8 +182,12 @@ inline void run_operation(const graph::Graph& graph, const graph::Node& node, st
 
 } // namespace detail
 
-/// The array of every node.
-inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Environment& environment) {
+/// Runs the operation that is node `id`: its result 0 goes to `result`, further ones to the values of their nodes.
+using RunOperation = void (*)(const graph::Graph& graph, int id, std::vector<Array>& values, Array& result);
+
+/// The array of every node. Operations are run by `run_operation`, without one as said above.
+inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Environment& environment,
+                                         RunOperation run_operation = nullptr) {
   using graph::Kind;
   std::vector<Array> values(graph.nodes.size());
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
@@ -261,7 +265,9 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
       break;
     }
     case Kind::result:
-      throw std::logic_error("the interpreter knows no operation of several results");
+      if (run_operation == nullptr) throw std::logic_error("the interpreter knows no operation of several results");
+      result = std::move(values[id]);
+      break;
     case Kind::carry:
     case Kind::slice:
     case Kind::stack:
@@ -269,6 +275,10 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
     case Kind::leave:
       throw std::logic_error("the interpreter knows no loops");
     case Kind::operation: {
+      if (run_operation != nullptr) {
+        run_operation(graph, static_cast<int>(id), values, result);
+        break;
+      }
       if (const auto known = known_operations().find(node.operation->name); known != known_operations().end()) {
         detail::run_operation(graph, node, values, result, known->second);
         break;
@@ -299,8 +309,9 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
 }
 
 /// Outputs and parameters after one run.
-inline Results evaluate(const graph::Graph& graph, const Environment& environment) {
-  const std::vector<Array> values = evaluate_nodes(graph, environment);
+inline Results evaluate(const graph::Graph& graph, const Environment& environment,
+                        RunOperation run_operation = nullptr) {
+  const std::vector<Array> values = evaluate_nodes(graph, environment, run_operation);
   Results results{{}, environment.parameters};
   for (int output : graph.outputs) results.outputs.push_back(values[static_cast<std::size_t>(output)]);
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
