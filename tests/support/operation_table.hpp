@@ -21,7 +21,9 @@ using graph::Value;
 enum class RowTypes {
   wide,          ///< float32 and float64
   floating,      ///< and float16, bfloat16
-  numbers,       ///< and uint8, int32, int64
+  narrow,        ///< float16 to float32, where the loops are no more exact
+  numbers,       ///< all but truth values
+  signed_ones,   ///< all with negative numbers
   integers_only, ///< of indices
 };
 
@@ -33,6 +35,7 @@ struct OperationRow {
   RowTypes types = RowTypes::floating;
   Range range{};
   bool has_derivative = true;
+  double (*element)(const double* x) = nullptr; ///< in place of `reference`: of elementwise functions, which broadcast
 };
 
 /// An array from its shape and its element at an index.
@@ -49,7 +52,10 @@ inline double element_of(const Array& array, const Dims& index) {
 namespace detail {
 
 inline bool takes(RowTypes types, DType dtype) {
-  if (types == RowTypes::integers_only) return dtype == DType::int32 || dtype == DType::int64;
+  const bool is_signed_integer = dtype == DType::int32 || dtype == DType::int64;
+  if (types == RowTypes::integers_only) return is_signed_integer;
+  if (types == RowTypes::narrow) return is_floating(dtype) && dtype != DType::float64;
+  if (types == RowTypes::signed_ones) return is_floating(dtype) || is_signed_integer;
   if (dtype == DType::float32 || dtype == DType::float64) return true;
   return types == RowTypes::numbers || (types == RowTypes::floating && is_floating(dtype));
 }
@@ -68,6 +74,20 @@ inline Array random_of(DType dtype, const Dims& shape, Range range, std::mt19937
   Array array = random_array(shape, range, random);
   for (double& element : array.elements) element = rounded(is_floating(dtype) ? element : std::floor(element), dtype);
   return array;
+}
+
+/// What an elementwise function makes of operands that broadcast to a shape.
+inline Array elementwise(double (*element)(const double* x), const std::vector<Array>& x, const Dims& shape) {
+  return array_from(shape, [&](const Dims& index) {
+    std::vector<double> operands{};
+    for (const Array& each : x) {
+      Dims place = each.shape;
+      for (int axis = 0; axis < place.rank; ++axis)
+        place[axis] = each.shape[axis] == 1 ? 0 : index[axis + shape.rank - place.rank];
+      operands.push_back(element_of(each, place));
+    }
+    return element(operands.data());
+  });
 }
 
 inline graph::Graph forward_graph(const OperationRow& row, const std::vector<Dims>& shapes, DType dtype) {
@@ -113,14 +133,16 @@ inline void check_forward(const OperationRow& row) {
       std::vector<Array> inputs{};
       for (const Dims& shape : shapes) inputs.push_back(detail::random_of(dtype, shape, row.range, random));
       const Array got = evaluate(graph, {{}, inputs, {}, {}}, &run_by_kernel).outputs[0];
-      const Array expected = row.reference(inputs);
+      const Array expected =
+          row.reference != nullptr ? row.reference(inputs) : detail::elementwise(row.element, inputs, got.shape);
       REQUIRE(got.shape == expected.shape);
-      const double tolerance = detail::tolerance_of(dtype);
+      const double tolerance = detail::tolerance_of(graph.node(graph.outputs[0]).dtype);
       for (std::size_t i = 0; i < got.elements.size(); ++i) {
         INFO("element " << i << ": " << got.elements[i] << ", the loops give " << expected.elements[i]);
         const bool are_nan = std::isnan(got.elements[i]) && std::isnan(expected.elements[i]);
-        REQUIRE((are_nan || std::fabs(got.elements[i] - expected.elements[i]) <=
-                                tolerance * (1 + std::fabs(expected.elements[i]))));
+        const bool are_equal = got.elements[i] == expected.elements[i];
+        CHECK((are_nan || are_equal ||
+               std::fabs(got.elements[i] - expected.elements[i]) <= tolerance * (1 + std::fabs(expected.elements[i]))));
       }
     }
   }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No operation is left untested: tests/operations.txt says where each public function of traced values is compared.
+
+A line names a function and, for its values, derivatives, element types and shapes, the tests (short names that the file's
+head explains) or `none(reason)`. The check refuses a function without a line, a line without a function, a test that does
+not exist or does not use the function, and an operation with a kernel that tests/support/operation_kernels.hpp does not run.
+"""
+
+import re
+
+import tree
+
+TABLE = "tests/operations.txt"
+KERNELS = "tests/support/operation_kernels.hpp"
+FOLDERS = ("graph", "ops", "nn")
+ASPECTS = ("values", "derivatives", "types", "shapes")
+RESULT = r"(?:graph::)?(?:Value|Sorted|Recurrent|std::array<Value, \w+>)"
+FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?constexpr {RESULT} (operator[^\s\w(]+|\w+)\(", re.M)
+LOSS = re.compile(r"^inline constexpr Loss<.*> (\w+)\{\};")
+OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{")
+OPENED = re.compile(r"^namespace (.*) \{$")
+CLOSED = re.compile(r"^\} // namespace")
+CELL = re.compile(r"(\w+)=(none\([^)]*\)|[\w,]+)")
+
+
+def declared(root):
+    """Names of public functions of traced values, and of operations with a kernel."""
+    functions, operations = set(), set()
+    for header in tree.headers(root):
+        layer, _, rest = header.removeprefix("twill/").partition("/")
+        if layer not in FOLDERS or rest.startswith("detail/"):
+            continue
+        names = []
+        for line in (root / "include" / header).read_text().splitlines():
+            if opened := OPENED.match(line):
+                names.append(opened[1])
+            elif CLOSED.match(line) and names:
+                names.pop()
+            elif operation := OPERATION.match(line):
+                operations.add(operation[1])
+            elif any("detail" in name for name in names):
+                continue
+            elif found := FUNCTION.match(line) or LOSS.match(line):
+                functions.add(found[1])
+    return functions, operations
+
+
+def read_table(text):
+    """The tests by their short names, and the cells of each function."""
+    files, lines = {}, {}
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("test "):
+            _, short, path = line.split()
+            files[short] = path
+        else:
+            name, _, cells = line.partition(" ")
+            lines[name] = dict(CELL.findall(cells))
+    return files, lines
+
+
+def uses(text, name):
+    """Whether a test calls the function, or writes the operator."""
+    if name.startswith("operator"):
+        return name.removeprefix("operator") in text
+    return re.search(rf"\b{name}\b(<[^>]*>)?[({{)]|\"{name}\b|::{name}\b", text) is not None
+
+
+def check(root):
+    functions, operations = declared(root)
+    files, lines = read_table((root / TABLE).read_text())
+    texts = {}
+    for short, path in files.items():
+        if not (root / path).is_file():
+            yield f"{TABLE}: {path} does not exist"
+        else:
+            texts[short] = (root / path).read_text()
+    for name in sorted(functions - lines.keys()):
+        yield f"{TABLE}: {name} has no line; test its values, derivatives, types and shapes, and say where"
+    for name in sorted(lines.keys() - functions):
+        yield f"{TABLE}: {name} is no public function of traced values"
+    for name, cells in lines.items():
+        for aspect in ASPECTS:
+            if aspect not in cells:
+                yield f"{TABLE}: {name} does not say where its {aspect} are tested"
+                continue
+            if cells[aspect].startswith("none("):
+                continue
+            for short in cells[aspect].split(","):
+                if short not in files:
+                    yield f"{TABLE}: {name} names {short}, which is no test"
+                elif short in texts and not uses(texts[short], name):
+                    yield f"{TABLE}: {files[short]} does not use {name}"
+    kernels = (root / KERNELS).read_text()
+    for name in sorted(operations):
+        if not re.search(rf"kernel_of<&graph::{name}\b", kernels):
+            yield f"{KERNELS}: the operation {name} is missing"
+
+
+if __name__ == "__main__":
+    tree.run(check)
