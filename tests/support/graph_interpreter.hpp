@@ -28,8 +28,9 @@ struct Array {
   std::vector<double> elements{};
 };
 
-/// The double after a visit to its element type.
+/// The double after a visit to its element type. What no integer is comes from an integer divided by zero, which gives 0.
 inline double rounded(double number, DType dtype) {
+  if (!is_floating(dtype) && dtype != DType::boolean && !std::isfinite(number)) number = 0;
   switch (dtype) {
   case DType::boolean:
     return number != 0 ? 1 : 0;

@@ -53,6 +53,7 @@ inline namespace TWILL_ISA {
 
 template <class T> void order_places(const Team& team, const T* from, std::int64_t* to, const PlaceRows& rows) {
   const std::int64_t lines = rows.outer * rows.inner;
+  if (lines * rows.count == 0) return; // a result without elements has no memory
   share_out(team, lines, lines * rows.length * 16, [&](std::int64_t begin, std::int64_t end) {
     std::vector<PlacedKey> keys(static_cast<std::size_t>(rows.length));
     for (std::int64_t line = begin; line < end; ++line) {
