@@ -10,6 +10,7 @@ from pathlib import Path
 
 import files
 import layers
+import operations
 import readme
 import umbrellas
 
@@ -50,6 +51,48 @@ class Layers(Tree):
         self.header("core/detail/a.hpp")
         self.header("kernel/b.hpp", "twill/core/detail/a.hpp")
         self.assertIn("detail of another layer", "".join(layers.check(self.root)))
+
+
+class Operations(Tree):
+    def setUp(self):
+        super().setUp()
+        self.header("graph/functions.hpp", body="\nnamespace twill::graph {\n\n"
+                    "[[nodiscard]] constexpr Value abs(Value x) { return x; }\n\n} // namespace twill::graph\n")
+        self.header("ops/sort.hpp", body="\nnamespace twill::graph {\n\n"
+                    "inline constexpr Operation argsort_operation{};\n[[nodiscard]] constexpr Value argsort(Value x,\n"
+                    "                                      int axis);\n\n} // namespace twill::graph\n")
+        self.write("tests/table.cpp", "abs(x); argsort(x);")
+        self.write(operations.KERNELS, "kernel_of<&graph::argsort_operation>")
+        self.lines("test table tests/table.cpp", "abs values=table derivatives=table types=table shapes=table",
+                   "argsort values=table derivatives=none(places) types=table shapes=table")
+
+    def lines(self, *lines: str):
+        self.write(operations.TABLE, "\n".join(lines))
+
+    def faults(self):
+        return "".join(operations.check(self.root))
+
+    def test_a_complete_table_is_taken_and_what_is_new_is_missed(self):
+        self.assertEqual(self.faults(), "")
+        self.header("nn/losses/new.hpp", body="\nnamespace twill::nn {\n\nnamespace detail {\n"
+                    "[[nodiscard]] constexpr graph::Value hidden(graph::Value x) { return x; }\n} // namespace detail\n\n"
+                    "inline constexpr Loss<detail::Formula> hinge{};\ninline constexpr Operation fresh_operation{};\n")
+        faults = self.faults()
+        self.assertIn("hinge has no line", faults)
+        self.assertIn("the operation fresh_operation is missing", faults)
+        self.assertNotIn("hidden", faults)
+
+    def test_lines_have_to_name_functions_tests_that_use_them_and_every_aspect(self):
+        self.lines("test table tests/table.cpp", "test gone tests/gone.cpp", "apart argsort finds places",
+                   "abs values=none(few) derivatives=table types=table", 
+                   "log values=other,table derivatives=table types=table shapes=table")
+        faults = self.faults()
+        self.assertIn("tests/gone.cpp does not exist", faults)
+        self.assertIn("abs does not say where its shapes are tested", faults)
+        self.assertIn("abs names none(few), which is no test", faults)
+        self.assertIn("log is no public function", faults)
+        self.assertIn("log names other, which is no test", faults)
+        self.assertIn("tests/table.cpp does not use log", faults)
 
 
 class Umbrellas(Tree):

@@ -46,6 +46,25 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 /// gelu by erfc, without cancellation in the left tail.
 [[nodiscard]] constexpr Value gelu_accurate(Value x) { return formula::GeluAccurate{}(x); }
 
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// log(sum(exp(x - above))) + above.
+[[nodiscard]] constexpr Value logsumexp_above(Value x, Value above, int axis, int line) {
+  return log(sum(exp(x - above), {axis}, KeepDims::yes, line)) + above;
+}
+
+/// logsumexp of rows with a finite maximum, NaN of others, as PyTorch's log_softmax and cross entropy have it.
+[[nodiscard]] constexpr Value normaliser(Value x, int axis, int line) {
+  x = autocast_to_wide(x);
+  return logsumexp_above(x, stop_gradient(max(x, {axis}, KeepDims::yes, line)), axis, line);
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
 /// exp(x - max) / sum over one axis.
 [[nodiscard]] constexpr Value softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
   x = detail::autocast_to_wide(x);
@@ -53,16 +72,17 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return e / sum(e, {axis}, KeepDims::yes, line);
 }
 
-/// log(sum(exp(x))) over one axis, which stays with extent one.
+/// log(sum(exp(x))) over one axis, which stays with extent one. Rows with infinity have their maximum for it, as have rows of
+/// nothing but its negative.
 [[nodiscard]] constexpr Value logsumexp(Value x, int axis = -1, int line = __builtin_LINE()) {
   x = detail::autocast_to_wide(x);
   const Value largest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
-  return log(sum(exp(x - largest), {axis}, KeepDims::yes, line)) + largest;
+  return detail::logsumexp_above(x, where(isinf(largest), 0, largest), axis, line);
 }
 
-/// x - logsumexp(x) over one axis.
+/// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
 [[nodiscard]] constexpr Value log_softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
-  return x - logsumexp(x, axis, line);
+  return x - detail::normaliser(x, axis, line);
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

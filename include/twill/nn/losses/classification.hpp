@@ -137,7 +137,7 @@ struct CrossEntropyFormula {
     const bool is_weighted = options.weight.id() >= 0;
     const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
-    const graph::Value normaliser = graph::logsumexp(x);
+    const graph::Value normaliser = graph::detail::normaliser(x, -1, __builtin_LINE());
     graph::Value losses = normaliser - rows.of_label(x);
     if (is_weighted) losses = losses * rows.of_label(weight);
     if (options.label_smoothing != 0) {
