@@ -6,6 +6,7 @@
 #include "tests/support/golden.hpp"
 
 #include <twill/compile/function.hpp>
+#include <twill/core/text.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/normalisation.hpp>
@@ -34,7 +35,7 @@ using Doubles = std::vector<double>;
 /// Outputs of PyTorch, one after another.
 class Expected {
 public:
-  explicit Expected(const char* name) : name_{name}, values_{golden(std::string{"special_values/"} + name).values} {}
+  explicit Expected(const char* name) : name_{name}, values_{golden(join_text({"special_values/", name})).values} {}
   template <class T> void check(const T& result) {
     const Doubles got = to_vector(result);
     INFO(name_ << ", function " << functions_);
@@ -64,7 +65,7 @@ template <class Results> void check_all(const char* name, const Results& results
 }
 
 template <class S> Tensor<double, Cpu, S> read(const char* name) {
-  return from_values<S>(golden(std::string{"special_values/"} + name).values, S::dims(), Cpu{0});
+  return from_values<S>(golden(join_text({"special_values/", name})).values, S::dims(), Cpu{0});
 }
 
 constexpr auto elementwise = [](Value x) {
