@@ -184,13 +184,11 @@ constexpr void check_attention_mask(Value query, Value key, Value mask, int line
 /// (..., inner, rows, width) as four axes; missing ones are one.
 [[nodiscard]] constexpr Value as_four_axes(Value x) {
   const Extents shape = x.shape();
-  Extents flat{};
-  flat.rank = 4;
-  for (int i = 0; i < shape.rank; ++i) {
-    const int behind = i - shape.rank + 4;
-    Extent& part = flat[behind < 0 ? 0 : behind];
-    part = part * shape[i];
-  }
+  Extent outer{1, 0};
+  for (int i = 0; i < shape.rank - 3; ++i) outer = outer * shape[i];
+  Extents flat{}; // appended to: g++ 12 sometimes leaves zeros where extents would be one by default
+  flat.append(outer);
+  for (int i = 3; i > 0; --i) flat.append(shape.rank >= i ? shape[shape.rank - i] : Extent{1, 0});
   return reshape(x, flat);
 }
 
@@ -209,7 +207,7 @@ constexpr void check_attention_mask(Value query, Value key, Value mask, int line
     Extents all = query;
     for (int i = query.rank - 3; i < query.rank; ++i) {
       const int at = i - (query.rank - shape.rank);
-      all[i] = at < 0 ? Extent{} : shape[at];
+      all[i] = at < 0 ? Extent{1, 0} : shape[at];
     }
     mask = broadcast_to(mask, all);
   }
