@@ -17,13 +17,16 @@
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/initialisers.hpp>
+#include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/leaf.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/losses/classification.hpp>
 #include <twill/nn/losses/loss.hpp>
 #include <twill/nn/losses/regression.hpp>
+#include <twill/nn/model_stage.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/nn/network_state.hpp>
 #include <twill/nn/no_grad.hpp>
 #include <twill/nn/norm_layers.hpp>
 #include <twill/nn/normalisation.hpp>

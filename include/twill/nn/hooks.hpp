@@ -3,9 +3,8 @@
 //
 // Hooks: functions that a network calls in its staged runs, with the tensors that pass by. They look on: a hook changes no
 // result unless it writes through its arguments. A network shares its lists of hooks with its replicas, which call them at
-// once, each in its own task and with its own tensors. Read next: nn/network.hpp.
+// once, each in its own task and with its own tensors. Read next: nn/layer_hooks.hpp.
 
-#include <twill/compile/observation.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/declared_inputs.hpp>
 
@@ -108,16 +107,6 @@ private:
   std::atomic<std::size_t> count_{0}; ///< so that a run without hooks takes no lock
   std::uint64_t last_number_ = 0;
 };
-
-/// Hooks on layers by name. They see copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
-using LayerHooks = HookList<compile::Observation>;
-
-/// A run of an executor, with what it taps shown to hooks, if there are any.
-template <class Executor, class Run>
-void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>& hooks, const Run& run) {
-  if (!hooks || hooks->is_empty()) return run();
-  compile::run_tapped(executor, run, [&](const compile::Observation& seen) { (*hooks)(seen); });
-}
 
 /// The hooks of a network: of its declared inputs, then of its output.
 template <class Output, class... Inputs> struct NetworkHooks {

@@ -6,16 +6,17 @@
 // a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/core/pattern.hpp>
 #include <twill/device/cpu/half_arithmetic.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
+#include <twill/nn/layer_hooks.hpp>
+#include <twill/nn/model_stage.hpp>
+#include <twill/nn/network_state.hpp>
 #include <twill/nn/tracked.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,149 +25,6 @@
 #include <vector>
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
-
-/// Declares the inputs of a model in a graph and traces it.
-template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
-  return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
-    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
-    return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
-  }(std::type_identity<inputs_t<M>>{});
-}
-
-/// The stage that a model of element type T is, in training (with dropout) or not.
-template <Model M, FloatingScalar T, bool Training> struct ModelStage {
-  using model_type = M;
-  using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
-  static constexpr graph::Graph make_graph() {
-    graph::Graph graph{dtype_of<T>};
-    graph.training = Training;
-    return graph;
-  }
-  static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
-  /// What the model's programs need, by the size of its trace.
-  static constexpr compile::TableSizes room() {
-    return compile::room_around(compile::Face<PlainForward<ModelStage<M, T, true>>>::sizes);
-  }
-};
-
-/// A weight as the run time sees it.
-template <ComputeDevice D> struct ParameterView {
-  std::string_view name;
-  DType dtype;
-  Dims shape;
-  memory::Buffer<D> buffer;
-  memory::Buffer<D> gradient; ///< empty until a backward pass
-};
-
-} // namespace twill::inline v0::nn::inline TWILL_ISA
-
-namespace twill::inline v0::nn::detail::inline TWILL_ISA {
-
-/// Whether a model of T computes in float16, by itself or by mixed precision.
-template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
-template <class M, class T>
-requires requires { typename M::autocast_type; }
-inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
-
-/// total += addend, element by element.
-template <FloatingScalar T, ComputeDevice D>
-void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
-  using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
-  Operand operands[3]{};
-  void* data[3] = {total, addend, total};
-  for (int k = 0; k < 3; ++k) {
-    operands[k].data = data[k];
-    operands[k].strides[0] = 1;
-  }
-  kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>,
-                                 Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
-                 device, Dims(count), operands);
-}
-
-/// throws: ValueError that lists what is tapped, unless something there fits the pattern
-inline void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
-                        compile::TapPlace place) {
-  std::string known{};
-  for (const graph::TapInfo& tap : taps) {
-    if (tap.place != place) continue;
-    if (matches(pattern, tap.name.view())) return;
-    known += (known.empty() ? "" : ", ") + std::string{tap.name.view()};
-  }
-  const bool is_value = place == compile::TapPlace::value;
-  throw ValueError(std::string{where} + ": no " + (is_value ? "tap" : "layer") + " of the model is called '" +
-                   std::string{pattern} + "'; " +
-                   (!known.empty() ? "there are " + known
-                    : is_value     ? "mark values with nn::tap"
-                                   : "make the network of nn::Hooked<Model>, which taps layers"));
-}
-
-/// The same for a weight of a network of T, some of whose weights may be float32.
-template <FloatingScalar T, ComputeDevice D>
-void add_weights(const D& device, DType dtype, std::int64_t count, void* total, void* addend) {
-  if (dtype == dtype_of<T>) return add_elements<T>(device, count, total, addend);
-  if constexpr (sizeof(T) < sizeof(float)) add_elements<float>(device, count, total, addend);
-}
-
-} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
-
-namespace twill::inline v0::nn::inline TWILL_ISA {
-
-/// What tracked results share with the network that made them.
-template <ComputeDevice D> class NetworkState : public Weights<D> {
-public:
-  /// Adds so many elements to others.
-  using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
-
-  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
-      : device{place}, infos{parameters}, add{adding}, gradients(parameters.size()) {
-    for (const graph::ParameterInfo& info : infos) {
-      buffers.emplace_back(device, bytes_of(info));
-      addresses_.push_back(buffers.back().data());
-    }
-  }
-
-  [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info) {
-    return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
-  }
-
-  [[nodiscard]] std::span<void* const> addresses() const override { return addresses_; }
-
-  /// Adds to the gradients there are, in the order of the trainable weights.
-  void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (infos[i].role != graph::Role::weight) continue;
-      memory::Buffer<D> gradient = std::move(fresh[next++]);
-      if (!gradients[i])
-        gradients[i] = std::move(gradient);
-      else
-        add(device, infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
-    }
-  }
-
-  void move_to(D target) {
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
-        if (!*buffer) continue;
-        memory::Buffer<D> moved(target, bytes_of(infos[i]));
-        copy_bytes(target, moved.data(), device, buffer->data(), moved.bytes(), CopyOptions{});
-        *buffer = std::move(moved);
-      }
-      addresses_[i] = buffers[i].data();
-    }
-    synchronize(device);
-    device = target;
-  }
-
-  D device;
-  std::span<const graph::ParameterInfo> infos;
-  Add add; ///< for the network's element type, so that no other is compiled
-  std::vector<memory::Buffer<D>> buffers{};
-  std::vector<memory::Buffer<D>> gradients{};
-
-private:
-  std::vector<void*> addresses_{};
-};
 
 /// A model M with weights of type T on a device of kind D.
 template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Network {
@@ -270,22 +128,26 @@ public:
   /// networks of `nn::Hooked<Model>`. Hooks are called after the run, in the order in which the layers work; runs with hooks
   /// go instruction by instruction, which takes time and changes no bit. throws: ValueError when no layer fits
   template <class F> HookHandle on_layer_begin(std::string_view pattern, F&& hook) {
-    return hang_on_layer("on_layer_begin", pattern, compile::TapPlace::layer_input, false, std::forward<F>(hook));
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_begin", pattern, compile::TapPlace::layer_input,
+                          false, std::forward<F>(hook));
   }
 
   /// The same with each result.
   template <class F> HookHandle on_layer(std::string_view pattern, F&& hook) {
-    return hang_on_layer("on_layer", pattern, compile::TapPlace::layer_output, false, std::forward<F>(hook));
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer", pattern, compile::TapPlace::layer_output, false,
+                          std::forward<F>(hook));
   }
 
   /// The same with the gradient of each result, in the backward pass.
   template <class F> HookHandle on_layer_backward(std::string_view pattern, F&& hook) {
-    return hang_on_layer("on_layer_backward", pattern, compile::TapPlace::layer_output, true, std::forward<F>(hook));
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward", pattern,
+                          compile::TapPlace::layer_output, true, std::forward<F>(hook));
   }
 
   /// The same with what the model marks by `nn::tap`, and with its gradient.
   template <class F> HookHandle on_tap(std::string_view pattern, F&& hook) {
-    return hang_on_layer("on_tap", pattern, compile::TapPlace::value, {}, std::forward<F>(hook));
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_tap", pattern, compile::TapPlace::value, {},
+                          std::forward<F>(hook));
   }
 
   [[nodiscard]] const std::shared_ptr<LayerHooks>& layer_hooks() const { return layer_hooks_; }
@@ -366,21 +228,6 @@ private:
         decltype(shape_of_parameter<Index>(std::make_index_sequence<static_cast<std::size_t>(info.shape.rank)>{}));
     using Stored = scalar_t<info.dtype>;
     return Tensor<Stored, D, S>(buffer, static_cast<Stored*>(buffer.data()), S::dims(), contiguous_strides(S::dims()));
-  }
-
-  /// The hook sees what fits, its gradient only or its value only where that is said.
-  template <class F>
-  HookHandle hang_on_layer(std::string_view where, std::string_view pattern, compile::TapPlace place,
-                           std::optional<bool> of_gradient, F&& hook) {
-    detail::require_tap(Shown::view().taps, where, pattern, place);
-    const std::uint64_t number =
-        layer_hooks_->add([pattern = std::string{pattern}, place, of_gradient,
-                           hook = std::forward<F>(hook)](const compile::Observation& seen) mutable {
-          if (seen.place == place && of_gradient.value_or(seen.is_gradient) == seen.is_gradient &&
-              matches(pattern, seen.layer))
-            hook(seen);
-        });
-    return {layer_hooks_, number};
   }
 
   template <class List, class F> HookHandle hang(List& list, F&& hook) {

@@ -7,7 +7,7 @@
 
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
-#include <twill/nn/hooks.hpp>
+#include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/no_grad.hpp>
 #include <twill/nn/stage.hpp>

@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks on layers and on taps, by name: they see copies of what passes the borders of a layer, and its gradients, in staged and in
+// planned runs. What is tapped stands in the model's table; a hook is a function with a pattern of names. Read next: nn/hooked.hpp.
+
+#include <twill/compile/observation.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/pattern.hpp>
+#include <twill/nn/hooks.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Hooks on layers by name. They see copies, after the run that made them; see nn/tap.hpp and nn/hooked.hpp.
+using LayerHooks = HookList<compile::Observation>;
+
+/// A run of an executor, with what it taps shown to hooks, if there are any.
+template <class Executor, class Run>
+void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>& hooks, const Run& run) {
+  if (!hooks || hooks->is_empty()) return run();
+  compile::run_tapped(executor, run, [&](const compile::Observation& seen) { (*hooks)(seen); });
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// throws: ValueError that lists what is tapped, unless something there fits the pattern
+inline void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
+                        compile::TapPlace place) {
+  std::string known{};
+  for (const graph::TapInfo& tap : taps) {
+    if (tap.place != place) continue;
+    if (matches(pattern, tap.name.view())) return;
+    known += (known.empty() ? "" : ", ") + std::string{tap.name.view()};
+  }
+  const bool is_value = place == compile::TapPlace::value;
+  throw ValueError(std::string{where} + ": no " + (is_value ? "tap" : "layer") + " of the model is called '" +
+                   std::string{pattern} + "'; " +
+                   (!known.empty() ? "there are " + known
+                    : is_value     ? "mark values with nn::tap"
+                                   : "make the network of nn::Hooked<Model>, which taps layers"));
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Adds a hook on what fits a pattern: on gradients only or on values only, where that is said.
+/// throws: ValueError that lists what is tapped, unless something there fits
+template <class F>
+HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<const graph::TapInfo> taps,
+                          std::string_view where, std::string_view pattern, compile::TapPlace place,
+                          std::optional<bool> of_gradient, F&& hook) {
+  detail::require_tap(taps, where, pattern, place);
+  const std::uint64_t number = hooks->add([pattern = std::string{pattern}, place, of_gradient,
+                                           hook = std::forward<F>(hook)](const compile::Observation& seen) mutable {
+    if (seen.place == place && of_gradient.value_or(seen.is_gradient) == seen.is_gradient &&
+        matches(pattern, seen.layer))
+      hook(seen);
+  });
+  return {hooks, number};
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

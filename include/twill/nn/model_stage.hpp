@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace of a model, as a stage of element type T: the tag type from which everything that runs a model is compiled, be it
+// in stages or as one planned step. Read next: nn/network.hpp.
+
+#include <twill/compile/face.hpp>
+#include <twill/core/config.hpp>
+#include <twill/nn/declared_inputs.hpp>
+#include <twill/nn/stage.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Declares the inputs of a model in a graph and traces it.
+template <Model M> [[nodiscard]] constexpr graph::Value trace_model(graph::Graph& graph) {
+  return [&]<class... Inputs>(std::type_identity<std::tuple<Inputs...>>) {
+    const std::tuple<Inputs...> inputs{Inputs::declare(graph)...}; // braces: in order
+    return graph::Value{std::apply([](const auto&... input) { return M::forward(input...); }, inputs)};
+  }(std::type_identity<inputs_t<M>>{});
+}
+
+/// The stage that a model of element type T is, in training (with dropout) or not.
+template <Model M, FloatingScalar T, bool Training> struct ModelStage {
+  using model_type = M;
+  using unfitted_type = ModelStage<unfitted_t<M>, T, Training>;
+  static constexpr graph::Graph make_graph() {
+    graph::Graph graph{dtype_of<T>};
+    graph.training = Training;
+    return graph;
+  }
+  static constexpr graph::Value build(graph::Graph& graph) { return trace_model<M>(graph); }
+  /// What the model's programs need, by the size of its trace.
+  static constexpr compile::TableSizes room() {
+    return compile::room_around(compile::Face<PlainForward<ModelStage<M, T, true>>>::sizes);
+  }
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Whether a model of T computes in float16, by itself or by mixed precision.
+template <class M, class T> inline constexpr bool computes_in_half = std::same_as<T, half>;
+template <class M, class T>
+requires requires { typename M::autocast_type; }
+inline constexpr bool computes_in_half<M, T> = std::same_as<typename M::autocast_type, half> || std::same_as<T, half>;
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA

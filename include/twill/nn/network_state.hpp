@@ -1,0 +1,113 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The weights of a network on a device, with their gradients once there are some: what a network shares with the tracked
+// results of its staged runs, with steps and with replicas. Read next: nn/network.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/memory/buffer.hpp>
+#include <twill/nn/tracked.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// total += addend, element by element.
+template <FloatingScalar T, ComputeDevice D>
+void add_elements(const D& device, std::int64_t count, void* total, void* addend) {
+  using kernel::Access, kernel::In, kernel::Operand, kernel::Out, kernel::Step;
+  Operand operands[3]{};
+  void* data[3] = {total, addend, total};
+  for (int k = 0; k < 3; ++k) {
+    operands[k].data = data[k];
+    operands[k].strides[0] = 1;
+  }
+  kernel::launch(kernel::Program<In<T, Access::contiguous>, In<T, Access::contiguous>,
+                                 Step<kernel::Primitive::add, 0, 1>, Out<T, 2>>{},
+                 device, Dims(count), operands);
+}
+
+/// The same for a weight of a network of T, some of whose weights may be float32.
+template <FloatingScalar T, ComputeDevice D>
+void add_weights(const D& device, DType dtype, std::int64_t count, void* total, void* addend) {
+  if (dtype == dtype_of<T>) return add_elements<T>(device, count, total, addend);
+  if constexpr (sizeof(T) < sizeof(float)) add_elements<float>(device, count, total, addend);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A weight as the run time sees it.
+template <ComputeDevice D> struct ParameterView {
+  std::string_view name;
+  DType dtype;
+  Dims shape;
+  memory::Buffer<D> buffer;
+  memory::Buffer<D> gradient; ///< empty until a backward pass
+};
+
+/// What tracked results share with the network that made them.
+template <ComputeDevice D> class NetworkState : public Weights<D> {
+public:
+  /// Adds so many elements to others.
+  using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
+
+  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
+      : device{place}, infos{parameters}, add{adding}, gradients(parameters.size()) {
+    for (const graph::ParameterInfo& info : infos) {
+      buffers.emplace_back(device, bytes_of(info));
+      addresses_.push_back(buffers.back().data());
+    }
+  }
+
+  [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info) {
+    return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
+  }
+
+  [[nodiscard]] std::span<void* const> addresses() const override { return addresses_; }
+
+  /// Adds to the gradients there are, in the order of the trainable weights.
+  void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+      if (infos[i].role != graph::Role::weight) continue;
+      memory::Buffer<D> gradient = std::move(fresh[next++]);
+      if (!gradients[i])
+        gradients[i] = std::move(gradient);
+      else
+        add(device, infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
+    }
+  }
+
+  void move_to(D target) {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
+        if (!*buffer) continue;
+        memory::Buffer<D> moved(target, bytes_of(infos[i]));
+        copy_bytes(target, moved.data(), device, buffer->data(), moved.bytes(), CopyOptions{});
+        *buffer = std::move(moved);
+      }
+      addresses_[i] = buffers[i].data();
+    }
+    synchronize(device);
+    device = target;
+  }
+
+  D device;
+  std::span<const graph::ParameterInfo> infos;
+  Add add; ///< for the network's element type, so that no other is compiled
+  std::vector<memory::Buffer<D>> buffers{};
+  std::vector<memory::Buffer<D>> gradients{};
+
+private:
+  std::vector<void*> addresses_{};
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
