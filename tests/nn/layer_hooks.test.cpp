@@ -5,6 +5,8 @@
 
 #include "tests/nn/tapped_blocks.hpp"
 
+#include <twill/graph/checkpoint.hpp>
+#include <twill/nn/recurrent_layers.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/train/train_step.hpp>
 
@@ -16,11 +18,41 @@
 
 using namespace twill;
 using namespace twill::test;
+using graph::Recompute;
 
 namespace {
 
 template <class D, class T> using Watched = nn::Network<nn::Hooked<Blocks<true>>, D, T>;
 template <class D, class T> using Plain = nn::Network<Blocks<false>, D, T>;
+
+/// A layer that uses its input three times, beside which somebody else uses it, and a loop.
+template <Recompute Mode> struct Shared {
+  static constexpr nn::Value block(nn::Value x) {
+    const nn::Scope scope{x.graph(), "block"};
+    return x * x + nn::linear(x, 4, "inner");
+  }
+  static constexpr auto forward(Input<3, Dim<"batch">, 5> x) {
+    const nn::Value y = nn::linear(x, 4, "stem");
+    const nn::Value z = checkpoint([](nn::Value value) { return block(value); }, Mode)(y);
+    return sum(nn::gru(0.5 * y + z, 3, "gru").output);
+  }
+};
+
+/// The gradients with respect to the inputs of layers in one backward pass of T, and those of their results.
+template <class Model, class T> struct InputGradients {
+  Seen of_inputs{};
+  Seen of_results{};
+  nn::Network<nn::Hooked<Model>, Cpu, T> network{Cpu{0}};
+  std::vector<T> of_weights{};
+
+  InputGradients(const std::vector<T>& weights, const Tensor<T, Cpu, Shape<3, dyn, 5>>& x) {
+    set_weights(network, weights);
+    network.on_layer_backward_end("*", [this](const compile::Observation& seen) { of_inputs.push_back(seen); });
+    network.on_layer_backward("*", [this](const compile::Observation& seen) { of_results.push_back(seen); });
+    network.forward(x).backward();
+    of_weights = gradients_of(network);
+  }
+};
 
 } // namespace
 
@@ -38,11 +70,13 @@ TEST_CASE("hooks on layers see inputs, results and gradients, and change no bit"
   Seen begins{};
   Seen results{};
   Seen gradients{};
+  Seen ends{};
   Seen taps{};
   const auto into = [](Seen& list) { return [&list](const compile::Observation& seen) { list.push_back(seen); }; };
   watched.on_layer_begin("*", into(begins));
   watched.on_layer("*", into(results));
   watched.on_layer_backward("*", into(gradients));
+  watched.on_layer_backward_end("*", into(ends));
   watched.on_tap("*", into(taps));
 
   SECTION("staged") {
@@ -69,6 +103,8 @@ TEST_CASE("hooks on layers see inputs, results and gradients, and change no bit"
         std::vector<std::string>{"stem", "encoder.0.inner", "encoder.0", "encoder.1.inner", "encoder.1", "head"});
   CHECK(names_of(gradients) ==
         std::vector<std::string>{"head", "encoder.1", "encoder.1.inner", "encoder.0", "encoder.0.inner", "stem"});
+  CHECK(names_of(ends) ==
+        std::vector<std::string>{"head", "encoder.1.inner", "encoder.1", "encoder.0.inner", "encoder.0"});
   for (const auto& each : results) CHECK(each.device == to_string(device));
   for (const auto& each : results) CHECK(each.shape == Dims(7, each.layer == "head" ? 3 : 6));
   for (const auto& each : gradients) CHECK(each.is_gradient);
@@ -76,6 +112,43 @@ TEST_CASE("hooks on layers see inputs, results and gradients, and change no bit"
   CHECK(taps.size() == 14);
   CHECK(names_of(Seen(taps.begin(), taps.begin() + 3)) ==
         std::vector<std::string>{"encoder.0.before", "encoder.0.halved", "encoder.0.turned"});
+}
+
+TEST_CASE("a layer's share of the gradient of its input is shown, in checkpointed parts, too", "[nn][TRAIN-2]") {
+  using T = double;
+  const nn::Network<Shared<Recompute::no>, Cpu, T> plain{Cpu{0}};
+  const auto weights = weights_of(plain);
+  const auto x = from_values<Shape<3, dyn, 5>>(random_values<T>(3 * 2 * 5), Dims(3, 2, 5), Cpu{0});
+  const InputGradients<Shared<Recompute::no>, T> kept{weights, x};
+  const InputGradients<Shared<Recompute::yes>, T> again{weights, x};
+  plain.forward(x).backward();
+  CHECK(kept.of_weights == gradients_of(plain));
+  CHECK(again.of_weights == gradients_of(plain));
+  // Nobody differentiates the data, so the first layer has none.
+  CHECK(names_of(kept.of_inputs) == std::vector<std::string>{"gru", "block.inner", "block"});
+  CHECK(names_of(again.of_inputs) == names_of(kept.of_inputs));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(again.of_inputs[i].values == kept.of_inputs[i].values);
+  REQUIRE(names_of(kept.of_results) == std::vector<std::string>{"gru", "block", "block.inner", "stem"});
+  CHECK(kept.of_inputs[0].values == kept.of_results[1].values); // nothing stands between the two
+  // block: y * y + inner(y), to whose gradient somebody else adds a half of the same
+  const auto weight = to_vector(kept.network.template parameter<"block.inner.weight">());
+  const Seen& results = kept.of_results;
+  Seen values{};
+  nn::Network<nn::Hooked<Shared<Recompute::no>>, Cpu, T> network{Cpu{0}};
+  set_weights(network, weights);
+  network.on_layer("stem", [&](const compile::Observation& seen) { values.push_back(seen); });
+  static_cast<void>(network.infer(x));
+  REQUIRE(values.size() == 1);
+  for (std::size_t row = 0; row < 6; ++row)
+    for (std::size_t k = 0; k < 4; ++k) {
+      double through_inner = 0;
+      for (std::size_t j = 0; j < 4; ++j) through_inner += results[2].values[row * 4 + j] * weight[j * 4 + k];
+      const std::size_t i = row * 4 + k;
+      const double through_block = through_inner + 2 * values[0].values[i] * results[1].values[i];
+      CHECK(kept.of_inputs[1].values[i] == Approx(through_inner).epsilon(1e-12).margin(1e-14));
+      CHECK(kept.of_inputs[2].values[i] == Approx(through_block).epsilon(1e-12).margin(1e-14));
+      CHECK(results[3].values[i] == Approx(through_block + 0.5 * results[1].values[i]).epsilon(1e-12).margin(1e-14));
+    }
 }
 
 TEST_CASE("a hook on a layer that is not tapped is refused with those that are", "[nn][TRAIN-2]") {

@@ -104,7 +104,8 @@ public:
     for (const graph::TapInfo& tap : table.taps) {
       if (tap.node != value) continue;
       is_tapped = true;
-      if (matches(pattern_, tap.name.view())) observations_.push_back(detail::observed(table, symbols, tap, data));
+      if (matches(pattern_, tap.name.view()))
+        detail::append(observations_, detail::observed(table, symbols, tap, data));
     }
     const graph::Node& node = retraced_.node_of(value);
     if (is_tapped && node.kind == graph::Kind::cast) return; // a copy, which the model does not know

@@ -66,7 +66,7 @@ struct FaceSizes {
           usual_room.symbols + face.symbols,
           room(n / 16, usual_room.requirements),
           room(n / 16, usual_room.loops),
-          2 * face.taps,
+          3 * face.taps, // values, their gradients, and the parts of some
           usual_room.bounds + face.bounds,
           0,
           {}};

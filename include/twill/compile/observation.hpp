@@ -30,6 +30,7 @@ struct Observation {
   DType dtype = DType::float32;
   Dims shape{};
   std::vector<double> values{};
+  int tap = -1; ///< the number of what was marked; parts of the gradient of a layer's input have the same one
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
@@ -64,6 +65,28 @@ inline void copy_values(const void* data, Observation& seen) {
   }
 }
 
+/// The number that an element type holds in place of another.
+[[nodiscard]] inline double rounded(DType dtype, double number) {
+  if (dtype == DType::float32) return static_cast<double>(static_cast<float>(number));
+  if (dtype == DType::float16) return static_cast<double>(static_cast<half>(static_cast<float>(number)));
+  if (dtype == DType::bfloat16) return static_cast<double>(static_cast<bfloat16>(static_cast<float>(number)));
+  return number;
+}
+
+/// Appends an observation. The gradient of a layer's input comes in parts, one for each use: they are added up, and what was
+/// known of them moves to the end, where the gradient is complete.
+inline void append(std::vector<Observation>& known, Observation seen) {
+  if (seen.is_gradient && seen.place == TapPlace::layer_input)
+    for (auto part = known.begin(); part != known.end(); ++part) {
+      if (!part->is_gradient || part->tap != seen.tap || part->place != seen.place) continue;
+      for (std::size_t i = 0; i < seen.values.size(); ++i)
+        seen.values[i] = rounded(seen.dtype, seen.values[i] + part->values[i]);
+      known.erase(part);
+      break;
+    }
+  known.push_back(std::move(seen));
+}
+
 /// The observation of a tap.
 [[nodiscard]] inline Observation observed(const TableView& table, const graph::SymbolValues& symbols,
                                           const graph::TapInfo& tap, const void* data) {
@@ -73,6 +96,7 @@ inline void copy_values(const void* data, Observation& seen) {
   seen.operation = "tap";
   seen.is_gradient = tap.is_gradient;
   seen.place = tap.place;
+  seen.tap = tap.number;
   seen.dtype = info.dtype;
   seen.shape = info.shape.evaluate(symbols);
   copy_values(data, seen);
@@ -104,7 +128,9 @@ public:
   template <class F> void show(const F& look) {
     std::sort(observations_.begin(), observations_.end(),
               [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
-    for (const Numbered& each : observations_) look(each.observation);
+    std::vector<Observation> observations{};
+    for (Numbered& each : observations_) detail::append(observations, std::move(each.observation));
+    for (const Observation& observation : observations) look(observation);
   }
 
 private:

@@ -54,6 +54,11 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
   return -1;
 }
 
+/// The scope in which a loop stands: that of its first node.
+[[nodiscard]] constexpr int scope_of_loop(const Graph& graph, int loop) {
+  return graph.node(graph.loops.items[loop].begin).scope;
+}
+
 /// The part to be computed again that ends with this node and has a gradient, or null.
 [[nodiscard]] constexpr const RegionInfo* region_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
   for (const RegionInfo& region : graph.regions) {
@@ -106,8 +111,10 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
   const int scope = graph.scope();
   for (int id = last; id >= first; --id) {
     if (const int loop = detail::loop_to_visit(graph, id, cotangents); loop >= 0)
-      for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result())
+      for (const Seed& given : detail::LoopGradient{graph, loop, active, cotangents}.result()) {
         accumulate(given.value, given.cotangent);
+        if (!graph.taps.empty()) graph.tap_share(given.value, given.cotangent, detail::scope_of_loop(graph, loop));
+      }
     if (const RegionInfo* const region = detail::region_to_visit(graph, id, cotangents); region != nullptr) {
       const RegionInfo part = *region;
       for (const Seed& given : detail::RegionGradient{graph, part, active, cotangents}.result())
@@ -130,14 +137,18 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
       graph.refuse(Problem::gradient_inside_a_scan_of_a_value_outside, id, 0, 0);
     const Few<int, max_inputs> inputs = node.inputs;
     const int arity = node.arity;
+    const int own_scope = node.scope;
     graph.set_scope(node.scope > 0 ? -node.scope : node.scope);
     std::array<bool, max_inputs> wanted{};
     for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i) wanted[i] = active.items[inputs[i]] != 0;
     const InputGradients result = is_operation
                                       ? detail::operation_gradient(graph, id, given, wanted)
                                       : detail::node_gradient(graph, id, {graph, cotangents[position]}, wanted);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i)
-      if (wanted[i] && result.ids[i] >= 0) accumulate(inputs[i], result.ids[i]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(arity); ++i) {
+      if (!wanted[i] || result.ids[i] < 0) continue;
+      accumulate(inputs[i], result.ids[i]);
+      if (!graph.taps.empty()) graph.tap_share(inputs[i], result.ids[i], own_scope);
+    }
   }
   graph.set_scope(scope);
   List<int> found{};

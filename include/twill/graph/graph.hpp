@@ -122,13 +122,33 @@ public:
   }
 
   /// Shows a value under a name.
-  constexpr void add_tap(const Name& name, int node, TapInfo::Place place) { taps.push_back({name, node, place}); }
+  constexpr void add_tap(const Name& name, int node, TapInfo::Place place) {
+    taps.push_back({name, node, static_cast<int>(taps.size()), place});
+  }
 
   /// The same of what goes on: the gradient of a tapped node, or its copy.
   constexpr void tap_gradient(int node, int gradient) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
       if (tap.node != node || tap.is_gradient || tap.place == TapInfo::Place::layer_input) continue;
+      tap.node = gradient;
+      tap.is_gradient = true;
+      tap.is_copied = false;
+      taps.push_back(tap);
+    }
+  }
+  /// The same of what the use of a node in a scope adds to its gradient: a part of the gradients of those layers' inputs which
+  /// enclose the scope. Whoever looks adds up the parts, so the sums of the step stay what they are. What the steps of a loop
+  /// add is in no tensor and not shown.
+  constexpr void tap_share(int node, int gradient, int scope) {
+    if (open_loop >= 0 || scope <= 0) return;
+    while (this->node(node).kind == Kind::after) node = this->node(node).input(0);
+    const std::string_view user = scopes.items[scope - 1].view();
+    for (std::size_t i = taps.size(); i-- > 0;) { // inner layers are through first
+      TapInfo tap = taps[i];
+      if (tap.node != node || tap.is_gradient || tap.place != TapInfo::Place::layer_input) continue;
+      const std::string_view layer = tap.name.view();
+      if (user.size() <= layer.size() || !user.starts_with(layer) || user[layer.size()] != '.') continue;
       tap.node = gradient;
       tap.is_gradient = true;
       tap.is_copied = false;

@@ -113,7 +113,8 @@ struct TapInfo {
   };
 
   Name name{};
-  int node = -1; ///< in tables: the value
+  int node = -1;   ///< in tables: the value
+  int number = -1; ///< of what the model marks, which it shares with its gradient, or with all parts of it
   Place place = Place::value;
   bool is_gradient = false;
   bool is_copied = false; ///< stands for another tap in a part that is computed again, and is shown by that one

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `nn::Network<nn::Hooked<Model>>` taps what enters and what leaves each layer, so that hooks can be hung on layers by name:
-// PyTorch's register_forward_pre_hook, register_forward_hook and register_full_backward_hook on "encoder.0". A layer is a
-// scope of the trace. It is a mode of the trace, like nn/autocast.hpp: names of weights stay, and no bit of a step changes, but
+// PyTorch's register_forward_pre_hook and register_forward_hook on "encoder.0", and the grad_output and grad_input of its
+// register_full_backward_hook, in checkpointed parts as well. A layer is a scope of the trace; of what the body of a scan does
+// nothing is shown. It is a mode of the trace, like nn/autocast.hpp: names of weights stay, and no bit of a step changes, but
 // the copies take time and memory, so it is for looking into a model. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>

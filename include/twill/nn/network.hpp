@@ -144,6 +144,14 @@ public:
                           compile::TapPlace::layer_output, true, std::forward<F>(hook));
   }
 
+  /// The same with the gradient with respect to each input, once the layer's backward pass is through: what this layer adds
+  /// to it, whoever else uses the value. A layer whose input nobody differentiates, such as data or indices, has none, nor
+  /// does one inside the body of a scan.
+  template <class F> HookHandle on_layer_backward_end(std::string_view pattern, F&& hook) {
+    return hang_on_layers(layer_hooks_, Shown::view().taps, "on_layer_backward_end", pattern,
+                          compile::TapPlace::layer_input, true, std::forward<F>(hook));
+  }
+
   /// The same with what the model marks by `nn::tap`, and with its gradient.
   template <class F> HookHandle on_tap(std::string_view pattern, F&& hook) {
     return hang_on_layers(layer_hooks_, Shown::view().taps, "on_tap", pattern, compile::TapPlace::value, {},
