@@ -3,7 +3,8 @@
 //
 // `rnn`, `lstm` and `gru` over sequences: several layers, one direction or both, dropout between layers, rows of different
 // lengths in one padded batch. Shapes, options and results are those of PyTorch's layers; for rows with lengths those of
-// the layers on packed sequences, unpacked again. Read next: nn/recurrent.hpp.
+// the layers on packed sequences, unpacked again. A row of length 0, which PyTorch refuses, gives zeros and keeps its first
+// state; a batch without rows has no results, and zeros as gradients of the weights. Read next: nn/recurrent.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/dropout.hpp>
@@ -19,7 +20,7 @@ struct RecurrentOptions {
   bool batch_first = false; ///< sequences are (rows, steps, features), not (steps, rows, features)
   bool has_bias = true;
   double dropout = 0;            ///< between layers; its run-time number is called "dropout"
-  Value lengths{};               ///< (rows): a row's steps from there on leave its state as it is and give zeros
+  Value lengths{};               ///< (rows): a row's steps from there on are not read, leave its state and give zeros
   std::int64_t total_length = 0; ///< how many steps the output has, with zeros at the end; 0: as many as the input
   Value hidden{};                ///< (layers * directions, rows, hidden): the first states, zeros where there is none
   Value cell{};                  ///< the same for the cells of an LSTM
@@ -107,6 +108,8 @@ constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOpti
     const Value step = graph::iota(graph, all);
     graph.require_within(options.lengths.id(), {.what = "a length", .may_be_end = true, .end = steps});
     valid = graph::unsqueeze(step < graph::cast(options.lengths, DType::int64), -1);
+    // Before the product with the weights, to whose gradient 0 * NaN would be NaN: padding is never read.
+    x = graph::where(valid, x, 0.0);
   }
   const auto first = [&](Value given, int number) {
     if (given.id() >= 0) return graph::select(given, 0, number, line);
