@@ -32,6 +32,7 @@
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
@@ -44,8 +45,10 @@
 #include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/kernel/gpu/quantile.hpp>
+#include <twill/kernel/gpu/queue_sort.hpp>
 #include <twill/kernel/gpu/radix.hpp>
 #include <twill/kernel/gpu/reduce.hpp>
+#include <twill/kernel/gpu/row_orders.hpp>
 #include <twill/kernel/gpu/rows.hpp>
 #include <twill/kernel/gpu/rows_body.hpp>
 #include <twill/kernel/gpu/rows_place.hpp>

@@ -4,7 +4,7 @@
 // Kernels that move elements without looking at them: runs that lie in a regular pattern, runs that a tensor of indices
 // chooses, and their counterpart that adds runs where indices say. Arrays are row-major and seen as (outer, middle, inner)
 // around one axis. An index outside of the axis reads zeros and adds nothing, as a label outside of its classes does; a
-// negative one counts from the end. For GPUs: kernel/gpu/blocks.hpp.
+// negative one counts from the end. For GPUs: kernel/gpu/blocks.hpp, kernel/gpu/index_sums.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>

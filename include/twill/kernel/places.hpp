@@ -3,7 +3,7 @@
 //
 // The places of the smallest elements of rows, in order. Elements become integers whose order is theirs
 // (kernel/gpu/order_key.hpp), so one sort of (integer, place) serves every type; places differ, so equal elements keep
-// their order whatever the algorithm. For GPUs: kernel/gpu/blocks.hpp.
+// their order whatever the algorithm. For GPUs: kernel/gpu/row_orders.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>

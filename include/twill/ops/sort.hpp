@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/kernel/places.hpp>
 #include <twill/ops/gather.hpp>
+#include <twill/ops/slice.hpp>
 
 #include <cstdint>
 
@@ -29,7 +30,13 @@ struct Sorted {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
+/// More places than this are the first of all places: a GPU merges those where they lie, and has no room for so many else.
+inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
+
 [[nodiscard]] constexpr Value first_places(Value x, int axis, Extent count, Order order) {
+  const Extent all = x.shape()[axis];
+  if (count.is_static() && count.factor > most_places_of_many && !(count == all))
+    return slice_axis(first_places(x, axis, all, order), axis, {.begin = 0, .end = count.factor});
   const Value parts = around_axis(stop_gradient(x), axis);
   const Value places = add_operation(argsort_operation, {parts}, DType::int64, with_extent(parts.shape(), 1, count),
                                      {order == Order::descending});

@@ -15,8 +15,10 @@
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
+#include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
+#include <twill/kernel/gpu/row_orders.hpp>
 #include <twill/memory/gpu/capture.hpp>
 
 #include <array>

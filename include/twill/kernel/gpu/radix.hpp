@@ -200,31 +200,53 @@ template <class Key> struct RadixBuffers {
 /// How often a sort by so many bits changes the place of its elements.
 [[nodiscard]] constexpr int radix_passes(int bits) { return (bits + digit_bits - 1) / digit_bits; }
 
-/// Sorts by the lower `bits` of the keys; equal keys keep their order. The elements start in the first of each pair of
-/// buffers when the number of passes is even, else in the second.
-/// requires: fewer than 2^32 elements    throws: OutOfMemoryError
-template <class Key, class D>
-void radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
+/// The scan of the counts of a pass.
+[[nodiscard]] constexpr ScanShape radix_counts(std::int64_t count) {
+  return {.outer = 1, .length = groups_of(radix_tile, count) * digits, .inner = 1};
+}
+/// How many numbers a sort of so many elements keeps beside its buffers.
+[[nodiscard]] constexpr std::int64_t radix_room(std::int64_t count) {
+  const ScanShape counts = radix_counts(count);
+  return counts.length + scan_totals(counts, plan_scan(counts));
+}
+
+/// All launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their
+/// order. Returns which buffers hold the result. `room` is for `radix_room` numbers.
+/// requires: at least one element and fewer than 2^32
+template <class Key, class Queue>
+int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, std::uint32_t* room, std::int64_t count,
+                       int bits, int from) {
   const std::int64_t tiles = groups_of(radix_tile, count);
-  if (count == 0) return;
-  const memory::Buffer<D> memory(device, static_cast<std::size_t>(tiles * digits) * sizeof(std::uint32_t));
+  const ScanShape counts = radix_counts(count);
+  const ScanPlan plan = plan_scan(counts);
   const twill::gpu::LaunchShape counting{static_cast<unsigned>(tiles), tile_threads, CountDigits<Key>::shared_bytes};
   const twill::gpu::LaunchShape moving{static_cast<unsigned>(tiles), tile_threads, MoveByDigit<Key>::shared_bytes};
-  int from = radix_passes(bits) % 2;
   for (int shift = 0; shift < bits; shift += digit_bits, from = 1 - from) {
     const RadixParameters<Key> parameters{.keys = buffers.keys[from],
                                           .to_keys = buffers.keys[1 - from],
                                           .values = buffers.values[from],
                                           .to_values = buffers.values[1 - from],
-                                          .counts = static_cast<std::uint32_t*>(memory.data()),
+                                          .counts = room,
                                           .count = count,
                                           .tiles = tiles,
                                           .shift = shift};
-    launch(device, [&](const auto& queue) { enqueue(queue, CountDigits<Key>{}, counting, parameters); });
-    scan(on_queue, Running<Reduction::sum>{}, device, parameters.counts, parameters.counts,
-         ScanShape{.length = tiles * digits});
-    launch(device, [&](const auto& queue) { enqueue(queue, MoveByDigit<Key>{}, moving, parameters); });
+    enqueue(queue, CountDigits<Key>{}, counting, parameters);
+    enqueue_scan<Running<Reduction::sum>>(queue, room, room, counts, plan, room + counts.length);
+    enqueue(queue, MoveByDigit<Key>{}, moving, parameters);
   }
+  return from;
+}
+
+/// Sorts by the lower `bits` of the keys; equal keys keep their order. The elements start in the first of each pair of
+/// buffers when the number of passes is even, else in the second.
+/// requires: fewer than 2^32 elements    throws: OutOfMemoryError
+template <class Key, class D>
+void radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
+  if (count == 0) return;
+  const memory::Buffer<D> room(device, static_cast<std::size_t>(radix_room(count)) * sizeof(std::uint32_t));
+  launch(device, [&](const auto& queue) {
+    enqueue_radix_sort(queue, buffers, static_cast<std::uint32_t*>(room.data()), count, bits, radix_passes(bits) % 2);
+  });
 }
 
 /// How long sorts are done: by the kernels above. A library's sort has the same two members.

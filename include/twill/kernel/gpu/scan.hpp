@@ -168,13 +168,17 @@ void enqueue_scan(const Queue& queue, const ScanParameters<T>& parameters, const
   enqueue(queue, ScanRows<Op, T>{}, shape, parameters);
 }
 
-/// Scans row-major elements into others. The two may be the same.
-/// throws: OutOfMemoryError    cost: long lines are read twice
-template <class Op, class T, class D>
-void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& shape) {
+/// How many totals of chunks a scan keeps while it runs.
+[[nodiscard]] constexpr std::int64_t scan_totals(const ScanShape& shape, const ScanPlan& plan) {
+  return plan.chunks == 1 ? 0 : shape.outer * plan.chunks * shape.inner;
+}
+
+/// All launches of a scan; the two may be the same. `totals` has room for `scan_totals`.
+/// requires: elements    cost: what is cut into chunks is read twice
+template <class Op, class T, class Queue>
+void enqueue_scan(const Queue& queue, const T* from, T* to, const ScanShape& shape, const ScanPlan& plan,
+                  compute_t<T>* totals) {
   using C = compute_t<T>;
-  if (shape.outer * shape.length * shape.inner == 0) return;
-  const ScanPlan plan = plan_scan(shape);
   ScanParameters<T> own{.from = from,
                         .to = to,
                         .length = shape.length,
@@ -182,9 +186,7 @@ void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& s
                         .chunk = plan.chunk,
                         .chunks = plan.chunks,
                         .lines = shape.outer * plan.chunks * shape.inner};
-  if (plan.chunks == 1) return launch(device, [&](const auto& queue) { enqueue_scan<Op>(queue, own, plan); });
-  const memory::Buffer<D> memory(device, static_cast<std::size_t>(own.lines) * sizeof(C));
-  C* const totals = static_cast<C*>(memory.data());
+  if (plan.chunks == 1) return enqueue_scan<Op>(queue, own, plan);
   const std::int64_t whole = groups_of(tile_elements, plan.chunks) * tile_elements;
   ScanPlan over{.by_columns = plan.by_columns, .chunk = whole, .chunks = 1, .blocks = shape.outer};
   if (over.by_columns) over.blocks = groups_of(tile_threads, shape.outer * shape.inner);
@@ -194,16 +196,29 @@ void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& s
                                     .inner = shape.inner,
                                     .chunk = whole,
                                     .lines = shape.outer * shape.inner};
-  launch(device, [&](const auto& queue) {
-    own.to = nullptr;
-    own.totals = totals;
-    enqueue_scan<Op>(queue, own, plan);
-    enqueue_scan<Op>(queue, of_totals, over);
-    own.to = to;
-    own.totals = nullptr;
-    own.before = totals;
-    enqueue_scan<Op>(queue, own, plan);
-  });
+  own.to = nullptr;
+  own.totals = totals;
+  enqueue_scan<Op>(queue, own, plan);
+  enqueue_scan<Op>(queue, of_totals, over);
+  own.to = to;
+  own.totals = nullptr;
+  own.before = totals;
+  enqueue_scan<Op>(queue, own, plan);
+}
+
+/// Scans row-major elements into others. The two may be the same.
+/// throws: OutOfMemoryError    cost: long lines are read twice
+template <class Op, class T, class D>
+void scan(OnQueue, Op, const D& device, const T* from, T* to, const ScanShape& shape) {
+  using C = compute_t<T>;
+  if (shape.outer * shape.length * shape.inner == 0) return;
+  const ScanPlan plan = plan_scan(shape);
+  const auto start = [&](C* totals) {
+    launch(device, [&](const auto& queue) { enqueue_scan<Op>(queue, from, to, shape, plan, totals); });
+  };
+  if (plan.chunks == 1) return start(nullptr);
+  const memory::Buffer<D> memory(device, static_cast<std::size_t>(scan_totals(shape, plan)) * sizeof(C));
+  start(static_cast<C*>(memory.data()));
 }
 
 } // namespace twill::inline v0::kernel::gpu

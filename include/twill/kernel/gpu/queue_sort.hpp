@@ -1,0 +1,95 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stable sort of keys with 32-bit values on a queue, in the working memory that every stream has: nothing is allocated, so
+// a compiled step may sort, its peak stays what its plan says, and a captured graph keeps its addresses. What does not fit
+// at once is sorted part after part by whoever calls. Read next: kernel/gpu/index_sums.hpp, kernel/gpu/row_orders.hpp.
+
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/radix.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// A block sorts all of it.
+template <class Key> struct SortTile {
+  static constexpr int most_threads = tile_threads;
+  static constexpr std::size_t shared_bytes = RadixTile<Key>::bytes;
+
+  template <class Block> constexpr void operator()(const Block& block, const RadixParameters<Key>& p) const {
+    const auto tile = RadixTile<Key>::in(block);
+    const int count = static_cast<int>(p.count);
+    block.each([&](int thread) {
+      for (int i = thread; i < count; i += block.threads()) {
+        tile.keys[tile.place(i)] = p.keys[i];
+        tile.values[tile.place(i)] = p.values[i];
+      }
+    });
+    block.barrier();
+    for (int shift = 0; shift < p.shift; shift += digit_bits) order_tile(block, tile, count, shift);
+    block.each([&](int thread) {
+      for (int i = thread; i < count; i += block.threads()) {
+        p.to_keys[i] = tile.keys[tile.place(i)];
+        p.to_values[i] = tile.values[tile.place(i)];
+      }
+    });
+  }
+};
+
+/// Threads enough for a block that sorts so many elements.
+[[nodiscard]] constexpr unsigned threads_to_sort(std::int64_t count) {
+  return std::max(32U, std::bit_ceil(static_cast<unsigned>(groups_of(radix_items, count))));
+}
+
+/// Room for keys and values in a stream's working memory: they are put into the first of each pair of buffers.
+template <class Key> class QueueSort {
+  static constexpr std::size_t spare_bytes = 512; // totals of a scan, and alignment
+  static constexpr std::size_t tile_bytes = radix_tile * 2 * (sizeof(Key) + 4) + (digits + 1) * sizeof(std::uint32_t);
+
+public:
+  /// How many elements are sorted at once.
+  [[nodiscard]] static constexpr std::int64_t most(std::size_t bytes) {
+    return static_cast<std::int64_t>((bytes - spare_bytes) / tile_bytes) * radix_tile;
+  }
+
+  /// requires: count <= most(queue.allowance().bytes)
+  template <class Queue> QueueSort(const Queue& queue, std::int64_t count) : count_{count} {
+    Key* const keys = static_cast<Key*>(queue.allowance().memory);
+    auto* const values = reinterpret_cast<std::uint32_t*>(keys + 2 * count);
+    buffers_ = {{keys, keys + count}, {values, values + count}};
+    room_ = values + 2 * count;
+  }
+
+  [[nodiscard]] Key* keys() const { return buffers_.keys[now_]; }
+  [[nodiscard]] std::uint32_t* values() const { return buffers_.values[now_]; }
+
+  /// Sorts by the lower `bits` of the keys; equal keys keep their order. Both lie elsewhere afterwards.
+  template <class Queue> void sort(const Queue& queue, int bits) {
+    if (bits == 0) return;
+    if (count_ > radix_tile) {
+      now_ = enqueue_radix_sort(queue, buffers_, room_, count_, bits, now_);
+      return;
+    }
+    const RadixParameters<Key> all{.keys = keys(),
+                                   .to_keys = keys(),
+                                   .values = values(),
+                                   .to_values = values(),
+                                   .count = count_,
+                                   .tiles = 1,
+                                   .shift = bits};
+    enqueue(queue, SortTile<Key>{}, twill::gpu::LaunchShape{1, threads_to_sort(count_), SortTile<Key>::shared_bytes},
+            all);
+  }
+
+private:
+  RadixBuffers<Key> buffers_{};
+  std::uint32_t* room_ = nullptr;
+  std::int64_t count_ = 0;
+  int now_ = 0;
+};
+
+} // namespace twill::inline v0::kernel::gpu
