@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace twill::test {
@@ -43,19 +44,21 @@ inline std::size_t differing(const std::vector<double>& a, const std::vector<dou
 struct Trained {
   std::vector<double> numbers{};
   std::int64_t peak = 0;
+  std::int64_t capture_bytes = 0; ///< of the peak, where steps are captured
 };
 
-/// Losses and weights of three steps, and the bytes that model and steps took at the worst moment.
+/// Losses and weights of three steps where the batch lies, and the bytes that model and steps took at the worst moment.
 template <class Model, class R> Trained trained(const R& rule, const auto& x, const auto& label) {
-  const Cpu device{0};
+  const auto device = x.device();
   manual_seed_all(7);
   const std::int64_t before = memory_allocated(device);
   reset_peak_memory_stats(device);
-  nn::Network<Model, Cpu, float> model{device};
+  nn::Network<Model, std::remove_const_t<decltype(device)>, float> model{device};
   auto step = train_step(model, nn::cross_entropy, rule);
   Trained result{};
   for (int i = 0; i < 3; ++i) result.numbers.push_back(static_cast<double>(step(x, label).item()));
   result.peak = max_memory_allocated(device) - before;
+  result.capture_bytes = static_cast<std::int64_t>(step.capture_bytes(x, label));
   for (const double weight : weights_of(model)) result.numbers.push_back(weight);
   return result;
 }
