@@ -36,6 +36,7 @@
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/nn/stage.hpp>
+#include <twill/nn/stage_boundary.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/nn/tap.hpp>
 #include <twill/nn/tracked.hpp>

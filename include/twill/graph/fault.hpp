@@ -109,6 +109,8 @@ enum class Problem : std::uint8_t {
   fit_needs_the_size_of_each_named_dimension,
   fit_budget_is_below_the_weights_and_states,
   fit_budget_is_below_the_lowest_peak,
+  stage_boundary_inside_of_a_scan_or_a_checkpoint,
+  model_has_fewer_places_to_cut_than_stages_need,
 };
 
 struct Fault {

@@ -31,6 +31,7 @@ public:
   List<Name> scopes{}; ///< the paths of all scopes, in order
   List<LoopInfo> loops{};
   List<RegionInfo> regions{};
+  List<int> stage_boundaries{};     ///< the first node of each stage but the first, see nn/stage_boundary.hpp
   int open_region = 0;              ///< the number of the part that is being traced, 0 outside
   int regions_named = 0;            ///< how many numbers of parts are in use
   List<int> carries{};              ///< the loop of each

@@ -26,10 +26,11 @@ concept StageFunction = requires(graph::Graph& graph) {
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-/// Forward and backward in one graph. Outputs: the result, then the gradients of the weights, then those of the inputs.
+/// Forward and backward in one graph. Outputs: the results, then the gradients of the weights, then those of the inputs.
 struct Joint {
   graph::Graph graph{};
-  int cotangent = -1; ///< the input node that carries the result's gradient; all nodes before it are the forward pass
+  int cotangent = -1; ///< the first input node that carries a result's gradient; all before it are the forward pass
+  std::size_t results = 1;
 
   constexpr Joint() = default;
 };
@@ -76,10 +77,11 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   return result;
 }
 
-/// Marks what the gradients need, down to the nodes in `stop`.
-[[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop) {
+/// Marks what the gradients, which are the outputs behind the results, need, down to the nodes in `stop`.
+[[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop,
+                                                       std::size_t results = 1) {
   List<char> needed(graph.nodes.size(), 0);
-  for (std::size_t i = 1; i < graph.outputs.size(); ++i) needed.items[graph.outputs[i]] = 1;
+  for (std::size_t i = results; i < graph.outputs.size(); ++i) needed.items[graph.outputs[i]] = 1;
   for (const graph::TapInfo& tap : graph.taps)
     if (tap.is_gradient) needed.items[tap.node] = 1;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
@@ -131,7 +133,7 @@ private:
 [[nodiscard]] constexpr List<int> kept_nodes(const Joint& joint) {
   const graph::Graph& graph = joint.graph;
   const std::size_t count = graph.nodes.size();
-  const List<char> needed = needed_by_gradients(graph, List<char>(count, 0));
+  const List<char> needed = needed_by_gradients(graph, List<char>(count, 0), joint.results);
   List<char> kept(count, 0);
   const auto is_forward = [&](int id) { return id < joint.cotangent; };
   // What an operation of the backward pass reads has to be in memory.
@@ -155,11 +157,17 @@ private:
     const int root = compile::detail::view_root(graph.nodes, id);
     if (graph.node(root).arity > 0) kept.items[root] = 1;
   }
+  // Results are the caller's anyway: they come last and are not stored twice.
+  List<int> of_results{};
+  for (std::size_t i = 0; i < joint.results; ++i) {
+    char& is_kept = kept.items[graph.outputs[i]];
+    if (is_kept != 0) of_results.push_back(graph.outputs[i]);
+    is_kept = 0;
+  }
   List<int> result{};
   for (int id = 0; id < joint.cotangent; ++id)
-    if (kept.items[id] != 0 && id != graph.outputs[0]) result.push_back(id);
-  // The result itself is the caller's anyway: it comes last and is not stored twice.
-  if (kept.items[graph.outputs[0]] != 0) result.push_back(graph.outputs[0]);
+    if (kept.items[id] != 0) result.push_back(id);
+  result.append(of_results);
   return result;
 }
 

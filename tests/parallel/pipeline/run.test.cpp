@@ -23,7 +23,6 @@ namespace {
 
 using namespace twill;
 using namespace twill::pipeline;
-using parallel::Elements;
 
 constexpr std::size_t width = 3;
 using Row = std::vector<double>;
@@ -86,19 +85,19 @@ public:
     run_weight_gradient(s, m);
   }
 
-  Elements input(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].inputs[m]); }
-  Elements output(int s, int m) { return room(sent_[{s, m}] = stages_[static_cast<std::size_t>(s)].outputs.at(m)); }
-  Elements output_gradient(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].cotangents[m]); }
-  Elements input_gradient(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].input_gradients.at(m)); }
+  Message input(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].inputs[m]); }
+  Message output(int s, int m) { return room(sent_[{s, m}] = stages_[static_cast<std::size_t>(s)].outputs.at(m)); }
+  Message output_gradient(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].cotangents[m]); }
+  Message input_gradient(int s, int m) { return room(stages_[static_cast<std::size_t>(s)].input_gradients.at(m)); }
   void output_is_sent(int s, int m) { sent_.erase({s, m}); }
   void input_gradient_is_sent(int, int) {}
 
   [[nodiscard]] std::size_t unsent() const { return sent_.size(); }
 
 private:
-  static Elements room(Row& row) {
+  static Message room(Row& row) {
     row.resize(width);
-    return {row.data(), static_cast<std::int64_t>(width), DType::float64};
+    return {{row.data(), static_cast<std::int64_t>(width), DType::float64}};
   }
   [[nodiscard]] bool is_own(int other) const { return schedule_.rank(other) == schedule_.rank(other_of_); }
   static double slope(const Stage& stage, int m, std::size_t k) {

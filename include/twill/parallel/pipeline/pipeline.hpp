@@ -7,11 +7,14 @@
 // schedule on micro-batches, a thread for each rank; see parallel/pipeline/step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
+#include <twill/parallel/pipeline/ties.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,70 +22,118 @@
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
-template <class Sequence, ComputeDevice D, FloatingScalar T, class... Models> struct StagesOf;
-template <std::size_t... I, ComputeDevice D, FloatingScalar T, class... Models>
-struct StagesOf<std::index_sequence<I...>, D, T, Models...> {
-  using type = std::tuple<Stage<Models, D, T, I == 0>...>;
+template <class Plan, bool Split, class D, class T, class Sequence> struct StagesOf;
+template <class Plan, bool Split, class D, class T, std::size_t... I>
+struct StagesOf<Plan, Split, D, T, std::index_sequence<I...>> {
+  using type = std::tuple<
+      Stage<typename Plan::template Source<I>, nn::Network<typename Plan::template Model<I>, D, T>, Split>...>;
 };
-
-/// What stage From makes against what stage From + 1 declares, in the words of a network's inputs.
-template <class Stages, std::size_t From> consteval void check_border() {
-  using Next = std::tuple_element_t<From + 1, Stages>;
-  using Made = typename std::tuple_element_t<From, Stages>::Output;
-  using Network = typename Next::Network;
-  nn::check_inputs<typename Network::model_type, typename Network::Element, typename Made::device_type, false, Made>();
-}
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// The stages of a model on devices of kind D, with weights of type T.
-template <ScheduleKind S, FloatingScalar T, ComputeDevice D, nn::Model... Models> class BasicPipeline {
-  static_assert(sizeof...(Models) % S::stages_per_rank == 0,
-                "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
-
+template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts> class BasicPipeline {
 public:
-  using Stages = typename detail::StagesOf<std::index_sequence_for<Models...>, D, T, Models...>::type;
+  using Plan = detail::Plan<T, Parts...>;
   using ScheduleType = S;
   using Element = T;
   using device_type = D;
-  static constexpr int stages = sizeof...(Models);
+  static constexpr int stages = Plan::stages;
   static constexpr int ranks = stages / S::stages_per_rank;
+  static_assert(stages % S::stages_per_rank == 0,
+                "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
+  using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
+  using Stages = typename detail::StagesOf<Plan, detail::splits_gradients<S, ranks>(), D, T, Sequence>::type;
 
   /// One device for each rank, in order; devices may repeat. Draws the initial weights.
   /// throws: ValueError unless there are as many devices as ranks
   explicit BasicPipeline(std::vector<D> devices)
-      : devices_{check(std::move(devices))}, stages_{make(std::index_sequence_for<Models...>{})} {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (detail::check_border<Stages, I>(), ...); }
-    (std::make_index_sequence<sizeof...(Models) - 1>{});
+      : devices_{check(std::move(devices))}, stages_{make(-1, first_draw(), Sequence{})} {
+    Plan::template check<Stages>();
+  }
+
+  /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
+  /// draws `draw`, which is the same on all ranks.
+  BasicPipeline(D device, int rank, const Draw& draw)
+      : devices_(static_cast<std::size_t>(ranks), device), stages_{make(rank, draw, Sequence{})} {
+    Plan::template check<Stages>();
   }
 
   [[nodiscard]] const std::vector<D>& devices() const { return devices_; }
-  [[nodiscard]] Stages& all() { return *stages_; }
+  /// All stages, as references.    requires: all are here
+  [[nodiscard]] auto all() {
+    return std::apply([](auto&... stage) { return std::tie(*stage...); }, *stages_);
+  }
+
+  /// A stage, and whether it is here.
+  template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
+  template <std::size_t I> [[nodiscard]] bool has() const { return std::get<I>(*stages_) != nullptr; }
 
   /// The network of a stage.
-  template <std::size_t I> [[nodiscard]] auto& stage() { return std::get<I>(*stages_).network; }
+  template <std::size_t I> [[nodiscard]] auto& stage() { return at<I>().network; }
 
-  /// Calls `f(network)` for each stage, in order.
+  /// Calls `f(stage)` for each stage that is here, in order.
+  template <class F> void for_each_stage_here(F f) {
+    std::apply([&](auto&... stage) { ((stage ? f(*stage) : void()), ...); }, *stages_);
+  }
+  /// Calls `f(network)` for the network of each stage that is here, in order.
   template <class F> void for_each_stage(F f) {
-    std::apply([&](auto&... stage) { (f(stage.network), ...); }, *stages_);
+    for_each_stage_here([&](auto& stage) { f(stage.network); });
+  }
+
+  /// The weights of each stage; null for those that are elsewhere.
+  [[nodiscard]] StageStates<D> states() const {
+    const auto of = [](const auto& stage) { return stage ? stage->network.state() : nullptr; };
+    return std::apply([&](const auto&... stage) { return StageStates<D>{of(stage)...}; }, *stages_);
+  }
+
+  /// What the weights of each stage are, wherever it is.
+  [[nodiscard]] static std::vector<std::span<const graph::ParameterInfo>> infos() {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::vector<std::span<const graph::ParameterInfo>>{
+          std::tuple_element_t<I, Stages>::Network::parameter_infos()...};
+    }
+    (Sequence{});
   }
 
 private:
+  template <class Tuple> struct Pointers;
+  template <class... Stage> struct Pointers<std::tuple<Stage...>> {
+    using type = std::tuple<std::unique_ptr<Stage>...>;
+  };
+  using Owned = typename Pointers<Stages>::type;
+
   static std::vector<D> check(std::vector<D> devices) {
     if (devices.size() != static_cast<std::size_t>(ranks))
       throw ValueError("Pipeline: " + std::string{S::name} + " with " + std::to_string(stages) + " stages runs on " +
                        std::to_string(ranks) + " devices, got " + std::to_string(devices.size()));
     return devices;
   }
-  template <std::size_t... I> [[nodiscard]] std::unique_ptr<Stages> make(std::index_sequence<I...>) const {
-    return std::unique_ptr<Stages>(new Stages(std::tuple_element_t<I, Stages>(
-        devices_[static_cast<std::size_t>(S::rank_of(static_cast<int>(I), ranks))])...));
+
+  [[nodiscard]] Draw first_draw() const {
+    if constexpr (Plan::has_ties) return generator(devices_[0]).next();
+    return {};
+  }
+
+  /// The stages of a rank, or all.
+  template <std::size_t... I>
+  [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const Draw& draw,
+                                            std::index_sequence<I...>) const {
+    auto made = std::make_unique<Owned>();
+    const auto one = [&]<class Stage>(std::unique_ptr<Stage>& stage, int number) {
+      const int own = S::rank_of(number, ranks);
+      if (rank >= 0 && own != rank) return;
+      stage = std::make_unique<Stage>(devices_[static_cast<std::size_t>(own)]);
+      if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
+    };
+    (one(std::get<I>(*made), static_cast<int>(I)), ...);
+    return made;
   }
 
   std::vector<D> devices_;
-  std::unique_ptr<Stages> stages_;
+  std::unique_ptr<Owned> stages_;
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
@@ -90,7 +141,6 @@ private:
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// A pipeline of float32 on host devices.
-template <pipeline::ScheduleKind S, nn::Model... Models>
-using Pipeline = pipeline::BasicPipeline<S, float, Cpu, Models...>;
+template <pipeline::ScheduleKind S, class... Parts> using Pipeline = pipeline::BasicPipeline<S, float, Cpu, Parts...>;
 
 } // namespace twill::inline v0::inline TWILL_ISA

@@ -23,7 +23,9 @@ struct StageCost {
   double forward_s = 0;
   double input_gradient_s = 0;
   double weight_gradient_s = 0;
-  std::int64_t kept_bytes = 0;     ///< activations from the forward pass to the last gradient
+  std::int64_t kept_bytes = 0; ///< activations from the forward pass to the last gradient
+  std::int64_t between_bytes =
+      -1; ///< and from the input gradient on, where it is another number: what the last one needs
   std::int64_t output_bytes = 0;   ///< sent to the next stage, and its gradient back
   std::int64_t gradient_bytes = 0; ///< of the weights, for all micro-batches together
   std::int64_t fixed_bytes = 0;    ///< weights, gradients, optimiser state, working memory: what is always there
@@ -62,10 +64,13 @@ struct Prediction {
     std::int64_t kept = 0;
     std::int64_t peak = 0;
     for (const Action& action : order) {
-      const std::int64_t bytes = stages[static_cast<std::size_t>(action.stage)].kept_bytes;
-      if (action.work == Work::forward) kept += bytes;
+      const StageCost& own = stages[static_cast<std::size_t>(action.stage)];
+      const std::int64_t between = own.between_bytes < 0 ? own.kept_bytes : own.between_bytes;
+      if (action.work == Work::forward) kept += own.kept_bytes;
+      if (action.work == Work::input_gradient) kept += between - own.kept_bytes;
       if (kept > peak) peak = kept;
-      if (action.work == Work::backward || action.work == Work::weight_gradient) kept -= bytes;
+      if (action.work == Work::backward) kept -= own.kept_bytes;
+      if (action.work == Work::weight_gradient) kept -= between;
     }
     peaks.push_back(peak);
   }

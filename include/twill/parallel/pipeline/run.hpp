@@ -21,6 +21,9 @@
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
+/// What passes between two stages at one time: so many tensors, one message each.
+using Message = std::vector<parallel::Elements>;
+
 /// What computes the stages of one rank. `input` and `output_gradient` give the memory to receive into, `output` and
 /// `input_gradient` what is to be sent; a stage whose neighbour is on the same rank finds its input by itself. `output_is_sent`
 /// and `input_gradient_is_sent` tell that those elements may be used again. A runner for schedules that split gradients
@@ -29,10 +32,10 @@ template <class R>
 concept StageRunner = requires(R& runner, int stage, int micro_batch) {
   runner.run_forward(stage, micro_batch);
   runner.run_backward(stage, micro_batch);
-  { runner.input(stage, micro_batch) } -> std::same_as<parallel::Elements>;
-  { runner.output(stage, micro_batch) } -> std::same_as<parallel::Elements>;
-  { runner.output_gradient(stage, micro_batch) } -> std::same_as<parallel::Elements>;
-  { runner.input_gradient(stage, micro_batch) } -> std::same_as<parallel::Elements>;
+  { runner.input(stage, micro_batch) } -> std::same_as<Message>;
+  { runner.output(stage, micro_batch) } -> std::same_as<Message>;
+  { runner.output_gradient(stage, micro_batch) } -> std::same_as<Message>;
+  { runner.input_gradient(stage, micro_batch) } -> std::same_as<Message>;
   runner.output_is_sent(stage, micro_batch);
   runner.input_gradient_is_sent(stage, micro_batch);
 };
@@ -63,9 +66,9 @@ template <StageRunner R> void compute(R& runner, const Action& action) {
 /// Messages under way on one rank.
 template <parallel::Communicator C, StageRunner R> class Messages {
   using Handle = decltype(std::declval<C&>().start(std::declval<const parallel::Call&>()));
-  struct Message {
+  struct UnderWay {
     Action action;
-    Handle handle;
+    std::vector<Handle> handles;
   };
 
 public:
@@ -76,23 +79,25 @@ public:
     const auto [work, stage, micro_batch] = action;
     const int peer = schedule_.rank(counterpart(action).stage);
     using parallel::Call;
-    if (is_sent(work))
-      sent_.push_back({action, communicator_.start(Call::send(work == Work::send_forward
-                                                                  ? runner_.output(stage, micro_batch)
-                                                                  : runner_.input_gradient(stage, micro_batch),
-                                                              peer))});
-    else
-      received_.push_back({action, communicator_.start(Call::receive(work == Work::receive_forward
-                                                                         ? runner_.input(stage, micro_batch)
-                                                                         : runner_.output_gradient(stage, micro_batch),
-                                                                     peer))});
+    if (is_sent(work)) {
+      UnderWay& message = sent_.emplace_back(UnderWay{action, {}});
+      for (const parallel::Elements& elements :
+           work == Work::send_forward ? runner_.output(stage, micro_batch) : runner_.input_gradient(stage, micro_batch))
+        message.handles.push_back(communicator_.start(Call::send(elements, peer)));
+    } else {
+      UnderWay& message = received_.emplace_back(UnderWay{action, {}});
+      for (const parallel::Elements& elements : work == Work::receive_forward
+                                                    ? runner_.input(stage, micro_batch)
+                                                    : runner_.output_gradient(stage, micro_batch))
+        message.handles.push_back(communicator_.start(Call::receive(elements, peer)));
+    }
   }
 
   /// Waits for a message, if it is one of those under way.
   void wait_for(const Action& received) {
     for (std::size_t i = 0; i < received_.size(); ++i)
       if (received_[i].action == received) {
-        received_[i].handle.wait();
+        for (Handle& handle : received_[i].handles) handle.wait();
         received_.erase(received_.begin() + static_cast<std::ptrdiff_t>(i));
         return;
       }
@@ -102,12 +107,14 @@ public:
   void settle_sent(bool all) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < sent_.size(); ++i) {
-      if (!all && !sent_[i].handle.is_done()) {
+      bool is_done = true;
+      for (const Handle& handle : sent_[i].handles) is_done = is_done && handle.is_done();
+      if (!all && !is_done) {
         if (kept != i) sent_[kept] = std::move(sent_[i]);
         ++kept;
         continue;
       }
-      sent_[i].handle.wait();
+      for (Handle& handle : sent_[i].handles) handle.wait();
       const auto [work, stage, micro_batch] = sent_[i].action;
       work == Work::send_forward ? runner_.output_is_sent(stage, micro_batch)
                                  : runner_.input_gradient_is_sent(stage, micro_batch);
@@ -119,8 +126,8 @@ private:
   const Schedule& schedule_;
   C& communicator_;
   R& runner_;
-  std::vector<Message> sent_{};
-  std::vector<Message> received_{};
+  std::vector<UnderWay> sent_{};
+  std::vector<UnderWay> received_{};
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

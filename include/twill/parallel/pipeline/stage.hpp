@@ -1,31 +1,29 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One stage of a pipeline: a network, and what it holds of the micro-batches that are under way. A forward pass keeps what its
-// backward pass needs and nothing else; inputs, outputs and gradients live from the action that makes them to the last that
-// reads them, so a stage never holds more micro-batches than its schedule has in flight. Read next:
-// parallel/pipeline/pipeline.hpp.
+// One stage of a pipeline: a network, its programs, and what it holds of the micro-batches that are under way. Nothing is held
+// longer than the last action that reads it, and the programs know what they read: an input that no gradient needs goes
+// with the forward pass, and between the two parts of a backward pass lies what the second part reads and nothing else. So a
+// stage never holds more micro-batches than its schedule has in flight, and what it holds of each is known to the byte.
+// Read next: parallel/pipeline/pipeline.hpp.
 
+#include <twill/compile/memory_use.hpp>
 #include <twill/core/config.hpp>
-#include <twill/nn/leaf.hpp>
+#include <twill/graph/checkpoint.hpp>
 #include <twill/nn/network.hpp>
-#include <twill/parallel/communicator.hpp>
+#include <twill/parallel/pipeline/block.hpp>
+#include <twill/parallel/pipeline/programs.hpp>
 
-#include <concepts>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
-#include <tuple>
-#include <type_traits>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
-
-/// The elements of a contiguous tensor.
-template <class X> [[nodiscard]] parallel::Elements elements_of(const X& x) {
-  return {const_cast<void*>(static_cast<const void*>(x.data())), static_cast<std::int64_t>(x.elements()),
-          dtype_of<typename X::value_type>};
-}
 
 /// Takes a value out of a map.    requires: it is there
 template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, int key) {
@@ -33,58 +31,269 @@ template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, in
   return std::move(node.mapped());
 }
 
+/// Which inputs a program reads.
+template <compile::Source S>
+inline constexpr auto inputs_read = [] {
+  std::array<bool, compile::Compiled<S>::sizes.inputs + 1> found{};
+  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
+    if (value.storage == compile::Storage::input && value.first_use >= 0)
+      found[static_cast<std::size_t>(value.index)] = true;
+  return found;
+}();
+
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// A model of one input, its rows first; `IsFirst` where nobody wants the input's gradient.
-template <nn::Model M, ComputeDevice D, FloatingScalar T, bool IsFirst> class Stage {
-  using Declared = nn::DeclaredInput<std::tuple_element_t<0, nn::inputs_t<M>>, T>;
-  static_assert(std::tuple_size_v<nn::inputs_t<M>> == 1, "twill: a stage of a pipeline has one input");
+/// Whether a stage computes a micro-batch's forward pass again in its backward pass, from the inputs that it keeps instead of
+/// what gradients need. The same program runs, so the bits are the same; buffers are not updated twice.
+using graph::Recompute;
 
+/// F on the weights of a network N. `Split` where backward passes come in two parts.
+template <StageSource F, class N, bool Split> class Stage {
 public:
-  using Network = nn::Network<M, D, T>;
-  using Input = typename Declared::template tensor<D>;
-  using Argument = std::conditional_t<IsFirst, Input, nn::Leaf<Input>>;
-  using Result = nn::Tracked<nn::ModelStage<M, T, true>, D, Argument>;
-  using Output = typename Result::Value;
-
-  /// A micro-batch between its forward and its backward pass.
-  struct Kept {
-    Argument argument;
-    Result result;
-  };
+  using Source = F;
+  using Network = N;
+  using D = typename N::device_type;
+  using Output = compile::shown_output_t<StageInference<F>, 0, D>;
+  static constexpr StageCounts counts = stage_counts<F>;
 
   explicit Stage(const D& device) : network{device} {}
 
   Network network;
   nn::RunContext context{}; ///< of this step: its draws are those of the whole batch
 
-  std::map<int, Input> inputs{}; ///< received, or given
+  /// A micro-batch between its forward pass and its last gradient: the operands of its backward programs.
+  struct Kept {
+    graph::SymbolValues symbols{};
+    nn::RunContext context{};
+    Blocks<D> operands{};
+    bool is_recomputed = false; ///< the operands are the inputs alone
+  };
+
+  std::map<int, Blocks<D>> inputs{}; ///< received
   std::map<int, Kept> kept{};
-  std::map<int, Output> outputs{};        ///< until they are sent, or read by a stage of the same rank
-  std::map<int, Output> cotangents{};     ///< received: gradients of outputs
-  std::map<int, Input> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
+  std::map<int, Blocks<D>> outputs{};         ///< until they are sent, or read by a stage of the same rank
+  std::map<int, Blocks<D>> cotangents{};      ///< received: gradients of outputs
+  std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
 
-  /// Computes the output of a micro-batch whose first row is this one of the whole batch.
-  void forward(int micro_batch, std::int64_t first_row) {
-    nn::RunContext own = context;
-    own.first_row = first_row;
-    const Argument argument(detail::take(inputs, micro_batch));
-    Result result(network.state(), std::move(own), argument);
-    outputs.insert_or_assign(micro_batch, result.value());
-    kept.emplace(micro_batch, Kept{argument, std::move(result)});
+  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
+  /// one of the whole batch. What gradients need is kept, or, if it is to be computed again, the inputs alone.
+  void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
+               Recompute recompute = Recompute::no) {
+    Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
+    own.context.first_row = first_row;
+    if (counts.received > 0)
+      for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
+    Blocks<D> made = forward_(network.device(), symbols, addresses(own.operands), parameters(), own.context);
+    outputs.insert_or_assign(micro_batch, Blocks<D>(made.begin(), made.begin() + counts.results));
+    if (!own.is_recomputed) complete(own, std::move(made));
+    kept.insert_or_assign(micro_batch, std::move(own));
   }
 
-  /// Adds to the gradients of the weights, and leaves that of the input; `run(result)` is the backward pass.
-  template <class F> void backward(int micro_batch, F run) {
+  /// The whole backward pass: adds to the gradients of the weights and leaves those of the inputs.
+  void backward(int micro_batch) {
+    if constexpr (Split) {
+      input_gradient(micro_batch);
+      weight_gradient(micro_batch);
+    } else {
+      Kept own = take_with_cotangents(micro_batch);
+      Blocks<D> made = backward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context);
+      const auto first = made.begin() + counts.weights;
+      if (counts.received > 0) input_gradients.insert_or_assign(micro_batch, Blocks<D>(first, made.end()));
+      made.erase(first, made.end());
+      add_gradients(std::move(made));
+    }
+  }
+
+  /// The part that the stage before waits for. The first stage has none: its whole backward pass can wait.
+  void input_gradient(int micro_batch) requires Split {
+    Kept own = take_with_cotangents(micro_batch);
+    if constexpr (counts.received > 0) {
+      Blocks<D> made = input_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context);
+      const auto first = made.begin() + input_gradients_made();
+      std::move(first, made.end(), std::back_inserter(own.operands));
+      made.erase(first, made.end());
+      input_gradients.insert_or_assign(micro_batch, std::move(made));
+    }
+    release(own.operands, [](std::size_t i) { return is_read_by_weights(i); });
+    kept.insert_or_assign(micro_batch, std::move(own));
+  }
+
+  /// The rest: adds to the gradients of the weights.
+  void weight_gradient(int micro_batch) requires Split {
     const Kept own = detail::take(kept, micro_batch);
-    run(own.result);
-    if constexpr (!IsFirst) input_gradients.insert_or_assign(micro_batch, own.argument.gradient());
+    if constexpr (counts.weights > 0)
+      add_gradients(weight_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
   }
 
+  /// Memory for what is received of a micro-batch.
+  [[nodiscard]] Blocks<D> make_inputs(const graph::SymbolValues& symbols) const {
+    Blocks<D> blocks;
+    for (const graph::InputInfo& info : shown().inputs.subspan(static_cast<std::size_t>(counts.given)))
+      blocks.push_back(Block<D>::make(network.device(), info.dtype, info.shape.evaluate(symbols)));
+    return blocks;
+  }
+  [[nodiscard]] Blocks<D> make_cotangents(const graph::SymbolValues& symbols) const {
+    Blocks<D> blocks;
+    for (const graph::InputInfo& info : compile::Face<StageInference<F>>::frozen.outputs)
+      if (is_floating(info.dtype))
+        blocks.push_back(Block<D>::make(network.device(), info.dtype, info.shape.evaluate(symbols)));
+    return blocks;
+  }
+
+  /// The numbers of the symbols of a micro-batch of so many rows, where these are all that a stage does not know.
+  [[nodiscard]] static graph::SymbolValues symbols_of_rows(std::int64_t rows) {
+    graph::SymbolValues symbols{};
+    symbols.fill(-1);
+    for (const graph::InputInfo& info : shown().inputs)
+      if (const int symbol = info.shape.rank > 0 ? info.shape[0].single_symbol() : -1; symbol >= 0)
+        symbols[static_cast<std::size_t>(symbol)] = rows;
+    return symbols;
+  }
+
+  /// Inputs, weights and symbols, from the trace.
+  [[nodiscard]] static compile::TableView shown() { return compile::Face<StageInference<F>>::view(); }
+
+  /// What is held of a micro-batch between its forward and its backward pass, in bytes of a pool: without its part of the
+  /// batch, and without the cotangents, which are not there yet.
+  [[nodiscard]] static constexpr std::int64_t bytes_kept(const graph::SymbolValues& symbols) {
+    using First =
+        std::conditional_t<!Split, StageBackward<F>,
+                           std::conditional_t<(counts.received > 0), StageInputGradient<F>, StageWeightGradient<F>>>;
+    return bytes_of<First>(symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward(i); });
+  }
+  /// The same where the forward pass is computed again.
+  [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
+    std::int64_t bytes = 0;
+    for (int i = counts.given; i < counts.given + counts.received; ++i) {
+      const graph::InputInfo& info = compile::Face<StageInference<F>>::frozen.inputs[static_cast<std::size_t>(i)];
+      bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
+    }
+    return bytes;
+  }
+  /// The same between the two parts of a backward pass, the cotangents included.
+  [[nodiscard]] static constexpr std::int64_t bytes_between(const graph::SymbolValues& symbols) requires Split {
+    if constexpr (counts.weights > 0)
+      return bytes_of<StageWeightGradient<F>>(symbols, [](std::size_t i) { return is_read_by_weights(i); });
+    return 0;
+  }
+
+  [[nodiscard]] bool is_idle() const {
+    return inputs.empty() && kept.empty() && outputs.empty() && cotangents.empty() && input_gradients.empty();
+  }
   /// Gives up everything of an unfinished step.
   void clear() { inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear(); }
+
+private:
+  static constexpr auto first_cotangent = static_cast<std::size_t>(counts.given + counts.received);
+  [[nodiscard]] static constexpr bool is_cotangent(std::size_t input) {
+    return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
+  }
+
+  template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
+    return input + 1 < detail::inputs_read<S>.size() && detail::inputs_read<S>[input];
+  }
+  [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
+    if constexpr (counts.weights > 0) return reads<StageWeightGradient<F>>(input);
+    return false;
+  }
+  [[nodiscard]] static constexpr bool is_read_after_forward(std::size_t input) {
+    if constexpr (!Split)
+      return reads<StageBackward<F>>(input);
+    else if constexpr (counts.received > 0)
+      return reads<StageInputGradient<F>>(input) || is_read_by_weights(input);
+    else
+      return is_read_by_weights(input);
+  }
+
+  /// Of the operands of a backward program.
+  template <compile::Source S, class Wanted>
+  [[nodiscard]] static constexpr std::int64_t bytes_of(const graph::SymbolValues& symbols, Wanted wanted) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = static_cast<std::size_t>(counts.given); i < compile::Compiled<S>::sizes.inputs; ++i) {
+      const graph::InputInfo& info = compile::Compiled<S>::table.inputs[i];
+      if (wanted(i)) bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
+    }
+    return bytes;
+  }
+
+  /// Whether the forward pass writes what a second one must not write again.
+  static constexpr bool updates_buffers = [] {
+    for (const graph::ParameterInfo& info : compile::Face<StageInference<F>>::view().parameters)
+      if (info.role == graph::Role::buffer) return true;
+    return false;
+  }();
+
+  /// Which results the backward pass reads, by their number.
+  static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
+    detail::StageJoint joint = detail::joint<F>();
+    const List<int> nodes = nn::detail::kept_nodes(joint);
+    std::array<bool, static_cast<std::size_t>(counts.results)> found{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      bool is_repeated = false;
+      for (std::size_t other = 0; other < i; ++other)
+        is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
+      for (const int id : nodes) found[i] = found[i] || (id == joint.graph.outputs[i] && !is_repeated);
+    }
+    return found;
+  }();
+
+  [[nodiscard]] static int input_gradients_made() {
+    int made = 0;
+    for (const graph::InputInfo& info : shown().inputs.subspan(static_cast<std::size_t>(counts.given)))
+      made += is_floating(info.dtype) ? 1 : 0;
+    return made;
+  }
+
+  [[nodiscard]] static std::vector<void*> addresses(const Blocks<D>& blocks) {
+    std::vector<void*> all;
+    for (const Block<D>& block : blocks) all.push_back(block.data);
+    return all;
+  }
+  [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
+
+  /// Drops what nobody reads from now on.
+  template <class Wanted> static void release(Blocks<D>& operands, Wanted is_wanted) {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (!is_wanted(i)) operands[i] = Block<D>{};
+  }
+
+  /// Puts what the forward program has made, results first, behind the inputs.
+  static void complete(Kept& own, Blocks<D> made) {
+    const auto first_kept = made.begin() + counts.results;
+    own.operands.resize(own.operands.size() + static_cast<std::size_t>(counts.cotangents)); // not there yet
+    std::move(first_kept, made.end(), std::back_inserter(own.operands));
+    for (std::size_t i = 0; i < results_kept.size(); ++i)
+      if (results_kept[i]) own.operands.push_back(std::move(made[i]));
+    release(own.operands, [](std::size_t i) { return is_read_after_forward(i); });
+    own.is_recomputed = false;
+  }
+
+  [[nodiscard]] Kept take_with_cotangents(int micro_batch) {
+    Kept own = detail::take(kept, micro_batch);
+    if (own.is_recomputed) {
+      if constexpr (updates_buffers)
+        complete(own, again_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
+      else
+        complete(own, forward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
+    }
+    Blocks<D> given = detail::take(cotangents, micro_batch);
+    std::move(given.begin(), given.end(), own.operands.begin() + static_cast<std::ptrdiff_t>(first_cotangent));
+    return own;
+  }
+
+  void add_gradients(Blocks<D> gradients) {
+    std::vector<memory::Buffer<D>> buffers;
+    for (Block<D>& gradient : gradients) buffers.push_back(std::move(gradient.owner));
+    network.state()->add_gradients(std::move(buffers));
+  }
+
+  detail::Program<StageForward<F>, D> forward_{};
+  detail::Program<StageForwardAgain<F>, D> again_{};
+  detail::Program<StageBackward<F>, D> backward_{};
+  detail::Program<StageInputGradient<F>, D> input_{};
+  detail::Program<StageWeightGradient<F>, D> weight_{};
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

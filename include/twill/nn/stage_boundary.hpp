@@ -1,0 +1,21 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `x = nn::stage_boundary(x)` in a model's `forward` says where a pipeline of it may be cut: what was traced before belongs to
+// one stage, what follows to the next. A model that is not cut does not notice. Read next: parallel/pipeline/cut.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/value.hpp>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// Ends a stage behind what was traced so far, and returns x. Not in the body of a scan, nor inside of a `checkpoint`.
+[[nodiscard]] constexpr graph::Value stage_boundary(graph::Value x, int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  if (graph.open_loop >= 0 || graph.open_region > 0)
+    graph.refuse(graph::Problem::stage_boundary_inside_of_a_scan_or_a_checkpoint, x.id(), 0, line);
+  graph.stage_boundaries.push_back(graph.size());
+  return x;
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,78 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stages of a pipeline compute with: tensors whose types only a table knows, and programs that take and make them. Read
+// next: parallel/pipeline/stage.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/core/config.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/parallel/communicator.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A tensor whose type only the stage knows, row-major.
+template <ComputeDevice D> struct Block {
+  memory::Buffer<D> owner{};
+  void* data = nullptr;
+  Dims shape{};
+  DType dtype = DType::float32;
+
+  [[nodiscard]] static Block make(const D& device, DType dtype, const Dims& shape) {
+    memory::Buffer<D> buffer(device, static_cast<std::size_t>(shape.elements()) * size_of(dtype));
+    void* const data = buffer.data();
+    return {std::move(buffer), data, shape, dtype};
+  }
+  template <AnyTensor X> [[nodiscard]] static Block of(const X& x) {
+    return {x.storage(), const_cast<void*>(static_cast<const void*>(x.data())), x.shape(),
+            dtype_of<typename X::value_type>};
+  }
+  /// requires: the type fits
+  template <AnyTensor X> [[nodiscard]] X as() const {
+    return X(owner, static_cast<typename X::value_type*>(data), shape, contiguous_strides(shape));
+  }
+  [[nodiscard]] parallel::Elements elements() const { return {data, shape.elements(), dtype}; }
+};
+template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// A program with an executor of its own, made at its first run.
+template <compile::Source S, ComputeDevice D> class Program {
+public:
+  /// Runs it; outputs are new blocks.
+  Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
+                       std::span<void* const> parameters, const nn::RunContext& context) {
+    if (!executor_ || !(executor_->device() == device))
+      executor_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<S>::view(),
+                                                         compile::kernels<S, team_t<D>>, compile::Arena::for_each_run);
+    Blocks<D> outputs(static_cast<std::size_t>(executor_->table().outputs));
+    for (const compile::ValueInfo& value : executor_->table().values)
+      if (value.storage == compile::Storage::output)
+        outputs[static_cast<std::size_t>(value.index)] =
+            Block<D>::make(device, value.dtype, value.shape.evaluate(symbols));
+    std::vector<void*> addresses;
+    for (const Block<D>& output : outputs) addresses.push_back(output.data);
+    compile::Knobs knobs{executor_->table().knobs};
+    knobs.take(context.knobs);
+    executor_->run(symbols, {.inputs = inputs,
+                             .parameters = parameters,
+                             .outputs = addresses,
+                             .knobs = knobs.bits(),
+                             .first_row = context.first_row});
+    return outputs;
+  }
+
+private:
+  std::unique_ptr<compile::Executor<D>> executor_{};
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

@@ -1,0 +1,206 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `StageRunner` of one rank of a training step: it gives each stage of the rank its part of the batch, hands on what
+// stages of one rank make for each other, and begins backward passes at the loss. Losses and gradients are weighted by
+// rows. Read next: parallel/pipeline/step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/leaf.hpp>
+#include <twill/parallel/chunk.hpp>
+#include <twill/parallel/pipeline/run.hpp>
+#include <twill/parallel/pipeline/stage.hpp>
+#include <twill/parallel/pipeline/step_options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// The micro-batches of a batch: equal but for the last.
+/// throws: ValueError where the rows do not fill them
+[[nodiscard]] inline std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches) {
+  auto pieces = parallel::chunk_rows(rows, micro_batches);
+  if (pieces.size() != static_cast<std::size_t>(micro_batches))
+    throw ValueError("train_step: " + std::to_string(rows) + " rows make " + std::to_string(pieces.size()) +
+                     " micro-batches, not " + std::to_string(micro_batches));
+  return pieces;
+}
+
+/// Gives up what an unfinished step has left, and the gradients of the last one; a cut model draws as one.
+template <class P> void begin_step(P& pipeline) {
+  const nn::RunContext* first = nullptr;
+  pipeline.for_each_stage_here([&](auto& stage) {
+    stage.network.zero_grad();
+    stage.clear();
+    stage.context = stage.network.context_of_next_run();
+    if (first == nullptr) first = &stage.context;
+    if (P::Plan::has_ties && first != &stage.context) stage.context = *first;
+  });
+}
+
+[[nodiscard]] inline Message message_of(const auto& blocks) {
+  Message message;
+  for (const auto& block : blocks) message.push_back(block.elements());
+  return message;
+}
+
+/// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets.
+template <class P, class L, class X, class Y> class ModelRunner {
+  using Stages = typename P::Stages;
+  using D = typename P::device_type;
+  static constexpr int last = P::stages - 1;
+
+public:
+  ModelRunner(P& pipeline, const Schedule& schedule, const L& loss, const std::vector<parallel::Rows>& pieces,
+              const X& x, const Y& targets, int rank, Checkpointing checkpointing)
+      : pipeline_{pipeline},
+        schedule_{schedule},
+        loss_{loss},
+        pieces_{pieces},
+        x_{x},
+        targets_{targets},
+        rank_{rank},
+        checkpointing_{checkpointing} {}
+
+  void run_forward(int stage, int m) {
+    visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I>, auto& own) {
+      if constexpr (I > 0)
+        if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
+      own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(m));
+      synchronize(own.network.device());
+    });
+  }
+
+  void run_backward(int stage, int m) {
+    visit(stage, [&](auto number, auto& own) {
+      find_cotangents(number, own, m);
+      own.backward(m);
+      synchronize(own.network.device());
+    });
+  }
+  void run_input_gradient(int stage, int m) {
+    visit(stage, [&](auto number, auto& own) {
+      if constexpr (requires { own.input_gradient(m); }) {
+        find_cotangents(number, own, m);
+        own.input_gradient(m);
+        synchronize(own.network.device());
+      }
+    });
+  }
+  void run_weight_gradient(int stage, int m) {
+    visit(stage, [&](auto, auto& own) {
+      if constexpr (requires { own.weight_gradient(m); }) {
+        own.weight_gradient(m);
+        synchronize(own.network.device());
+      }
+    });
+  }
+
+  Message input(int stage, int m) {
+    return in(stage, [&](auto& own) {
+      return message_of(own.inputs.insert_or_assign(m, own.make_inputs(symbols(own, m))).first->second);
+    });
+  }
+  Message output(int stage, int m) {
+    return in(stage, [&](auto& own) { return message_of(own.outputs.at(m)); });
+  }
+  Message output_gradient(int stage, int m) {
+    return in(stage, [&](auto& own) {
+      return message_of(own.cotangents.insert_or_assign(m, own.make_cotangents(symbols(own, m))).first->second);
+    });
+  }
+  Message input_gradient(int stage, int m) {
+    return in(stage, [&](auto& own) { return message_of(own.input_gradients.at(m)); });
+  }
+  void output_is_sent(int stage, int m) {
+    visit(stage, [&](auto, auto& own) { own.outputs.erase(m); });
+  }
+  void input_gradient_is_sent(int stage, int m) {
+    visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
+  }
+
+  /// The loss of the whole batch, on the rank of the last stage.
+  [[nodiscard]] double loss() const { return loss_sum_; }
+
+private:
+  template <class F> void visit(int stage, F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, pipeline_.template at<I>())
+                                     : void()),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Stages>>{});
+  }
+  template <class F> Message in(int stage, F f) {
+    Message result;
+    visit(stage, [&](auto, auto& own) { result = f(own); });
+    return result;
+  }
+
+  /// A stage's part of the batch.
+  template <class Own> [[nodiscard]] Blocks<D> given(const Own& own, int m) const {
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return Blocks<D>{Block<D>::of(
+          parallel::rows_of<0>(std::get<static_cast<std::size_t>(given_inputs<typename Own::Source>[K])>(x_), piece(m))
+              .to(own.network.device())
+              .contiguous())...};
+    }
+    (std::make_index_sequence<static_cast<std::size_t>(Own::counts.given)>{});
+  }
+
+  /// The numbers of a stage's symbols for a micro-batch.
+  template <class Own> [[nodiscard]] graph::SymbolValues symbols(const Own&, int m) const {
+    const auto shapes = std::apply([](const auto&... x) { return std::array<Dims, sizeof...(x)>{x.shape()...}; }, x_);
+    auto own = shapes;
+    for (Dims& shape : own) shape[0] = piece(m).count;
+    return P::Plan::template symbols<Own>(own, piece(m).count);
+  }
+
+  /// The gradients of what a stage has made: of the loss, or of the next stage on this rank; others were received.
+  template <std::size_t I, class Own> void find_cotangents(std::integral_constant<std::size_t, I>, Own& own, int m) {
+    if constexpr (I == static_cast<std::size_t>(last)) {
+      const nn::Leaf result{detail::take(own.outputs, m)[0].template as<typename Own::Output>()};
+      const auto value = loss_(result, parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous());
+      using Value = typename std::remove_cvref_t<decltype(value)>::Value;
+      Value weight(value.device(), value.shape());
+      weight.fill(static_cast<typename Value::value_type>(share(m)));
+      if constexpr (D::has_memory) loss_sum_ += share(m) * static_cast<double>(value.item());
+      value.backward_from(weight);
+      own.cotangents.insert_or_assign(m, Blocks<D>{Block<D>::of(result.gradient())});
+    } else if (is_here(static_cast<int>(I) + 1)) {
+      own.cotangents.insert_or_assign(m, take(pipeline_.template at<I + 1>().input_gradients, m));
+    }
+  }
+
+  [[nodiscard]] Recompute recompute(int m) const {
+    const bool is_last = m + 1 == schedule_.micro_batches;
+    return checkpointing_ == Checkpointing::always || (checkpointing_ == Checkpointing::except_last && !is_last)
+               ? Recompute::yes
+               : Recompute::no;
+  }
+  [[nodiscard]] bool is_here(int stage) const { return schedule_.rank(stage) == rank_; }
+  [[nodiscard]] const parallel::Rows& piece(int m) const { return pieces_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] double share(int m) const {
+    const std::int64_t rows = pieces_.back().begin + pieces_.back().count;
+    return rows > 0 ? static_cast<double>(piece(m).count) / static_cast<double>(rows) : 0;
+  }
+
+  P& pipeline_;
+  const Schedule& schedule_;
+  const L& loss_;
+  const std::vector<parallel::Rows>& pieces_;
+  const X& x_;
+  const Y& targets_;
+  int rank_;
+  Checkpointing checkpointing_;
+  double loss_sum_ = 0;
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

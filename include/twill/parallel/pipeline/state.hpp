@@ -1,0 +1,84 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The weights of all stages of a pipeline as one state dictionary. A model that was cut has the names of the whole, so its
+// state loads into one network and back; a tied weight is there once. Where each stage is a model of its own, names begin with
+// the number of the stage: "1.hidden.weight". Read next: nn/state_dict.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/state_dict.hpp>
+#include <twill/parallel/pipeline/pipeline.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// What stands before the names of a stage's weights.
+template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
+  return P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".";
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// Copies the weights and buffers of all stages to host memory, in the order of the stages.
+template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+[[nodiscard]] nn::StateDict state_dict(BasicPipeline<S, T, D, Parts...>& pipeline) {
+  using P = BasicPipeline<S, T, D, Parts...>;
+  nn::StateDict all{};
+  std::size_t stage = 0;
+  pipeline.for_each_stage([&](auto& network) {
+    const nn::StateDict own = nn::state_dict(network);
+    for (const auto& [name, tensor] : own.entries()) {
+      std::string key = detail::prefix_of<P>(stage) + name;
+      if (all.find(key) == nullptr) all.add(std::move(key), tensor);
+    }
+    ++stage;
+  });
+  return all;
+}
+
+/// Overwrites the weights and buffers of all stages. Nothing is written when something does not fit.
+/// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
+template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {
+  using P = BasicPipeline<S, T, D, Parts...>;
+  std::vector<std::string> missing;
+  std::vector<const nn::StoredTensor*> used;
+  std::size_t stage = 0;
+  pipeline.for_each_stage([&](auto& network) {
+    const auto infos = network.parameter_infos();
+    for (const graph::ParameterInfo& info : infos) {
+      const std::string key = detail::prefix_of<P>(stage) + std::string{info.name.view()};
+      used.push_back(state.find(key));
+      if (used.back() == nullptr)
+        missing.push_back(key);
+      else
+        nn::detail::require_fitting(key, info, *used.back(), false);
+    }
+    ++stage;
+  });
+  std::vector<std::string> unexpected;
+  for (const auto& [name, tensor] : state.entries()) {
+    bool is_known = false;
+    for (const nn::StoredTensor* const found : used) is_known = is_known || found == &tensor;
+    if (!is_known) unexpected.push_back(name);
+  }
+  if (!missing.empty() || !unexpected.empty())
+    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
+                     (missing.empty() || unexpected.empty() ? "" : "; ") +
+                     nn::detail::listed("unexpected: ", unexpected));
+  std::size_t next = 0;
+  pipeline.for_each_stage([&](auto& network) {
+    nn::StateDict own{};
+    for (const graph::ParameterInfo& info : network.parameter_infos())
+      own.add(std::string{info.name.view()}, *used[next++]);
+    nn::load_state_dict(network, own);
+  });
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models cut into stages against themselves as one network: values that skip a stage, weights that two stages use, clipping
+// over all stages, states, and cuts that the library finds, against all that there are.
+#include "tests/train/models.hpp"
+
+#include <twill/nn/linear.hpp>
+#include <twill/nn/stage_boundary.hpp>
+#include <twill/optim/clip.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/parallel/pipeline/balance.hpp>
+#include <twill/parallel/pipeline/rank_step.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/state.hpp>
+#include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/threads.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace twill;
+using namespace twill::test;
+using graph::Value;
+
+/// Three stages: `low` is made by the first and used by the last, `shared` is a weight of both.
+struct Skipping {
+  static constexpr Value forward(Input<Dim<"batch">, 5> x) {
+    const Value shared = nn::parameter(x.graph(), "shared", {6, 6}, nn::initialise::fan_in_uniform(6));
+    const Value low = nn::stage_boundary(tanh(nn::linear(tanh(nn::linear(x, 6, "lower")), shared)));
+    const Value middle = nn::stage_boundary(tanh(nn::linear(low, 6, "middle")) * exp(low));
+    return nn::linear(tanh(nn::linear(middle, shared)) + low, 3, "head");
+  }
+};
+using Skips = pipeline::Cut<Skipping>;
+template <class S, class C> using Stages = pipeline::BasicPipeline<S, double, Cpu, C>;
+
+constexpr auto counts_of_middle = pipeline::stage_counts<pipeline::CutStage<Skips, 1, double>>;
+static_assert(counts_of_middle.given == 0 && counts_of_middle.received == 1 && counts_of_middle.results == 2);
+static_assert(pipeline::stage_counts<pipeline::CutStage<Skips, 2, double>>.received == 2);
+
+template <class P> void check_as_one_network(int micro_batches, std::int64_t rows, const std::vector<Cpu>& devices) {
+  INFO(P::ScheduleType::name << ", seed " << fresh_seed());
+  using Model = Skipping;
+  manual_seed(Cpu{0}, 7);
+  nn::Network<Model, Cpu, double> whole{Cpu{0}};
+  manual_seed(Cpu{0}, 7);
+  P pipe{devices};
+  const auto compare = [&](auto pick, double tolerance) {
+    std::set<std::string> names;
+    for (const auto& given : whole.parameters())
+      pipe.for_each_stage([&](auto& network) {
+        for (const auto& own : network.parameters()) {
+          if (own.name != given.name) continue;
+          names.insert(std::string{own.name});
+          const auto* const mine = static_cast<const double*>(pick(own).data());
+          const auto* const theirs = static_cast<const double*>(pick(given).data());
+          double worst = 0;
+          for (std::size_t i = 0; i < given.buffer.bytes() / sizeof(double); ++i)
+            worst = std::fmax(worst, std::fabs(mine[i] - theirs[i]));
+          INFO(own.name);
+          CHECK(worst <= tolerance);
+        }
+      });
+    CHECK(names.size() == whole.parameters().size());
+  };
+  const auto weights = [](const auto& view) { return view.buffer; };
+  compare(weights, 0);
+
+  const auto x = random_rows<double, 5>(Cpu{0}, rows);
+  const auto labels = random_labels(Cpu{0}, rows, 3);
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
+  auto step = train_step(pipe, nn::cross_entropy, rule, {.micro_batches = micro_batches});
+  train::Optimiser optimiser{whole, rule};
+  for (int i = 0; i < 3; ++i) {
+    whole.zero_grad();
+    const auto loss = nn::cross_entropy(whole.forward(x), labels);
+    loss.backward();
+    CHECK(step.gradients(x, labels) == Approx(loss.item()).epsilon(1e-12));
+    compare([](const auto& view) { return view.gradient; }, 1e-12);
+    CHECK(step(x, labels) == Approx(loss.item()).epsilon(1e-12));
+    optimiser.step();
+    CHECK(step.gradient_norm() == Approx(optimiser.state(optim::gradient_norm_state)).epsilon(1e-12));
+    compare(weights, 1e-12);
+  }
+}
+
+TEST_CASE("a model that is cut trains as it does as one network, skips and ties included", "[parallel][PAR-6]") {
+  static_assert(Stages<pipeline::ZeroBubbleH1, Skips>::stages == 3);
+  const std::vector<Cpu> three{Cpu{0}, Cpu{1}, Cpu{0}};
+  check_as_one_network<Stages<pipeline::ZeroBubbleH1, Skips>>(4, 11, three); // 3, 3, 3, 2
+}
+
+/// Two replicas of three ranks, each with its own stage and nothing else, see 6 and 5 rows.
+TEST_CASE("ranks step their own stages over a communicator, replicas beside each other", "[parallel][PAR-7]") {
+  INFO("seed " << fresh_seed());
+  using P = Stages<pipeline::ZeroBubbleH1, Skips>;
+  const auto x = random_rows<double, 5>(Cpu{0}, 11);
+  const auto labels = random_labels(Cpu{0}, 11, 3);
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
+  manual_seed(Cpu{0}, 7);
+  nn::Network<Skipping, Cpu, double> whole{Cpu{0}};
+  manual_seed(Cpu{0}, 7);
+  const Draw draw = generator(Cpu{0}).next();
+  train::Optimiser optimiser{whole, rule};
+  double expected = 0;
+  for (int i = 0; i < 2; ++i) {
+    whole.zero_grad();
+    const auto loss = nn::cross_entropy(whole.forward(x), labels);
+    expected = loss.item();
+    loss.backward();
+    optimiser.step();
+  }
+  std::vector<double> differences(6, 1);
+  std::vector<double> losses(6, 0);
+  auto world = parallel::thread_communicators(std::vector<Cpu>{Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}},
+                                              {.timeout_ms = 60000});
+  parallel::run_ranks(world, [&](auto& member) {
+    const int replica = member.rank() / 3;
+    auto ranks = member.split(replica, member.rank());
+    auto replicas = member.split(ranks.rank(), member.rank());
+    P pipe(Cpu{member.device()}, ranks.rank(), draw);
+    const parallel::Rows own{replica == 0 ? 0 : 6, replica == 0 ? 6 : 5};
+    auto step = train_step(pipe, ranks, replicas, nn::cross_entropy, rule, {.micro_batches = 3});
+    const auto rank = static_cast<std::size_t>(member.rank());
+    for (int i = 0; i < 2; ++i) losses[rank] = step(parallel::rows_of<0>(x, own), parallel::rows_of<0>(labels, own));
+    double worst = 0;
+    pipe.for_each_stage([&](auto& network) {
+      for (const auto& mine : network.parameters())
+        for (const auto& theirs : whole.parameters())
+          for (std::size_t k = 0; mine.name == theirs.name && k < theirs.buffer.bytes() / sizeof(double); ++k)
+            worst = std::fmax(worst, std::fabs(static_cast<const double*>(mine.buffer.data())[k] -
+                                               static_cast<const double*>(theirs.buffer.data())[k]));
+    });
+    differences[rank] = worst;
+  });
+  for (const double loss : losses) CHECK(loss == Approx(expected).epsilon(1e-12));
+  for (const double difference : differences) CHECK(difference < 1e-12);
+}
+
+TEST_CASE("cuts found by balance train the same", "[parallel][PAR-6]") {
+  using P = Stages<pipeline::OneForwardOneBackward, pipeline::Balanced<Skipping, 2>>;
+  check_as_one_network<P>(3, 8, {Cpu{0}, Cpu{1}});
+}
+
+TEST_CASE("the state of a pipeline has each name once and loads into one network and back", "[parallel][IO-3]") {
+  Stages<pipeline::ZeroBubbleH1, Skips> pipe{{Cpu{0}, Cpu{1}, Cpu{0}}};
+  nn::Network<Skipping, Cpu, double> whole{Cpu{0}};
+  nn::load_state_dict(whole, pipeline::state_dict(pipe));
+  for (const auto& view : whole.parameters())
+    pipe.for_each_stage([&](auto& network) {
+      for (const auto& own : network.parameters())
+        if (own.name == view.name) CHECK(std::memcmp(own.buffer.data(), view.buffer.data(), view.buffer.bytes()) == 0);
+    });
+  Stages<pipeline::ZeroBubbleH1, Skips> other{{Cpu{0}, Cpu{1}, Cpu{0}}};
+  const nn::StateDict state = nn::state_dict(whole);
+  pipeline::load_state_dict(other, state);
+  const nn::StateDict again = pipeline::state_dict(other);
+  REQUIRE(again.size() == state.size());
+  for (const auto& [name, tensor] : state.entries()) CHECK(std::ranges::equal(again.find(name)->bytes, tensor.bytes));
+  const std::vector<nn::StateDict::Entry> entries(state.entries().begin() + 1, state.entries().end());
+  CHECK_THROWS_WITH(pipeline::load_state_dict(other, nn::StateDict{entries}),
+                    "load_state_dict: missing: shared, shared");
+}
+
+// ---- balance --------------------------------------------------------------------------------------------------------
+/// Layers of very different size.
+struct Uneven {
+  static constexpr Value forward(Input<Dim<"batch">, 8> x) {
+    Value y = tanh(nn::linear(x, 64, "a"));
+    y = tanh(nn::linear(y, 32, "b"));
+    y = tanh(nn::linear(y, 16, "c"));
+    y = tanh(nn::linear(y, 64, "d"));
+    y = tanh(nn::linear(y, 8, "e"));
+    return nn::linear(y, 4, "f");
+  }
+};
+
+/// The slowest of three stages, for all pairs of places and for those that were chosen.
+constexpr bool is_best_of_all() {
+  graph::Graph graph = nn::ModelStage<Uneven, float, true>::make_graph();
+  const int root = nn::ModelStage<Uneven, float, true>::build(graph).id();
+  const compile::detail::Cuts cuts{graph, root, pipeline::SizesOr32<nn::Size<"batch", 100>>::of(graph)};
+  const auto slowest = [&](int first, int second) {
+    const auto cost = [&](int from, int to) {
+      return cuts.work(from, to) + pipeline::operations_per_byte_sent * (cuts.crossing(from) + cuts.crossing(to));
+    };
+    return std::max({cost(0, first), cost(first, second), cost(second, cuts.count() - 1)});
+  };
+  const List<int> chosen = pipeline::detail::balanced(cuts, 3);
+  for (int first = 1; first + 1 < cuts.count(); ++first)
+    for (int second = first + 1; second + 1 < cuts.count(); ++second)
+      if (slowest(first, second) < slowest(chosen[0], chosen[1])) return false;
+  return chosen.size() == 2 && chosen[0] < chosen[1];
+}
+static_assert(is_best_of_all());
+
+TEST_CASE("a report tells the work of each stage, and what it sends", "[parallel][PAR-6]") {
+  constexpr auto reports = pipeline::stage_reports<Skips, float, nn::Size<"batch", 10>>;
+  static_assert(reports.size() == 3);
+  CHECK(reports[0].weight_bytes == 4 * (5 * 6 + 6 + 6 * 6));
+  CHECK(reports[0].sent_bytes == 4 * 10 * 6);
+  CHECK(reports[1].sent_bytes == 2 * 4 * 10 * 6);
+  CHECK(reports[2].sent_bytes == 0);
+  CHECK(reports[2].operations > 2 * 10 * (6 * 6 + 6 * 3));
+}
+
+} // namespace
