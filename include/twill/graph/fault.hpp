@@ -111,6 +111,7 @@ enum class Problem : std::uint8_t {
   fit_budget_is_below_the_lowest_peak,
   stage_boundary_inside_of_a_scan_or_a_checkpoint,
   model_has_fewer_places_to_cut_than_stages_need,
+  stage_before_a_boundary_makes_nothing_for_the_next,
 };
 
 struct Fault {

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -142,6 +143,24 @@ TEST_CASE("a pipeline of two stages trains as one network does", "[parallel][PAR
   check_two<pipeline::ZeroBubbleH1>(3, 8, two);
   check_two<pipeline::ZeroBubbleH2>(3, 8, two);
   check_two<pipeline::ZeroBubbleV>(2, 7, {Cpu{0}});
+}
+
+/// One's own schedule: GPipe, but the last micro-batch goes back first.
+struct LastInFirstOut {
+  static constexpr std::string_view name = "last in, first out";
+  static constexpr int stages_per_rank = 1;
+  static constexpr int rank_of(int stage, int) { return stage; }
+  static constexpr List<pipeline::Action> order(int rank, int, int micro_batches) {
+    List<pipeline::Action> order;
+    for (int m = 0; m < micro_batches; ++m) order.push_back(pipeline::forward(rank, m));
+    for (int m = micro_batches; m-- > 0;) order.push_back(pipeline::backward(rank, m));
+    return order;
+  }
+};
+static_assert(pipeline::verified<LastInFirstOut, 4, 8>);
+
+TEST_CASE("a schedule of one's own is proved and trains like any other", "[parallel][PAR-6]") {
+  check_two<LastInFirstOut>(3, 8, {Cpu{0}, Cpu{1}});
 }
 
 TEST_CASE("forward passes that are computed again give the same gradients", "[parallel][PAR-6]") {

@@ -112,6 +112,8 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
     trace.results = crossing.values(end);
   else
     trace.results.push_back(root);
+  if (trace.results.empty())
+    graph.refuse(graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next, begin, end, 0);
 
   List<char> of_model(graph.nodes.size(), 0); // weights that any stage uses
   of_model.items[root] = 1;

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Pipeline<Schedule, First, Second, ...>` is a model cut into stages, each a model of its own, on several devices of one kind.
-// What a stage makes has to be what the next declares: element type, rank and known extents are compared by the compiler. A
-// kind of schedule with several stages on a rank takes as many models for each device. `train_step` of a pipeline runs the
-// schedule on micro-batches, a thread for each rank; see parallel/pipeline/step.hpp.
+// `Pipeline<Schedule, First, Second, ...>` is a model in stages, each a model of its own, on several devices of one kind;
+// `Pipeline<Schedule, pipeline::Cut<Model>>` one that is cut, see parallel/pipeline/cut.hpp. What a stage makes has to be what
+// the next declares: element type, rank and known extents are compared by the compiler. A kind of schedule with several
+// stages on a rank takes as many models for each device. `train_step` of a pipeline runs the schedule on micro-batches, a
+// thread for each rank, see parallel/pipeline/step.hpp; a rank that is alone in its process makes its own stages and
+// steps them over a communicator, see parallel/pipeline/rank_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
