@@ -8,6 +8,7 @@
 #include <twill/nn/activations.hpp>
 #include <twill/nn/attention.hpp>
 #include <twill/nn/embedding.hpp>
+#include <twill/nn/losses.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/normalisation.hpp>
 
@@ -91,6 +92,23 @@ template <Gpt2Sizes Sizes, std::int64_t Tokens> struct Gpt2 {
       x = x + gpt2_parts::mlp(gpt2_parts::norm(x, "ln_2"), deviation);
     }
     return nn::linear(gpt2_parts::norm(x, "ln_f"), wte);
+  }
+};
+
+/// The loss of training: the mean cross entropy of every next token.
+struct NextToken {
+  constexpr Value operator()(Value logits, Value tokens) const {
+    return nn::cross_entropy(reshape(logits, together(logits, 1)), reshape(tokens, together(tokens, 0)));
+  }
+
+private:
+  /// The shape with the batch and the tokens as one axis, then so many further ones.
+  static constexpr twill::graph::Extents together(Value value, int further) {
+    const twill::graph::Extents shape = value.shape();
+    twill::graph::Extents result{};
+    result.append(shape[0] * shape[1]);
+    for (int axis = 0; axis < further; ++axis) result.append(shape[2 + axis]);
+    return result;
   }
 };
 
