@@ -5,7 +5,7 @@
     compare.py resnet50|gpt2 PROGRAM [threads, default 1] [rounds, default 5] [result.json]
 
 PROGRAM is the binary of bench/models/<model>.cpp. First the losses of the first steps have to agree. Then both make steps in
-turn; the table has medians and spreads. Memory: of twill the peak that was predicted before anything ran and the one that the
+turn; the table has medians and spreads of what the clock and, for a machine that does other work, the processor counted. Memory: of twill the peak that was predicted before anything ran and the one that the
 pool counted, which have to be equal; and of both processes how far the high-water mark of resident memory stands above what
 the process held before the model was made, which for PyTorch is the only figure there is.
 """
@@ -49,6 +49,12 @@ def resident_megabytes():
     status = pathlib.Path("/proc/self/status").read_text()
     now = int(status.split("VmRSS:")[1].split()[0]) / 1024
     return now, int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def processor_seconds(process="self"):
+    """What a process has used so far, in all its threads."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def spread(times):
@@ -102,14 +108,18 @@ def main():
                 print("the losses differ")
                 return 1
         times = {"PyTorch": [], "twill": []}
+        work = {"PyTorch": [], "twill": []}
         for _ in range(rounds):
-            start = time.perf_counter()
+            start, used = time.perf_counter(), processor_seconds()
             step()
             times["PyTorch"].append(time.perf_counter() - start)
+            work["PyTorch"].append(processor_seconds() - used)
+            used = processor_seconds(twill.process.pid)
             last = twill.steps(1)
             times["twill"].append(last["seconds"])
+            work["twill"].append(processor_seconds(twill.process.pid) - used)
     for contender, measured in times.items():
-        print(f"{contender:8} {spread(measured)}")
+        print(f"{contender:8} {spread(measured)}, processor {spread(work[contender])}")
     ratio = statistics.median(times["twill"]) / statistics.median(times["PyTorch"])
     print(f"twill / PyTorch {torch.__version__}, {threads} thread(s), load {os.getloadavg()[0]:.1f}: {ratio:.3f}")
     exact = twill.predicted == last["peak"]
@@ -123,6 +133,7 @@ def main():
             "load": os.getloadavg()[0],
             "pytorch": torch.__version__,
             "seconds": times,
+            "processor_seconds": work,
             "predicted_bytes": twill.predicted,
             "counted_bytes": last["peak"],
             "resident_megabytes": peaks,
