@@ -4,8 +4,9 @@
 # Everything that needs a GPU, in one command and under ten minutes on one machine with nvcc, CMake and Ninja: the tests,
 # compute-sanitizer over a part of them, and the benchmarks beside PyTorch (where python3 has it). Nothing is downloaded;
 # Catch2 and Google Benchmark are not needed. Leaves JSON, tables and plots in the folder: bench/run_gpu.sh [folder,
-# default bench/results/gpu]. ARCHITECTURES (default 90), JOBS and BUILD may be set. Goes on after a failing part and
-# ends with 1 then; each part's outcome stands in summary.txt.
+# default bench/results/gpu]. ARCHITECTURES (default 90), JOBS, BUILD and LIMIT (seconds, default 570: what has not ended by
+# then is out of time) may be set. Goes on after a failing part and ends with 1 then; each part's outcome stands in
+# summary.txt.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(mkdir -p "${1:-bench/results/gpu}" && cd "${1:-bench/results/gpu}" && pwd)
@@ -18,10 +19,16 @@ failures=0
 
 # part <name> <seconds> <command...>: runs it with its output in <name>.log, and notes how it ended
 part() {
-  local name=$1 limit=$2 begin=$SECONDS status=0
+  local name=$1 limit=$2 begin=$SECONDS status=0 outcome=passed
+  local left=$((${LIMIT:-570} - begin + started))
   shift 2
-  timeout "$limit" "$@" >"$out/$name.log" 2>&1 || status=$?
-  local outcome=passed
+  ((limit > left)) && limit=$left
+  : >"$out/$name.log"
+  if ((limit > 0)); then
+    timeout "$limit" "$@" >"$out/$name.log" 2>&1 || status=$?
+  else
+    status=124
+  fi
   case $status in 0) ;; 4) outcome="skipped: $(grep -m1 '^skipped' "$out/$name.log" || true)" ;; 124) outcome="out of time" ;; *) outcome="FAILED ($status)" ;; esac
   case $status in 0 | 4) ;; *) failures=$((failures + 1)) ; tail -n 25 "$out/$name.log" ;; esac
   printf '%-24s %4d s  %s\n' "$name" $((SECONDS - begin)) "$outcome" | tee -a "$out/summary.txt"
@@ -52,7 +59,7 @@ for file in "$out/twill.json" "$out/peers.json"; do
   [[ -s $file ]] && results+=("$file")
 done
 if ((${#results[@]} > 0)); then
-  part tables 60 python3 tools/bench_table.py --out "$out" --bars bench/gpu/bars.json "${results[@]}"
+  LIMIT=600 part tables 30 python3 tools/bench_table.py --out "$out" --bars bench/gpu/bars.json "${results[@]}"
   cat "$out/results.md"
 fi
 printf 'all of it %d s, %d parts failed\n' $((SECONDS - started)) "$failures" | tee -a "$out/summary.txt"
