@@ -35,6 +35,10 @@ std::vector<Convolution> cases(DType dtype) {
   all[5].dilation = {2, 1};
   for (Convolution& c : all) c = with_same_padding(c);
   all[5].padding_before = all[5].padding_after = {0, 0};
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) { // and with filters as PyTorch stores them
+    all.push_back(all[i]);
+    all.back().filter_order = FilterOrder::channels_first;
+  }
   return all;
 }
 
@@ -48,7 +52,7 @@ void engines_exist() {
       test::require(has_engine(forward_graph(c, false, Activation::none)));
       test::require(has_engine(forward_graph(c, true, Activation::none)));
       test::require(has_engine(forward_graph(c, true, Activation::relu)));
-      for (const ConvolutionPart part : {ConvolutionPart::input_gradient, ConvolutionPart::filter_gradient})
+      for (const ConvolutionPart part : {ConvolutionPart::input_gradient, ConvolutionPart::weight_gradient})
         for (const bool is_deterministic : {false, true})
           test::require(has_engine(gradient_graph(c, part), is_deterministic));
       // compiled at run time by a driver, which is not here: the graph is right nevertheless
@@ -65,9 +69,36 @@ void limits_are_kept() {
   test::require(plans_for(graph, h200, {}, std::size_t{32} << 20, 3).size() <= 3);
 }
 
+/// Engines that round factors to TF32 are left out unless they are allowed.
+void float32_stays_exact() {
+  const Descriptor h200 = test::described_h200();
+  Convolution c = cases(DType::float32)[0];
+  c.batch = 64;
+  c.in_channels = c.out_channels = 128;
+  c.input = {28, 28};
+  for (const FilterOrder order : {FilterOrder::channels_last, FilterOrder::channels_first}) {
+    c.filter_order = order;
+    const Graph graph = forward_graph(with_same_padding(c), false, Activation::none);
+    int tensor_core_engines = 0;
+    const auto count = [&](const LibraryOptions& options) {
+      PlanSummary summary{};
+      const auto limits = dnn::detail::limits_of(graph, options, std::size_t{32} << 20);
+      test::require(!allowed_plans<Plan>(dnn::detail::Proposals{graph, h200}, limits, 64, summary, [](const Plan&) {
+                       return true;
+                     }).empty());
+      tensor_core_engines = summary.objections[static_cast<std::size_t>(Objection::tf32)];
+    };
+    count({});
+    test::require(tensor_core_engines > 0); // an H200 would rather use those
+    count({.allows_tf32 = true});
+    test::require_equal(tensor_core_engines, 0);
+  }
+}
+
 /// Calls f(output place, input place, filter place) for every product of a convolution.
 template <class F> void each_product(const Convolution& c, F f) {
   const Space out = c.output();
+  const auto strides = filter_strides(c);
   const std::int64_t in_group = c.in_channels / c.groups, out_group = c.out_channels / c.groups;
   for (std::int64_t n = 0; n < c.batch; ++n)
     for (std::int64_t p = 0; p < out[0]; ++p)
@@ -82,7 +113,7 @@ template <class F> void each_product(const Convolution& c, F f) {
                 f(static_cast<std::size_t>(((n * out[0] + p) * out[1] + q) * c.out_channels + k),
                   static_cast<std::size_t>(((n * c.input[0] + h) * c.input[1] + w) * c.in_channels +
                                            k / out_group * in_group + channel),
-                  static_cast<std::size_t>(((k * c.kernel[0] + r) * c.kernel[1] + s) * in_group + channel));
+                  static_cast<std::size_t>(k * strides[0] + channel * strides[1] + r * strides[2] + s * strides[3]));
             }
 }
 
@@ -165,6 +196,7 @@ void options() {
 
 const Case first{"cuDNN has engines for every convolution, planned without a GPU", &engines_exist, Needs::nothing};
 const Case second{"plans keep to the workspace and to the number that was asked for", &limits_are_kept, Needs::nothing};
+const Case exact{"convolutions of float32 use TF32 only when that is allowed", &float32_stays_exact, Needs::nothing};
 const Case third{"convolutions and their gradients by cuDNN equal plain loops", &numbers};
 const Case fourth{"autotuned and deterministic convolutions compute the same", &options};
 

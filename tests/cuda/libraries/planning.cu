@@ -29,7 +29,8 @@ void require_engine(const Graph& graph, const LibraryOptions& options = {}) {
   const Descriptor finished = graph.finish();
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
     for (const Descriptor& config : dnn::detail::proposals(finished, h200, mode)) {
-      if (!dnn::detail::is_allowed(config, options)) continue;
+      const auto notes = dnn::detail::notes_of(config);
+      if (!notes || objection_to(*notes, dnn::detail::limits_of(graph, options, 0)) != Objection::none) continue;
       Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config).set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, h200);
       const cudnnStatus_t status = cudnnBackendFinalize(plan.handle());

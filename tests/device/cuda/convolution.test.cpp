@@ -120,3 +120,38 @@ TEST_CASE("the key of a convolution holds every number", "[device]") {
     for (std::size_t j = 0; j < i; ++j) CHECK(key_of(others[i]) != key_of(others[j]));
   }
 }
+
+TEST_CASE("a network's convolution is described with its own output, filters as they are stored", "[device]") {
+  for (const std::int64_t input : {5, 8, 13})
+    for (const std::int64_t kernel : {1, 3})
+      for (const std::int64_t stride : {1, 2, 3})
+        for (const std::int64_t padding : {0, 1, 2}) {
+          CAPTURE(input, kernel, stride, padding);
+          ConvolutionShape shape{.batch = 2, .in_channels = 4, .out_channels = 6, .groups = 2};
+          shape.input = {input, input + 2};
+          shape.kernel = {kernel, kernel};
+          shape.stride = {stride, stride};
+          shape.padding = {padding, padding};
+          for (std::size_t axis = 0; axis < 2; ++axis)
+            shape.output[axis] = (shape.input[axis] + 2 * padding - kernel) / stride + 1;
+          const Convolution c = convolution_of(DType::bfloat16, shape);
+          CHECK(c.output() == shape.output);
+          CHECK(c.padding_after == c.padding_before);
+          CHECK_NOTHROW(check(c));
+          const std::int64_t area = kernel * kernel;
+          CHECK(filter_strides(c) == std::array<std::int64_t, 4>{2 * area, area, kernel, 1});
+          // a place more on one side than on the other
+          shape.padding = {0, 0};
+          shape.output[0] = (input + padding - kernel) / stride + 1;
+          shape.output[1] = (input + 2 - kernel) / stride + 1;
+          CHECK(convolution_of(DType::bfloat16, shape).output() == shape.output);
+        }
+  Convolution last{.in_channels = 4, .out_channels = 6};
+  CHECK(filter_strides(last) == filter_of(last).strides());
+  Convolution other = last;
+  other.filter_order = FilterOrder::channels_first;
+  CHECK(key_of(other) != key_of(last));
+  other = last;
+  other.alignment_bytes = 4;
+  CHECK(key_of(other) != key_of(last));
+}

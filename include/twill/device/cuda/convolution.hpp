@@ -10,6 +10,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/convolution.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,6 +21,12 @@ namespace twill::inline v0::nvidia {
 
 /// Height and width.
 using Space = std::array<std::int64_t, 2>;
+
+/// Where the channels of a filter lie.
+enum class FilterOrder : std::uint8_t {
+  channels_last,  ///< (K, R, S, C / groups)
+  channels_first, ///< (K, C / groups, R, S), as PyTorch stores them
+};
 
 struct Convolution {
   DType dtype = DType::float32;
@@ -33,6 +40,8 @@ struct Convolution {
   Space padding_before{0, 0};
   Space padding_after{0, 0};
   Space dilation{1, 1};
+  FilterOrder filter_order = FilterOrder::channels_last;
+  std::int64_t alignment_bytes = 16; ///< of where each tensor begins
 
   /// floor((input + padding - dilation * (kernel - 1) - 1) / stride) + 1 along each axis.
   [[nodiscard]] constexpr Space output() const {
@@ -91,6 +100,13 @@ struct ChannelsLast {
 [[nodiscard]] constexpr ChannelsLast filter_of(const Convolution& c) {
   return {{c.out_channels, c.in_channels / c.groups, c.kernel[0], c.kernel[1]}};
 }
+/// How far apart the elements of a filter lie along (filter, channel, height, width).
+[[nodiscard]] constexpr std::array<std::int64_t, 4> filter_strides(const Convolution& c) {
+  const ChannelsLast filter = filter_of(c);
+  if (c.filter_order == FilterOrder::channels_last) return filter.strides();
+  const std::int64_t area = filter.extents[2] * filter.extents[3];
+  return {filter.extents[1] * area, area, filter.extents[3], 1};
+}
 [[nodiscard]] constexpr ChannelsLast output_of(const Convolution& c) {
   const Space out = c.output();
   return {{c.batch, c.out_channels, out[0], out[1]}};
@@ -108,13 +124,35 @@ struct ChannelsLast {
   return c;
 }
 
+/// A convolution of a network, whose filters lie as PyTorch stores them. The padding behind is that before where the output
+/// is the same, because libraries know more of such convolutions.
+[[nodiscard]] constexpr Convolution convolution_of(DType dtype, const ConvolutionShape& shape) {
+  Convolution c{.dtype = dtype,
+                .batch = shape.batch,
+                .in_channels = shape.in_channels,
+                .out_channels = shape.out_channels,
+                .groups = shape.groups,
+                .input = shape.input,
+                .kernel = shape.kernel,
+                .stride = shape.stride,
+                .padding_before = shape.padding,
+                .padding_after = shape.padding,
+                .dilation = shape.dilation,
+                .filter_order = FilterOrder::channels_first};
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    if (c.output()[axis] != shape.output[axis]) c.padding_after[axis] = shape.padding_behind(axis);
+  return c;
+}
+
 inline constexpr std::size_t convolution_key_words = 16;
 /// Everything that the choice of an engine depends on.
 [[nodiscard]] constexpr std::array<std::uint64_t, convolution_key_words> key_of(const Convolution& c) {
   const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };
   const auto both = [&](const Space& space) { return word(space[0]) << 32 | word(space[1]); };
-  return {word(c.dtype),  word(c.batch),  word(c.in_channels),    word(c.out_channels),  word(c.groups),  both(c.input),
-          both(c.kernel), both(c.stride), both(c.padding_before), both(c.padding_after), both(c.dilation)};
+  return {word(c.dtype),         word(c.batch),    word(c.in_channels),
+          word(c.out_channels),  word(c.groups),   both(c.input),
+          both(c.kernel),        both(c.stride),   both(c.padding_before),
+          both(c.padding_after), both(c.dilation), word(c.filter_order) << 32 | word(c.alignment_bytes)};
 }
 
 } // namespace twill::inline v0::nvidia

@@ -12,6 +12,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/gemm.hpp>
 #include <twill/device/cuda/plan_cache.hpp>
+#include <twill/device/cuda/plan_choice.hpp>
 #include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
@@ -251,13 +252,13 @@ struct CublasCandidates {
 }
 
 [[nodiscard]] inline CublasPlan plan_cublas(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
-                                            const LibraryOptions& options, const gpu::Queue<CudaRuntime>& queue) {
+                                            const LibraryOptions& options, bool is_timed,
+                                            const gpu::Queue<CudaRuntime>& queue) {
   const RelaxedCapture relaxed{};
   const CublasCandidates candidates =
-      candidates_of(handle, problem, gemm, options, queue.allowance().bytes, options.autotune ? most_candidates : 1);
+      candidates_of(handle, problem, gemm, options, queue.allowance().bytes, is_timed ? most_candidates : 1);
   if (candidates.count == 0) return {};
-  const int chosen =
-      options.autotune && candidates.count > 1 ? fastest_of(candidates, handle, problem, gemm, queue) : 0;
+  const int chosen = is_timed && candidates.count > 1 ? fastest_of(candidates, handle, problem, gemm, queue) : 0;
   const auto& result = candidates.results[static_cast<std::size_t>(chosen)];
   return {result.algo, result.workspaceSize, true};
 }
@@ -271,21 +272,21 @@ namespace twill::inline v0::nvidia {
 /// throws: GpuError naming the call, the library's words and the product
 [[nodiscard]] inline bool try_gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& gemm) {
   if (!refusal(gemm).empty()) return false;
-  LibraryOptions options = library_options();
-  gpu::Capturing capturing = gpu::Capturing::no;
+  const LibraryOptions options = library_options();
+  Timing timing = Timing::impossible;
   if (options.autotune) {
+    gpu::Capturing capturing = gpu::Capturing::no;
     gpu::check<CudaRuntime>(CudaRuntime::capturing(queue.stream(), &capturing), "cudaStreamIsCapturing",
                             queue.device());
-    // nothing can be timed while it is only recorded
-    options.autotune = !options.is_deterministic && capturing == gpu::Capturing::no;
+    if (capturing == gpu::Capturing::no) timing = Timing::possible;
   }
   detail::CublasDevice& state = detail::cublas_of(queue.device());
   const cublasLtHandle_t handle = detail::handle_of(state, queue.device(), gemm);
   detail::CublasProblem problem(gemm, options, queue.device());
-  const unsigned option_bits =
-      (options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) | (options.allows_tf32 ? 4U : 0U);
-  const detail::CublasPlan plan = state.plans.find_or_make(
-      key_of(gemm, option_bits), [&] { return detail::plan_cublas(handle, problem, gemm, options, queue); });
+  const detail::CublasPlan plan = find_or_choose(
+      state.plans, options, timing,
+      [&](bool is_timed) { return key_of(gemm, static_cast<unsigned>(key_bits(options, is_timed))); },
+      [&](bool is_timed) { return detail::plan_cublas(handle, problem, gemm, options, is_timed, queue); });
   if (!plan.exists) return false;
   problem.check(detail::run_cublas(handle, problem, gemm, gemm.c, plan.algorithm, queue), "cublasLtMatmul");
   return true;

@@ -6,6 +6,7 @@
 // Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/dtype.hpp>
+#include <twill/device/convolution.hpp>
 #include <twill/device/cuda/convolution.hpp>
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/cudnn_plan.cuh>
@@ -21,14 +22,17 @@ namespace twill::inline v0::nvidia::dnn {
 /// What follows a convolution, element by element. gelu is the erf form.
 enum class Activation : std::uint8_t { none, relu, gelu, silu };
 
-/// What is computed of a convolution.
-enum class ConvolutionPart : std::uint8_t { forward, input_gradient, filter_gradient };
-
 namespace detail {
 
 [[nodiscard]] inline TensorShape shape_of(const ChannelsLast& tensor) {
   const auto strides = tensor.strides();
   return {{tensor.extents.begin(), tensor.extents.end()}, {strides.begin(), strides.end()}};
+}
+
+[[nodiscard]] inline TensorShape shape_of_filter(const Convolution& c) {
+  const auto extents = filter_of(c).extents;
+  const auto strides = filter_strides(c);
+  return {{extents.begin(), extents.end()}, {strides.begin(), strides.end()}};
 }
 
 [[nodiscard]] inline Key key_of(const Convolution& c, ConvolutionPart part, bool has_bias, Activation activation) {
@@ -74,9 +78,9 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
   Graph graph(to_string(c));
   graph.compute_in(c.dtype == DType::float64 ? DType::float64 : DType::float32);
   const TensorShape out = detail::shape_of(output_of(c));
-  const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
-  const int w = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
-  const int y = graph.tensor(out, c.dtype);
+  const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype, c.alignment_bytes);
+  const int w = graph.tensor(detail::shape_of_filter(c), c.dtype, c.alignment_bytes);
+  const int y = graph.tensor(out, c.dtype, c.alignment_bytes);
   const DType between = c.dtype == DType::float64 ? DType::float64 : DType::float32;
   const bool has_activation = activation != Activation::none;
   const int convolved = has_bias || has_activation ? graph.value(out, between) : y;
@@ -91,7 +95,7 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
                   });
   int last = convolved;
   if (has_bias) {
-    const int bias = graph.tensor(detail::shape_of({{1, c.out_channels, 1, 1}}), c.dtype);
+    const int bias = graph.tensor(detail::shape_of({{1, c.out_channels, 1, 1}}), c.dtype, c.alignment_bytes);
     last = graph.pointwise(CUDNN_POINTWISE_ADD, has_activation ? graph.value(out, between) : y, last, bias);
   }
   if (has_activation) graph.pointwise(detail::mode_of(activation), y, last);
@@ -104,10 +108,10 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
   Graph graph(to_string(c) +
               (part == ConvolutionPart::input_gradient ? ", gradient by input" : ", gradient by filter"));
   graph.compute_in(c.dtype == DType::float64 ? DType::float64 : DType::float32);
-  const int dy = graph.tensor(detail::shape_of(output_of(c)), c.dtype);
+  const int dy = graph.tensor(detail::shape_of(output_of(c)), c.dtype, c.alignment_bytes);
   if (part == ConvolutionPart::input_gradient) {
-    const int w = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
-    const int dx = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
+    const int w = graph.tensor(detail::shape_of_filter(c), c.dtype, c.alignment_bytes);
+    const int dx = graph.tensor(detail::shape_of(input_of(c)), c.dtype, c.alignment_bytes);
     graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
                     {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, dy},
                      {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, w},
@@ -118,8 +122,8 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
                                           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
                     });
   } else {
-    const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype);
-    const int dw = graph.tensor(detail::shape_of(filter_of(c)), c.dtype);
+    const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype, c.alignment_bytes);
+    const int dw = graph.tensor(detail::shape_of_filter(c), c.dtype, c.alignment_bytes);
     graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
                     {{CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, dy},
                      {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, x},
@@ -133,39 +137,49 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
   return graph;
 }
 
+/// y = activation(convolution of x by w, + bias where it is not null), unless cuDNN has no engine for it.
+/// throws: ValueError for sizes that make no sense, GpuError
+inline PlanSummary run_convolution_forward(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
+                                           const void* w, const void* bias, void* y,
+                                           Activation activation = Activation::none, Workspace workspace = {}) {
+  check(c);
+  std::vector<void*> pointers{const_cast<void*>(x), const_cast<void*>(w), y};
+  if (bias != nullptr) pointers.push_back(const_cast<void*>(bias));
+  return run_planned(
+      queue, detail::key_of(c, ConvolutionPart::output, bias != nullptr, activation),
+      [&] { return forward_graph(c, bias != nullptr, activation); }, pointers, workspace);
+}
+
+/// A gradient from that of the output and the other operand, the filter or the input. throws: ValueError, GpuError
+inline PlanSummary run_convolution_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
+                                            ConvolutionPart part, const void* dy, const void* other, void* gradient,
+                                            Workspace workspace = {}) {
+  check(c);
+  return run_planned(
+      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
+      {const_cast<void*>(dy), const_cast<void*>(other), gradient}, workspace);
+}
+
 /// y = activation(convolution of x by w, + bias where it is not null).
 /// throws: ValueError for sizes that make no sense, GpuError
 [[nodiscard]] inline bool try_convolution(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
                                           const void* w, const void* bias, void* y,
                                           Activation activation = Activation::none, Workspace workspace = {}) {
-  check(c);
-  std::vector<void*> pointers{const_cast<void*>(x), const_cast<void*>(w), y};
-  if (bias != nullptr) pointers.push_back(const_cast<void*>(bias));
-  return run_graph(
-      queue, detail::key_of(c, ConvolutionPart::forward, bias != nullptr, activation),
-      [&] { return forward_graph(c, bias != nullptr, activation); }, pointers, workspace);
+  return run_convolution_forward(queue, c, x, w, bias, y, activation, workspace).exists;
 }
 
 /// dx = the gradient by the input. throws: ValueError, GpuError
 [[nodiscard]] inline bool try_convolution_input_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
                                                          const void* dy, const void* w, void* dx,
                                                          Workspace workspace = {}) {
-  check(c);
-  constexpr auto part = ConvolutionPart::input_gradient;
-  return run_graph(
-      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
-      {const_cast<void*>(dy), const_cast<void*>(w), dx}, workspace);
+  return run_convolution_gradient(queue, c, ConvolutionPart::input_gradient, dy, w, dx, workspace).exists;
 }
 
 /// dw = the gradient by the filter. throws: ValueError, GpuError
 [[nodiscard]] inline bool try_convolution_filter_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
                                                           const void* dy, const void* x, void* dw,
                                                           Workspace workspace = {}) {
-  check(c);
-  constexpr auto part = ConvolutionPart::filter_gradient;
-  return run_graph(
-      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
-      {const_cast<void*>(dy), const_cast<void*>(x), dw}, workspace);
+  return run_convolution_gradient(queue, c, ConvolutionPart::weight_gradient, dy, x, dw, workspace).exists;
 }
 
 } // namespace twill::inline v0::nvidia::dnn

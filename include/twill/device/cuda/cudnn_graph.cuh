@@ -221,6 +221,9 @@ public:
   void compute_in(DType dtype) { math_type_ = type_of(dtype); }
   [[nodiscard]] cudnnDataType_t math_type() const { return math_type_; }
 
+  /// The type of the first tensor, which is a factor where there are products.
+  [[nodiscard]] DType factor_type() const { return factor_type_; }
+
   /// The numbers of the tensors with memory, in the order in which they were made.
   [[nodiscard]] const std::vector<std::int64_t>& numbers() const { return numbers_; }
 
@@ -241,6 +244,7 @@ private:
   int add(const TensorShape& shape, DType dtype, std::int64_t alignment_bytes, bool is_virtual, bool is_by_value) {
     Descriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     const auto number = static_cast<std::int64_t>(tensors_.size());
+    if (number == 0) factor_type_ = dtype;
     tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, number)
         .set(CUDNN_ATTR_TENSOR_DATA_TYPE, type_of(dtype))
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment_bytes)
@@ -265,6 +269,7 @@ private:
 
   std::string what_;
   cudnnDataType_t math_type_ = CUDNN_DATA_FLOAT;
+  DType factor_type_ = DType::float32;
   std::vector<Descriptor> tensors_{};
   std::vector<std::unique_ptr<Descriptor>> parts_{};
   std::vector<Descriptor> operations_{};

@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a graph to something that runs: the engines that cuDNN proposes for a device, filtered by what the program allows
-// (deterministic, no TF32, a bounded workspace), the first that can be built or the fastest of several by the clock, kept
-// by problem. A device is one of this machine or a description as JSON, for planning without a GPU. Handles are lent from a
+// From a graph to something that runs: the engines that cuDNN proposes for a device, one of which device/cuda/plan_choice.hpp
+// chooses, kept by problem. A device is one of this machine or a description as JSON, for planning without a GPU. Handles are lent from a
 // pool of each device and live as long as the process. Not in the umbrella. Read next: device/cuda/cudnn_convolution.cuh.
 
 #include <twill/core/config.hpp>
@@ -11,18 +10,22 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/plan_cache.hpp>
+#include <twill/device/cuda/plan_choice.hpp>
 #include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -82,27 +85,30 @@ private:
 
 namespace detail {
 
-inline constexpr std::size_t most_engines = 16;
+inline constexpr std::int64_t most_proposals = 128;
 
-/// Whether an engine keeps to what the program allows.
-[[nodiscard]] inline bool is_allowed(const Descriptor& config, const LibraryOptions& options) {
+/// What an engine says of its arithmetic; nothing when it says nothing.
+[[nodiscard]] inline std::optional<EngineNotes> notes_of(const Descriptor& config) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.handle();
   std::int64_t count = 0;
   if (cudnnBackendGetAttribute(config.handle(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count,
                                &handle) != CUDNN_STATUS_SUCCESS)
-    return false;
-  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+    return std::nullopt;
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> words{};
   if (cudnnBackendGetAttribute(engine.handle(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                               static_cast<std::int64_t>(notes.size()), &count, notes.data()) != CUDNN_STATUS_SUCCESS)
-    return false;
+                               static_cast<std::int64_t>(words.size()), &count, words.data()) != CUDNN_STATUS_SUCCESS)
+    return std::nullopt;
+  EngineNotes notes{};
   for (std::int64_t i = 0; i < count; ++i) {
-    const cudnnBackendNumericalNote_t note = notes[static_cast<std::size_t>(i)];
-    if (note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC && options.is_deterministic) return false;
-    if (note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS && !options.allows_tf32) return false;
-    if (note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) return false;
+    const cudnnBackendNumericalNote_t word = words[static_cast<std::size_t>(i)];
+    notes.is_nondeterministic = notes.is_nondeterministic || word == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+    notes.uses_tensor_cores = notes.uses_tensor_cores || word == CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    notes.rounds_factors = notes.rounds_factors || word == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+    notes.sums_in_less_precision =
+        notes.sums_in_less_precision || word == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION;
   }
-  return true;
+  return notes;
 }
 
 /// The engine configurations that a mode of the heuristics proposes, best first; none when it knows none.
@@ -114,18 +120,56 @@ inline constexpr std::size_t most_engines = 16;
       .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
   std::vector<Descriptor> configs;
   if (!heuristics.try_finalize()) return configs;
+  std::int64_t count = 0;
+  if (cudnnBackendGetAttribute(heuristics.handle(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
+                               &count, nullptr) != CUDNN_STATUS_SUCCESS)
+    return configs;
   std::vector<cudnnBackendDescriptor_t> handles;
-  for (std::size_t i = 0; i < most_engines; ++i) {
+  for (std::int64_t i = 0; i < std::min(count, most_proposals); ++i) {
     configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     handles.push_back(configs.back().handle());
   }
-  std::int64_t count = 0;
   if (cudnnBackendGetAttribute(heuristics.handle(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                static_cast<std::int64_t>(handles.size()), &count,
                                handles.data()) != CUDNN_STATUS_SUCCESS)
     count = 0;
   while (configs.size() > static_cast<std::size_t>(count)) configs.pop_back();
   return configs;
+}
+
+/// What cuDNN proposes for a graph on a device, in the form that choose_plan takes: those of the heuristics, then those that
+/// always work.
+class Proposals {
+public:
+  Proposals(const Graph& graph, const Descriptor& device)
+      : graph_{&graph}, device_{&device}, finished_{graph.finish()} {}
+
+  template <class Visit> void for_each(Visit visit) const {
+    for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+      for (const Descriptor& config : proposals(finished_, *device_, mode)) {
+        const std::optional<EngineNotes> notes = notes_of(config);
+        const auto build = [&]() -> std::shared_ptr<const Plan> {
+          Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+          plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config).set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *device_);
+          if (!plan.try_finalize()) return nullptr;
+          return std::make_shared<const Plan>(std::move(plan), graph_->numbers(), graph_->what());
+        };
+        if (notes && !visit(*notes, build)) return;
+      }
+  }
+
+private:
+  const Graph* graph_;
+  const Descriptor* device_;
+  Descriptor finished_;
+};
+
+[[nodiscard]] inline PlanLimits limits_of(const Graph& graph, const LibraryOptions& options,
+                                          std::size_t workspace_bytes) {
+  return {.factors = graph.factor_type(),
+          .must_be_deterministic = options.is_deterministic,
+          .allows_tf32 = options.allows_tf32,
+          .workspace_bytes = workspace_bytes};
 }
 
 } // namespace detail
@@ -136,19 +180,9 @@ inline constexpr std::size_t most_engines = 16;
                                                                         const LibraryOptions& options,
                                                                         std::size_t workspace_limit_bytes,
                                                                         std::size_t wanted) {
-  const Descriptor finished = graph.finish();
-  std::vector<std::shared_ptr<const Plan>> plans;
-  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (const Descriptor& config : detail::proposals(finished, device, mode)) {
-      if (plans.size() == wanted) return plans;
-      if (!detail::is_allowed(config, options)) continue;
-      Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config).set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
-      if (!plan.try_finalize()) continue;
-      auto built = std::make_shared<const Plan>(std::move(plan), graph.numbers(), graph.what());
-      if (built->workspace_bytes() <= workspace_limit_bytes) plans.push_back(std::move(built));
-    }
-  return plans;
+  PlanSummary summary{};
+  return allowed_plans<Plan>(detail::Proposals{graph, device}, detail::limits_of(graph, options, workspace_limit_bytes),
+                             wanted, summary, [](const Plan&) { return true; });
 }
 
 inline constexpr std::size_t key_words = 24;
@@ -160,7 +194,7 @@ namespace detail {
 struct DeviceState {
   std::mutex mutex{};
   std::vector<cudnnHandle_t> spare{};
-  PlanCache<key_words, std::shared_ptr<const Plan>> plans{512};
+  PlanCache<key_words, ChosenPlan<Plan>> plans{512};
 };
 [[nodiscard]] TWILL_EXPORT inline DeviceState& state_of(int device) {
   static DeviceState* const states = new DeviceState[max_devices];
@@ -202,74 +236,101 @@ private:
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// The fastest of several plans on these operands: once to warm up, three times against the clock.
-[[nodiscard]] inline std::shared_ptr<const Plan> fastest_of(const std::vector<std::shared_ptr<const Plan>>& plans,
-                                                            cudnnHandle_t handle, const std::vector<void*>& pointers,
-                                                            void* workspace, const gpu::Queue<CudaRuntime>& queue) {
-  const auto check = [&](int status, std::string_view call) { gpu::check<CudaRuntime>(status, call, queue.device()); };
-  struct Events {
-    cudaEvent_t begin = nullptr;
-    cudaEvent_t end = nullptr;
-    ~Events() {
-      if (end != nullptr) cudaEventDestroy(end);
-      if (begin != nullptr) cudaEventDestroy(begin);
-    }
-  } events{};
-  check(cudaEventCreate(&events.begin), "cudaEventCreate");
-  check(cudaEventCreate(&events.end), "cudaEventCreate");
-  std::shared_ptr<const Plan> fastest;
-  float best_ms = 0;
-  for (const auto& plan : plans) {
-    bool runs = plan->run(handle, pointers, workspace) == CUDNN_STATUS_SUCCESS;
-    check(cudaEventRecord(events.begin, queue.stream()), "cudaEventRecord");
-    for (int turn = 0; turn < 3 && runs; ++turn) runs = plan->run(handle, pointers, workspace) == CUDNN_STATUS_SUCCESS;
-    check(cudaEventRecord(events.end, queue.stream()), "cudaEventRecord");
-    check(cudaEventSynchronize(events.end), "cudaEventSynchronize");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, events.begin, events.end), "cudaEventElapsedTime");
-    if (!runs || (fastest != nullptr && ms >= best_ms)) continue;
-    best_ms = ms;
-    fastest = plan;
+/// Tries plans on operands, unless nothing can be tried now.
+class PlanTrial {
+public:
+  PlanTrial(const gpu::Queue<CudaRuntime>& queue, cudnnHandle_t handle, const std::vector<void*>& pointers,
+            void* workspace, Timing timing)
+      : queue_{&queue}, handle_{handle}, pointers_{&pointers}, workspace_{workspace}, timing_{timing} {}
+  PlanTrial(const PlanTrial&) = delete;
+  PlanTrial& operator=(const PlanTrial&) = delete;
+  ~PlanTrial() {
+    if (end_ != nullptr) cudaEventDestroy(end_);
+    if (begin_ != nullptr) cudaEventDestroy(begin_);
   }
-  return fastest;
-}
+
+  /// Whether a plan can be given to the stream; taken for granted where nothing can be tried.
+  [[nodiscard]] bool runs(const Plan& plan) const { return timing_ == Timing::impossible || run(plan); }
+
+  /// Once to warm up, three times against the clock; nothing when the plan does not run.
+  [[nodiscard]] std::optional<float> milliseconds_of(const Plan& plan) {
+    if (begin_ == nullptr) check(cudaEventCreate(&begin_), "cudaEventCreate");
+    if (end_ == nullptr) check(cudaEventCreate(&end_), "cudaEventCreate");
+    bool does_run = run(plan);
+    check(cudaEventRecord(begin_, queue_->stream()), "cudaEventRecord");
+    for (int turn = 0; turn < 3 && does_run; ++turn) does_run = run(plan);
+    check(cudaEventRecord(end_, queue_->stream()), "cudaEventRecord");
+    check(cudaEventSynchronize(end_), "cudaEventSynchronize");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin_, end_), "cudaEventElapsedTime");
+    return does_run ? std::optional<float>{ms} : std::nullopt;
+  }
+
+private:
+  [[nodiscard]] bool run(const Plan& plan) const {
+    return plan.run(handle_, *pointers_, workspace_) == CUDNN_STATUS_SUCCESS;
+  }
+  void check(int status, std::string_view call) const { gpu::check<CudaRuntime>(status, call, queue_->device()); }
+
+  const gpu::Queue<CudaRuntime>* queue_;
+  cudnnHandle_t handle_;
+  const std::vector<void*>* pointers_;
+  void* workspace_;
+  Timing timing_;
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
 
 } // namespace detail
 
 /// Whether running a graph twice leaves what running it once does.
 enum class Repeatable : bool { no, yes };
 
-/// Runs the graph that `build()` describes on a queue; false, and nothing done, when cuDNN has no engine for it. The
-/// workspace is the queue's allowance unless another is given. throws: GpuError
+/// Runs the graph that `build()` describes on a queue, unless cuDNN has no engine for it; nothing is done then, and the
+/// summary tells why. The workspace is the queue's allowance unless another is given. throws: GpuError
 template <class Build>
-[[nodiscard]] bool run_graph(const gpu::Queue<CudaRuntime>& queue, Key key, Build build,
-                             const std::vector<void*>& pointers, Workspace workspace = {},
-                             Repeatable repeatable = Repeatable::yes) {
+PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Build build,
+                        const std::vector<void*>& pointers, Workspace workspace = {},
+                        Repeatable repeatable = Repeatable::yes) {
   if (workspace.memory == nullptr) workspace = {queue.allowance().memory, queue.allowance().bytes};
-  LibraryOptions options = library_options();
-  if (options.autotune) {
+  const LibraryOptions options = library_options();
+  Timing timing = Timing::impossible;
+  if (repeatable == Repeatable::yes) {
     gpu::Capturing capturing = gpu::Capturing::no;
     gpu::check<CudaRuntime>(CudaRuntime::capturing(queue.stream(), &capturing), "cudaStreamIsCapturing",
                             queue.device());
-    options.autotune = capturing == gpu::Capturing::no && !options.is_deterministic && repeatable == Repeatable::yes;
+    if (capturing == gpu::Capturing::no) timing = Timing::possible;
   }
-  key[key_words - 1] = (options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) |
-                       (options.allows_tf32 ? 4U : 0U) | (static_cast<std::uint64_t>(workspace.bytes) << 8);
+  const auto key_of = [&](bool is_timed) {
+    Key whole = key;
+    whole[key_words - 1] = key_bits(options, is_timed) | static_cast<std::uint64_t>(workspace.bytes) << 8;
+    return whole;
+  };
   detail::DeviceState& state = detail::state_of(queue.device());
   const detail::Lease lease(state, queue);
-  const auto plan = state.plans.find_or_make(key, [&]() -> std::shared_ptr<const Plan> {
+  const auto chosen = find_or_choose(state.plans, options, timing, key_of, [&](bool is_timed) {
     constexpr std::size_t most_timed = 8;
     const RelaxedCapture relaxed{}; // engines may be compiled and loaded now
-    const auto plans =
-        plans_for(build(), properties_of(queue.device()), options, workspace.bytes, options.autotune ? most_timed : 1);
-    if (plans.size() < 2) return plans.empty() ? nullptr : plans.front();
-    return detail::fastest_of(plans, lease.handle(), pointers, workspace.memory, queue);
+    const Graph graph = build();
+    const Descriptor device = properties_of(queue.device());
+    const auto limits = detail::limits_of(graph, options, workspace.bytes);
+    const detail::Proposals proposals{graph, device};
+    return choose_plan<Plan>(proposals, limits, is_timed ? most_timed : 1,
+                             detail::PlanTrial{queue, lease.handle(), pointers, workspace.memory, timing});
   });
-  if (plan == nullptr) return false;
-  if (const cudnnStatus_t status = plan->run(lease.handle(), pointers, workspace.memory);
+  if (chosen.plan == nullptr) return chosen.summary;
+  if (const cudnnStatus_t status = chosen.plan->run(lease.handle(), pointers, workspace.memory);
       status != CUDNN_STATUS_SUCCESS)
-    fail_cudnn(status, "cudnnBackendExecute", plan->what());
-  return true;
+    fail_cudnn(status, "cudnnBackendExecute", chosen.plan->what());
+  return chosen.summary;
+}
+
+/// The same; whether it was done. throws: GpuError
+template <class Build>
+[[nodiscard]] bool run_graph(const gpu::Queue<CudaRuntime>& queue, const Key& key, Build build,
+                             const std::vector<void*>& pointers, Workspace workspace = {},
+                             Repeatable repeatable = Repeatable::yes) {
+  return run_planned(queue, key, build, pointers, workspace, repeatable).exists;
 }
 
 } // namespace twill::inline v0::nvidia::dnn

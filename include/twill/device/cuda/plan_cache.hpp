@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace twill::inline v0::nvidia {
 
@@ -46,6 +47,13 @@ public:
     Entry& entry = oldest_of(key);
     entry = {key, made, ++clock_};
     return made;
+  }
+
+  /// The plan of a key, if there is one.
+  [[nodiscard]] std::optional<Plan> find_known(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const Entry* const found = find(key);
+    return found != nullptr ? std::optional<Plan>{found->plan} : std::nullopt;
   }
 
   /// How many plans are kept.

@@ -4,7 +4,7 @@
 // What a program asks of the vendor's matrix and neural network libraries: to time their algorithms once for each problem
 // (`benchmark` elsewhere), to choose the same algorithm in every run, to round float32 factors to tensor cores' 19 bits.
 // One setting for the process; it is read when an algorithm is chosen, so set it before the first step. A captured step
-// keeps what it was captured with. Read next: device/cuda/gemm.hpp.
+// keeps what it was captured with. Read next: device/gpu/library_choices.hpp, device/cuda/gemm.hpp.
 
 #include <twill/core/config.hpp>
 
@@ -17,6 +17,7 @@ struct LibraryOptions {
   bool autotune = false;         ///< time the best candidates once for each new problem and keep the fastest
   bool is_deterministic = false; ///< the same bits in every run on one kind of device; autotuning is then left out
   bool allows_tf32 = false; ///< products and convolutions of float32 may use TF32: 10 bits of mantissa, much faster
+  bool uses_cudnn = true;   ///< convolutions are cuDNN's where it is installed and has an engine, else twill's own
 
   friend constexpr bool operator==(const LibraryOptions&, const LibraryOptions&) = default;
 };
@@ -31,15 +32,18 @@ TWILL_EXPORT inline std::atomic<std::uint8_t>& library_option_bits() {
 /// The options that are in force.
 [[nodiscard]] inline LibraryOptions library_options() {
   const unsigned bits = detail::library_option_bits().load(std::memory_order_relaxed);
-  return {.autotune = (bits & 1U) != 0, .is_deterministic = (bits & 2U) != 0, .allows_tf32 = (bits & 4U) != 0};
+  return {.autotune = (bits & 1U) != 0,
+          .is_deterministic = (bits & 2U) != 0,
+          .allows_tf32 = (bits & 4U) != 0,
+          .uses_cudnn = (bits & 8U) == 0};
 }
 
 /// Takes effect for every problem that is met from now on; plans that were made under other options are kept apart.
 inline void set_library_options(const LibraryOptions& options) {
-  detail::library_option_bits().store(static_cast<std::uint8_t>((options.autotune ? 1U : 0U) |
-                                                                (options.is_deterministic ? 2U : 0U) |
-                                                                (options.allows_tf32 ? 4U : 0U)),
-                                      std::memory_order_relaxed);
+  detail::library_option_bits().store(
+      static_cast<std::uint8_t>((options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) |
+                                (options.allows_tf32 ? 4U : 0U) | (options.uses_cudnn ? 0U : 8U)),
+      std::memory_order_relaxed);
 }
 
 } // namespace twill::inline v0
