@@ -14,6 +14,7 @@
 #include <twill/device/gpu/copy.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/library_choices.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -22,6 +23,7 @@
 #include <twill/device/gpu/stream.hpp>
 #include <twill/expr.hpp>
 #include <twill/kernel/cuda/block.cuh>
+#include <twill/kernel/cuda/convolution.cuh>
 #include <twill/kernel/cuda/product.cuh>
 #include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/attention.hpp>
@@ -31,6 +33,7 @@
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
+#include <twill/kernel/gpu/convolution_choice.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>

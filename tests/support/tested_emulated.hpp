@@ -4,12 +4,27 @@
 // What the suites of tests/gpu run on when a host compiler compiles them.
 
 #include <tests/support/emulated_device.hpp>
+#include <tests/support/emulated_library.hpp>
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 namespace twill::test {
 using TestedDevice = Emulated;
+
+/// The library that convolutions are given to.
+inline constexpr bool has_library = true;
+inline constexpr std::string_view library_name = emulation::ConvolutionLibrary::name;
+using emulation::LibraryEngine;
+inline constexpr bool counts_engines = true;
+inline std::vector<long> engine_runs() { return emulation::ConvolutionLibrary::state()->runs; }
+inline void install_engines(std::vector<LibraryEngine> engines) {
+  emulation::ConvolutionLibrary::install(std::move(engines));
+}
 } // namespace twill::test

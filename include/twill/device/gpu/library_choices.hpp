@@ -1,0 +1,98 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who computes what on a GPU, and why: `library_choices(device)` lists every problem that a vendor's library was asked for so
+// far, whether the library or a kernel of twill's own computes it, how the algorithm was found, what working memory it
+// needs. Written when a problem is met for the first time, that is in the first run of a step, before it is captured. Read
+// next: kernel/gpu/convolution_choice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/device.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/library_options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+struct LibraryChoice {
+  std::string problem{}; ///< "gradient by the weights of a convolution of ... float32"
+  std::string by{};      ///< the library's name, or "twill"
+  std::string reason{};
+  std::size_t workspace_bytes = 0; ///< of the stream's working memory
+  LibraryOptions options{};        ///< that were in force
+};
+
+/// "cuDNN: convolution of ... float32 (the fastest of 8 that were timed, 131 bytes of working memory)".
+[[nodiscard]] TWILL_COLD inline std::string to_string(const LibraryChoice& choice) {
+  std::string text = join_text({choice.by, ": ", choice.problem, " (", choice.reason});
+  if (choice.workspace_bytes > 0) text += join_text({", ", choice.workspace_bytes, " bytes of working memory"});
+  return text + ")";
+}
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::gpu {
+
+inline constexpr std::size_t choice_key_words = 20;
+using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
+
+/// The choices of one device, in the order in which problems were met. Any thread may write and read.
+class ChoiceLog {
+public:
+  /// Keeps `describe()` unless the key is known.
+  template <class F> void note(const ChoiceKey& key, F describe) {
+    const std::lock_guard lock{mutex_};
+    if (choices_.size() >= most_choices || !known_.try_emplace(key, choices_.size()).second) return;
+    choices_.push_back(describe());
+  }
+  [[nodiscard]] std::vector<LibraryChoice> list() const {
+    const std::lock_guard lock{mutex_};
+    return choices_;
+  }
+
+  void clear() {
+    const std::lock_guard lock{mutex_};
+    known_.clear();
+    choices_.clear();
+  }
+
+private:
+  static constexpr std::size_t most_choices = 4096;
+
+  mutable std::mutex mutex_{};
+  std::map<ChoiceKey, std::size_t> known_{};
+  std::vector<LibraryChoice> choices_{};
+};
+
+/// The log of a driver's device. requires: 0 <= device < max_devices
+template <Runtime R> [[nodiscard]] TWILL_EXPORT ChoiceLog& choice_log(int device) {
+  static ChoiceLog* const logs = new ChoiceLog[max_devices];
+  return logs[device];
+}
+
+} // namespace twill::inline v0::gpu
+
+namespace twill::inline v0 {
+
+/// What was chosen on a device so far. throws: DeviceError when there is no such device
+template <gpu::GpuDevice D> [[nodiscard]] std::vector<LibraryChoice> library_choices(const D& device) {
+  require_exists(device, "library_choices");
+  return gpu::choice_log<typename D::Runtime>(device.index).list();
+}
+
+/// Empties the list; what is met again is noted again. throws: DeviceError when there is no such device
+template <gpu::GpuDevice D> void forget_library_choices(const D& device) {
+  require_exists(device, "forget_library_choices");
+  gpu::choice_log<typename D::Runtime>(device.index).clear();
+}
+
+} // namespace twill::inline v0
