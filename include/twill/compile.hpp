@@ -17,6 +17,7 @@
 #include <twill/compile/function.hpp>
 #include <twill/compile/group.hpp>
 #include <twill/compile/integer_bounds.hpp>
+#include <twill/compile/interlude.hpp>
 #include <twill/compile/join.hpp>
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/loops.hpp>

@@ -13,6 +13,7 @@
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pad.hpp>
 #include <twill/ops/pooling.hpp>
+#include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>

@@ -3,12 +3,17 @@
 //
 // All of parallel/.
 
+#include <twill/parallel/bucket_memory.hpp>
+#include <twill/parallel/buckets.hpp>
 #include <twill/parallel/call_check.hpp>
 #include <twill/parallel/chunk.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/data_parallel.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/distributed.hpp>
+#include <twill/parallel/distributed_sources.hpp>
+#include <twill/parallel/distributed_step.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
@@ -32,12 +37,16 @@
 #include <twill/parallel/pipeline/ties.hpp>
 #include <twill/parallel/pipeline/transfers.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/replicas.hpp>
 #include <twill/parallel/scatter.hpp>
+#include <twill/parallel/shards.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/parallel/threads_group.hpp>
 #include <twill/parallel/threads_mail.hpp>
 #include <twill/parallel/threads_queue.hpp>
 #include <twill/parallel/threads_rank.hpp>
+#include <twill/parallel/whole_update.hpp>
+#include <twill/parallel/zero.hpp>

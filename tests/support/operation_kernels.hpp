@@ -15,6 +15,7 @@
 #include <twill/ops/interpolate.hpp>
 #include <twill/ops/matmul.hpp>
 #include <twill/ops/pooling.hpp>
+#include <twill/ops/rank_sum.hpp>
 #include <twill/ops/slice.hpp>
 #include <twill/ops/sort.hpp>
 #include <twill/ops/split.hpp>
@@ -94,6 +95,7 @@ inline constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::split_in_3, KernelTypes::numbers>,
     kernel_of<&graph::split_in_4, KernelTypes::numbers>,
     kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
+    kernel_of<&graph::rank_sum_operation>,
     kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
 };
 

@@ -5,6 +5,7 @@
 // kind of device keeps beside each binding extends `Bound`. Read next: compile/executor.hpp.
 
 #include <twill/compile/binding.hpp>
+#include <twill/compile/interlude.hpp>
 #include <twill/core/config.hpp>
 
 #include <algorithm>
@@ -23,8 +24,20 @@ struct Bound {
   const void* arena = &numbers; ///< where the operands inside it were last placed; at first no arena
 };
 
+/// Changes a binding once, when it has been made.
+class BindingEdit {
+public:
+  virtual void apply(const TableView& table, Binding& binding) const = 0;
+
+protected:
+  ~BindingEdit() = default;
+};
+
 template <std::derived_from<Bound> B> class Bindings {
 public:
+  /// For all bindings from now on.
+  void edit(const BindingEdit* edit) { edit_ = edit; }
+
   /// The binding for these sizes; computed once. `before_dropping()` is called before the oldest of too many is forgotten.
   template <class F> B& at(const TableView& table, const graph::SymbolValues& symbols, F&& before_dropping) {
     if (last_ != nullptr && last_->numbers.symbols == symbols) return *last_;
@@ -32,6 +45,7 @@ public:
       if (bound->numbers.symbols == symbols) return *(last_ = bound.get());
     auto fresh = std::make_unique<B>();
     fresh->numbers = compile::bind(table, symbols);
+    if (edit_ != nullptr) edit_->apply(table, fresh->numbers);
     if (bindings_.size() == most_bindings) {
       before_dropping();
       last_ = nullptr;
@@ -51,6 +65,7 @@ public:
 private:
   static constexpr std::size_t most_bindings = 64;
 
+  const BindingEdit* edit_ = nullptr;
   std::vector<std::unique_ptr<B>> bindings_{};
   B* last_ = nullptr;
 };
@@ -61,9 +76,25 @@ struct RunArguments {
   std::span<void* const> parameters{};
   std::span<void* const> outputs{};
   std::span<const std::uint64_t> knobs{}; ///< bit patterns, in the order of the table's list
-  std::int64_t first_row = 0; ///< where this run's rows stand in the whole batch: random draws count from there
-  bool inputs_stay = false;   ///< the inputs of all runs lie at these addresses: a captured graph may keep them
+  std::int64_t first_row = 0;     ///< where this run's rows stand in the whole batch: random draws count from there
+  bool inputs_stay = false;       ///< the inputs of all runs lie at these addresses: a captured graph may keep them
+  Interlude* interlude = nullptr; ///< what the host does in between
 };
+
+/// Calls `run(begin, end)` for the instructions up to each place of an interlude and lets it act there.
+template <class Run> void run_with_interlude(const Binding& binding, Interlude* interlude, const Run& run) {
+  std::size_t begin = 0;
+  const auto run_to = [&](std::size_t end) {
+    if (begin < end) run(begin, end);
+    begin = end;
+  };
+  if (interlude != nullptr)
+    for (const int place : interlude->places()) {
+      run_to(static_cast<std::size_t>(place));
+      interlude->reach(place, binding);
+    }
+  run_to(binding.instructions.size());
+}
 
 /// Tells the operands of a binding where everything lies but the run-time numbers. throws: never
 inline void place_operands(Bound& bound, void* arena, const RunArguments& arguments) {

@@ -46,6 +46,9 @@ public:
   [[nodiscard]] const TableView& table() const { return table_; }
   [[nodiscard]] D device() const { return device_; }
 
+  /// Before the first run: what is changed in each binding.
+  void edit(const BindingEdit& edit) { bindings_.edit(&edit); }
+
   /// The bytes of the arena for these sizes, before anything runs.
   [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
     return bound_for(symbols).numbers.arena_bytes;
@@ -98,13 +101,15 @@ private:
       if constexpr (requires { requires D::launches_at_once; })
         if (!table_.bounds.empty()) // the inputs are there when a launch begins
           launch(device_, [&](const team_t<D>&) { check_integers(table_, binding.symbols, arguments.inputs); });
-      running_.store(true, std::memory_order_relaxed);
-      launch(device_, [this, &binding](const team_t<D>& team) {
-        if (watcher_ != nullptr) [[unlikely]]
-          run_watched(team, table_, binding, kernels_, *watcher_);
-        else
-          run_instructions(team, binding, kernels_);
-        running_.store(false, std::memory_order_release);
+      run_with_interlude(binding, arguments.interlude, [this, &binding](std::size_t begin, std::size_t end) {
+        running_.store(true, std::memory_order_relaxed);
+        launch(device_, [this, &binding, begin, end](const team_t<D>& team) {
+          if (watcher_ != nullptr) [[unlikely]]
+            run_watched(team, table_, binding, begin, end, kernels_, *watcher_);
+          else
+            run_instructions(team, binding, begin, end, kernels_);
+          if (end == binding.instructions.size()) running_.store(false, std::memory_order_release);
+        });
       });
     }
     if (arena_mode_ == Arena::for_each_run) arena_.reset();

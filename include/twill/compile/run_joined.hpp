@@ -69,14 +69,20 @@ inline void run_joined(const Team& team, const Binding& binding, KernelFunction 
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Runs everything once, loops as often as they have steps.
-inline void run_instructions(const Team& team, Binding& binding, std::span<const KernelFunction> kernels) {
-  for_each_launch(binding, [&](const BoundInstruction* launch) {
+/// Runs the instructions from `begin` to before `end` once, loops as often as they have steps.
+inline void run_instructions(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
+                             std::span<const KernelFunction> kernels) {
+  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     if (launch->members == 1)
       kernels[launch->kernel](team, binding.call(*launch));
     else
       detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
   });
+}
+
+/// The same for all instructions.
+inline void run_instructions(const Team& team, Binding& binding, std::span<const KernelFunction> kernels) {
+  run_instructions(team, binding, 0, binding.instructions.size(), kernels);
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

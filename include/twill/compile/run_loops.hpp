@@ -26,13 +26,15 @@ inline void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t 
   }
 }
 
-/// Calls `run(launch)` for every launch, the first of its instructions, in the order of execution.
-template <class Run> void for_each_launch(Binding& binding, const Run& run) {
+/// Calls `run(launch)` for every launch, the first of its instructions, in the order of execution, of the instructions from
+/// `begin` to before `end`, which cut no launch and no loop.
+template <class Run> void for_each_launch(Binding& binding, std::size_t begin, std::size_t end, const Run& run) {
   const auto run_between = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; i += binding.instructions[i].members) run(&binding.instructions[i]);
   };
-  std::size_t done = 0;
+  std::size_t done = begin;
   for (const BoundLoop& loop : binding.loops) {
+    if (loop.first < begin || loop.end > end) continue;
     run_between(done, loop.first);
     for (std::int64_t step = 0; step < loop.count; ++step) {
       if (step > 0) move_operands(binding, loop, 1);
@@ -41,7 +43,12 @@ template <class Run> void for_each_launch(Binding& binding, const Run& run) {
     if (loop.count > 1) move_operands(binding, loop, 1 - loop.count);
     done = loop.end;
   }
-  run_between(done, binding.instructions.size());
+  run_between(done, end);
+}
+
+/// The same for all instructions.
+template <class Run> void for_each_launch(Binding& binding, const Run& run) {
+  for_each_launch(binding, 0, binding.instructions.size(), run);
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -71,10 +71,12 @@ struct FiniteWatcher final : Watcher {
   }
 };
 
-/// Runs everything once, by `run(kernel, call)`, and hands over what each instruction has written: `show(value, data)`.
+/// Runs the instructions from `begin` to before `end` once, by `run(kernel, call)`, and hands over what each has written:
+/// `show(value, data)`.
 template <class Run, class Show>
-void run_one_by_one(const TableView& table, Binding& binding, const Run& run, const Show& show) {
-  for_each_launch(binding, [&](const BoundInstruction* launch) {
+void run_one_by_one(const TableView& table, Binding& binding, std::size_t begin, std::size_t end, const Run& run,
+                    const Show& show) {
+  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     for (std::size_t m = 0; m < launch->members; ++m) {
       const BoundInstruction& instruction = launch[m];
       run(launch->kernel, binding.call(instruction));
@@ -90,10 +92,10 @@ void run_one_by_one(const TableView& table, Binding& binding, const Run& run, co
 }
 
 /// The same on a host device.
-inline void run_watched(const Team& team, const TableView& table, Binding& binding,
+inline void run_watched(const Team& team, const TableView& table, Binding& binding, std::size_t begin, std::size_t end,
                         std::span<const KernelFunction> kernels, Watcher& watcher) {
   run_one_by_one(
-      table, binding, [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel](team, call); },
+      table, binding, begin, end, [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel](team, call); },
       [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
 }
 

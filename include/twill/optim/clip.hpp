@@ -30,6 +30,7 @@ template <Rule R> class ClipNorm : public R {
 
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_norm"}, R::numbers);
+  static constexpr bool is_by_norm = true;
 
   /// throws: ValueError for a negative norm
   ClipNorm(R rule, double norm) : R{std::move(rule)}, max_norm{norm} {
@@ -41,8 +42,9 @@ public:
     if (all.weights.empty()) return;
     const bool is_wide = graph.node(all.gradients[0]).dtype == DType::float64;
     const DType dtype = is_wide ? DType::float64 : DType::float32;
-    Value total{};
+    Value total = all.sum_of_squares;
     for (const int gradient : all.gradients) {
+      if (all.sum_of_squares.id() >= 0) break;
       const Value part = cast(detail::sum_of_squares({graph, gradient}), dtype);
       total = total.id() < 0 ? part : total + part;
     }

@@ -32,8 +32,9 @@ struct Updates {
   graph::Graph* graph = nullptr;
   List<int> weights{};
   List<int> gradients{};
-  Value keeps{};   ///< true where this step changes nothing; none: it always does
-  Value skipped{}; ///< how many steps before this one changed nothing
+  Value keeps{};          ///< true where this step changes nothing; none: it always does
+  Value skipped{};        ///< how many steps before this one changed nothing
+  Value sum_of_squares{}; ///< of all gradients together, where somebody else has computed it
 
   constexpr Updates() = default;
 };
@@ -157,11 +158,24 @@ concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
   { rule.values(step) } -> std::same_as<std::array<double, R::numbers.size()>>;
 };
 
+/// Whether a rule asks for the norm of all gradients together, and whether it reads more of a weight than the element that it
+/// changes: `is_by_norm` and `is_by_whole_weights` of the rule say so.
+template <class R> [[nodiscard]] consteval bool is_by_norm() {
+  if constexpr (requires { R::is_by_norm; }) return R::is_by_norm;
+  return false;
+}
+template <class R> [[nodiscard]] consteval bool is_by_whole_weights() {
+  if constexpr (requires { R::is_by_whole_weights; }) return R::is_by_whole_weights;
+  return false;
+}
+
 /// Applies a rule to all trainable weights of a graph, given their gradients in order. A rule may look at all gradients
 /// together first (`R::prepare`) and set states of its own at the end (`R::finish`).
 template <class R>
-constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients) {
+constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients,
+                          Value sum_of_squares = {}) {
   Updates all{};
+  all.sum_of_squares = sum_of_squares;
   all.graph = &graph;
   all.weights.append(weights.data(), weights.data() + weights.size());
   all.gradients.append(gradients.data(), gradients.data() + gradients.size());

@@ -75,6 +75,17 @@ template <class M, class T, class L, class R, class... Targets>
   return result;
 }
 
+/// A graph that knows the weights of a model, and nothing else.
+template <class M, class T> [[nodiscard]] constexpr graph::Graph trace_weights() {
+  using Stage = nn::ModelStage<M, T, false>;
+  graph::Graph graph = Stage::make_graph();
+  static_cast<void>(Stage::build(graph));
+  graph.inputs.clear();
+  graph.taps.clear();
+  graph.bounds.clear();
+  return graph;
+}
+
 /// What sources with a model, a loss and a gradient have in common. `S::trace_with(parts)` is the trace.
 template <template <class...> class Source, class M, class T, class L, class R, class... Targets> struct DividedSource {
   using S = Source<M, T, L, R, Targets...>;
@@ -123,12 +134,7 @@ struct WholeStep : detail::DividedSource<WholeStep, M, T, L, R, Targets...> {
 /// The update alone. Inputs: the gradients of the trainable weights.
 template <class M, class T, class R> struct UpdateWeights {
   static constexpr graph::Graph trace() {
-    using Stage = nn::ModelStage<M, T, false>;
-    graph::Graph graph = Stage::make_graph();
-    static_cast<void>(Stage::build(graph));
-    graph.inputs.clear(); // only the weights are of interest
-    graph.taps.clear();
-    graph.bounds.clear();
+    graph::Graph graph = detail::trace_weights<M, T>();
     const List<int> weights = nn::detail::trainable_weights(graph);
     optim::declare_states<R>(graph);
     List<int> gradients{};

@@ -32,12 +32,12 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Gives a queue everything once, in order; loops as often as they have steps. Instructions that share a launch are one
-/// kernel.
+/// Gives a queue the instructions from `begin` to before `end` once, in order; loops as often as they have steps.
+/// Instructions that share a launch are one kernel.
 template <gpu::Runtime R>
-void run_instructions(const gpu::Queue<R>& queue, Binding& binding,
+void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t begin, std::size_t end,
                       std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  for_each_launch(binding, [&](const BoundInstruction* launch) {
+  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
     if (launch->members == 1) {
       started.run(queue, binding.call(*launch));
@@ -68,6 +68,9 @@ public:
 
   [[nodiscard]] const TableView& table() const { return table_; }
   [[nodiscard]] D device() const { return device_; }
+
+  /// Before the first run: what is changed in each binding.
+  void edit(const BindingEdit& edit) { bindings_.edit(&edit); }
 
   /// The bytes of the arena for these sizes, before anything runs.
   [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
@@ -147,7 +150,8 @@ private:
 
   void run_bound(BoundRun& bound, const RunArguments& arguments) {
     const std::string_view objects = objection();
-    const std::size_t bytes = objects.empty() && !arguments.inputs_stay ? bound.all_bytes : bound.numbers.arena_bytes;
+    const bool copies_inputs = objects.empty() && !arguments.inputs_stay && arguments.interlude == nullptr;
+    const std::size_t bytes = copies_inputs ? bound.all_bytes : bound.numbers.arena_bytes;
     if (!arena_ || arena_->bytes() < bytes) {
       arena_.reset(); // before the larger one is made, so that the two never exist together
       arena_.emplace(device_, bytes);
@@ -156,6 +160,8 @@ private:
       numbers_.note_stream(queue.stream());
       if (watcher_ != nullptr)
         run_watched(queue, bound, arguments);
+      else if (arguments.interlude != nullptr)
+        run_plain(queue, bound, arguments, "the host acts in between");
       else if (objects.empty())
         run_captured(queue, bound, arguments);
       else
@@ -167,7 +173,9 @@ private:
   void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
-    run_instructions(queue, bound.numbers, kernels_);
+    run_with_interlude(bound.numbers, arguments.interlude, [&](std::size_t begin, std::size_t end) {
+      run_instructions(queue, bound.numbers, begin, end, kernels_);
+    });
     ++report_.plain_runs;
     report_.reason = reason;
   }
@@ -191,12 +199,15 @@ private:
       const auto count = static_cast<std::size_t>(input.shape.elements().evaluate(symbols));
       detail::check_integers(table_, symbols, bounds, to_host(arguments.inputs[index], count * size_of(input.dtype)));
     }
-    run_one_by_one(
-        table_, bound.numbers, [&](std::size_t kernel, const kernel::Call& call) { kernels_[kernel].run(queue, call); },
-        [&](int value, const void* data) {
-          watcher_->see(table_, symbols, value,
-                        to_host(data, bound.numbers.value_bytes[static_cast<std::size_t>(value)]));
-        });
+    run_with_interlude(bound.numbers, arguments.interlude, [&](std::size_t begin, std::size_t end) {
+      run_one_by_one(
+          table_, bound.numbers, begin, end,
+          [&](std::size_t kernel, const kernel::Call& call) { kernels_[kernel].run(queue, call); },
+          [&](int value, const void* data) {
+            watcher_->see(table_, symbols, value,
+                          to_host(data, bound.numbers.value_bytes[static_cast<std::size_t>(value)]));
+          });
+    });
     ++report_.plain_runs;
     report_.reason = "the run was watched";
   }
@@ -246,7 +257,9 @@ private:
     on_fixed.inputs = fixed;
     place_operands(bound, arena_->data(), on_fixed);
     return gpu::capture(device_, [&] {
-      launch(device_, [&](const Queue& recorder) { run_instructions(recorder, bound.numbers, kernels_); });
+      launch(device_, [&](const Queue& recorder) {
+        run_instructions(recorder, bound.numbers, 0, bound.numbers.instructions.size(), kernels_);
+      });
     });
   }
 

@@ -1,0 +1,50 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sum of a value over all ranks of a training step, inside of the model: what a synchronised normalisation is made of.
+// Losses of the ranks add up to one, so the gradient of such a sum is the sum of the ranks' gradients. The kernel copies, as
+// is right for one rank; a step of several ranks then adds up what it has written, see parallel/rank_sums.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/kernel/blocks.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void rank_sum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true};
+
+/// The sum over all ranks, element by element; the value itself where there is one rank.
+[[nodiscard]] constexpr Value rank_sum(Value x) { return add_operation(rank_sum_operation, {x}, x.dtype(), x.shape()); }
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, InputGradients& gradients) {
+  gradients.set(0, rank_sum({graph, cotangents[0]}));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::rank_sum_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    const std::int64_t count = call.shapes[0].elements();
+    if (count > 0)
+      move_blocks(
+          team, static_cast<const T*>(call.operands[0].data), static_cast<T*>(call.operands[1].data),
+          kernel::Blocks{.run = count, .from_outer = count, .from_count = count, .to_outer = count, .to_count = count});
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

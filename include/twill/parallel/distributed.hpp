@@ -1,0 +1,199 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rank of a data-parallel model: every rank, a thread or a process, has a network of its own on a device of its own and
+// sees rows of its own. Weights and buffers are rank 0's from the beginning, and what is done to them is the same everywhere,
+// so they stay equal. A step reduces gradients in buckets while the backward pass still runs, see
+// parallel/distributed_step.hpp. Any communicator will do. For several devices in one thread see parallel/data_parallel.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/parallel/buckets.hpp>
+#include <twill/parallel/communicator.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// What one rank sends, by the formulas of rings: with S bytes and n ranks an all-reduce takes 2 S (n-1)/n, a reduce-scatter
+/// and an all-gather S (n-1)/n, a broadcast S.
+struct Traffic {
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+
+  void add(const Call& call, int ranks) {
+    const auto of_ring = [ranks](std::size_t size) { return static_cast<std::int64_t>(size) * (ranks - 1) / ranks; };
+    ++calls;
+    switch (call.operation) {
+    case Operation::all_reduce:
+      bytes += of_ring(2 * call.source.bytes());
+      break;
+    case Operation::reduce_scatter:
+      bytes += of_ring(call.source.bytes());
+      break;
+    case Operation::all_gather:
+      bytes += of_ring(call.target.bytes());
+      break;
+    default:
+      bytes += static_cast<std::int64_t>(call.source.bytes());
+    }
+  }
+};
+
+/// How the ranks' gradients count.
+enum class Share : std::uint8_t {
+  rows, ///< by their rows: the gradient of the mean over all rows of all ranks, however uneven
+  even, ///< each alike, as PyTorch's: equal to the former for even shards only
+};
+
+struct DistributedOptions {
+  BucketOptions buckets{};
+  Share share = Share::rows;
+  bool broadcasts_buffers = true; ///< those of rank 0, before each synchronised step
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// A number that stands for names, types and shapes of all weights and buffers.
+[[nodiscard]] inline std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos) {
+  constexpr std::uint64_t prime = 0x100000001b3;
+  std::uint64_t hash = infos.size();
+  const auto mix = [&](std::uint64_t number) { hash = (hash ^ number) * prime; };
+  for (const graph::ParameterInfo& info : infos) {
+    mix(info.name.hash);
+    mix(static_cast<std::uint64_t>(info.dtype));
+    mix(static_cast<std::uint64_t>(info.role));
+    for (int axis = 0; axis < info.shape.rank; ++axis) mix(static_cast<std::uint64_t>(info.shape[axis].factor));
+  }
+  return hash;
+}
+
+/// Numbers of the host that all ranks tell each other, by way of the device where the communicator asks for that.
+template <Communicator C, std::size_t N> class HostNumbers {
+  using D = typename C::Device;
+  static constexpr bool on_host = std::same_as<D, Cpu>;
+
+public:
+  explicit HostNumbers(const C& communicator) : all_(N * static_cast<std::size_t>(communicator.size())) {
+    if constexpr (!on_host)
+      staged_ = memory::Buffer<D>(communicator.device(), (all_.size() + N) * sizeof(std::int64_t));
+  }
+
+  /// The bytes that this takes of the device.
+  [[nodiscard]] std::size_t bytes() const { return staged_.bytes(); }
+
+  /// Own numbers in, those of rank 0, 1, ... out. `run(call)` carries out the call.
+  template <class Run> std::span<const std::int64_t> exchange(const std::array<std::int64_t, N>& own, const Run& run) {
+    std::array<std::int64_t, N> mine = own;
+    std::int64_t* source = mine.data();
+    std::int64_t* target = all_.data();
+    if constexpr (!on_host) {
+      target = static_cast<std::int64_t*>(staged_.data());
+      source = target + all_.size();
+      copy_bytes(staged_.device(), source, Cpu{}, mine.data(), N * sizeof(std::int64_t), CopyOptions{});
+    }
+    const auto count = static_cast<std::int64_t>(all_.size());
+    run(Call::all_gather({source, static_cast<std::int64_t>(N), DType::int64}, {target, count, DType::int64}));
+    if constexpr (!on_host)
+      copy_bytes(Cpu{}, all_.data(), staged_.device(), target, all_.size() * sizeof(std::int64_t), CopyOptions{});
+    return all_;
+  }
+
+private:
+  std::vector<std::int64_t> all_;
+  memory::Buffer<D> staged_{};
+};
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// This rank's replica of a network. Network and communicator have to outlive it.
+template <class Network, parallel::Communicator C> class DistributedDataParallel {
+  using D = typename Network::device_type;
+  static_assert(std::same_as<D, typename C::Device>,
+                "twill: DistributedDataParallel: network and communicator are for one kind of device");
+
+public:
+  using network_type = Network;
+  using communicator_type = C;
+
+  /// Makes all ranks' weights and buffers those of rank 0.
+  /// throws: DeviceError unless network and communicator are on one device, ValueError naming a rank with another model,
+  /// CommunicatorError
+  DistributedDataParallel(Network& network, C& communicator, parallel::DistributedOptions options = {})
+      : network_{&network}, communicator_{&communicator}, options_{options} {
+    if (!(network.device() == communicator.device()))
+      throw DeviceError(join_text({"DistributedDataParallel: the network lies on ", twill::to_string(network.device()),
+                                   ", the communicator on ", twill::to_string(communicator.device()),
+                                   "; move the network with to(device)"}));
+    if (options.buckets.first_bucket_bytes < 1 || options.buckets.bucket_bytes < 1)
+      throw ValueError(join_text({"DistributedDataParallel: a bucket holds at least 1 byte, got ",
+                                  options.buckets.first_bucket_bytes, " and ", options.buckets.bucket_bytes}));
+    require_one_model();
+    synchronise();
+  }
+
+  [[nodiscard]] Network& module() const { return *network_; }
+  [[nodiscard]] C& communicator() const { return *communicator_; }
+  [[nodiscard]] int rank() const { return communicator_->rank(); }
+  [[nodiscard]] int size() const { return communicator_->size(); }
+  [[nodiscard]] const parallel::DistributedOptions& options() const { return options_; }
+
+  /// Copies rank 0's weights and buffers to all ranks; needed after somebody else has changed them.
+  void synchronise() {
+    broadcast([](graph::Role) { return true; });
+    network_->state()->note_update();
+  }
+
+  /// Copies rank 0's buffers, such as running statistics, to all ranks.
+  void synchronise_buffers() {
+    broadcast([](graph::Role role) { return role == graph::Role::buffer; });
+  }
+
+  /// What this rank has sent so far, by the formulas.
+  [[nodiscard]] const parallel::Traffic& traffic() const { return traffic_; }
+
+  /// Carries out, or begins, a call of this rank and counts it.
+  void run(const parallel::Call& call) {
+    traffic_.add(call, size());
+    communicator_->run(call);
+  }
+  [[nodiscard]] auto start(const parallel::Call& call) {
+    traffic_.add(call, size());
+    return communicator_->start(call);
+  }
+
+private:
+  template <class Chosen> void broadcast(const Chosen& chosen) {
+    const auto& state = *network_->state();
+    for (std::size_t i = 0; i < state.infos.size(); ++i)
+      if (const graph::ParameterInfo& info = state.infos[i]; chosen(info.role))
+        run(parallel::Call::broadcast({state.buffers[i].data(), info.shape.elements().factor, info.dtype}, 0));
+  }
+
+  void require_one_model() {
+    const std::uint64_t own = parallel::detail::fingerprint(Network::parameter_infos());
+    parallel::detail::HostNumbers<C, 1> numbers{*communicator_};
+    const auto all = numbers.exchange({static_cast<std::int64_t>(own)}, [&](const parallel::Call& call) { run(call); });
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+      if (all[rank] != all[0])
+        throw ValueError(join_text({"DistributedDataParallel: the weights of rank ", rank,
+                                    " differ in name, type or shape from those of rank 0; make the same network on "
+                                    "all ranks"}));
+  }
+
+  Network* network_;
+  C* communicator_;
+  parallel::DistributedOptions options_;
+  parallel::Traffic traffic_{};
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,323 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The training step of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned program that writes
+// gradients into buckets, reductions that overlap with it, and an update that waits for each bucket only when it reads it.
+// The ranks first tell each other how many rows they have: losses and gradients are those of the mean over all rows, for
+// uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/zero.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/bucket_memory.hpp>
+#include <twill/parallel/distributed.hpp>
+#include <twill/parallel/distributed_sources.hpp>
+#include <twill/parallel/whole_update.hpp>
+#include <twill/parallel/zero.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Runs whole steps of one rank. All ranks make the same steps.
+template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>> class DistributedStep {
+  using D = typename Network::device_type;
+  using T = typename Network::Element;
+  using M = typename Network::model_type;
+  using Model = DistributedDataParallel<Network, C>;
+  using Memory = BucketMemory<Model, D>;
+  using Program = train::detail::StepProgram<D>;
+  using Update = std::conditional_t<Z::stage == 0, WholeUpdate<Network, Model, R>, PartialUpdate<Network, Model, R>>;
+  static constexpr Kept kept = Z::stage == 0 ? Kept::all : Z::stage == 1 ? Kept::part : Kept::part_only;
+
+  template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
+  template <class... Targets> using Adding = AddToSums<M, T, L, R, Targets...>;
+  template <class... Targets> using Finishing = FinishSums<M, T, L, R, Targets...>;
+
+public:
+  /// The program of a step on tensors of these types, for inspection.
+  template <AnyTensor... Tensors> using source = train::detail::source_for<Plain, M, Tensors...>;
+
+  /// Steps during its life are added up on this rank and told to nobody; the next step behind it is that of all their rows.
+  class NoSync {
+  public:
+    explicit NoSync(DistributedStep& step) : step_{&step}, before_{std::exchange(step.is_silent_, true)} {}
+    NoSync(const NoSync&) = delete;
+    NoSync& operator=(const NoSync&) = delete;
+    ~NoSync() { step_->is_silent_ = before_; }
+
+  private:
+    DistributedStep* step_;
+    bool before_;
+  };
+
+  DistributedStep(Model& model, L, R given)
+      : rule{std::move(given)},
+        model_{&model},
+        device_{model.module().device()},
+        numbers_{model.communicator()},
+        update_knobs_{Update::table().knobs},
+        rule_numbers_{update_knobs_},
+        loss_{device_, sizeof(T)} {}
+
+  /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts
+  /// rows. Returns the loss of all ranks, during `no_sync` that of these rows.
+  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on every other rank; CommunicatorError naming another rank
+  template <AnyTensor First, AnyTensor... Rest>
+  train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
+    static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
+    try {
+      nn::check_inputs<M, T, D, true, First, Rest...>();
+      train::detail::require_on("train_step", device_, first, rest...);
+      is_silent_ ? add(first, rest...) : step(first, rest...);
+    } catch (...) {
+      model_->communicator().fail(std::current_exception());
+      throw;
+    }
+    ++runs_;
+    return {loss_, runs_, runs_};
+  }
+
+  [[nodiscard]] NoSync no_sync() {
+    static_assert(Z::stage < 2, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
+    return NoSync{*this};
+  }
+
+  /// Steps that have changed the weights.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// A single number that the rule keeps, the same on all ranks, as the last step left it. Waits for it.
+  /// throws: ValueError before the first step, or when there is none of this name
+  [[nodiscard]] double state(std::string_view name) const {
+    if (!update_) throw ValueError(join_text({"state: there was no step yet that could have set '", name, "'"}));
+    return update_->item(name);
+  }
+
+  /// The buckets, once there was a step.
+  [[nodiscard]] const Buckets& buckets() const { return memory_->layout(); }
+
+  /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
+  template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
+    const compile::TableView table = compile::Compiled<source<Tensors...>>::view();
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    compile::MemoryUse use = compile::memory_use(table, compile::resolve_symbols(table, shapes));
+    const Buckets layout = make_buckets(table);
+    const BucketOffsets offsets = lay_out(table, layout, kept, model_->size());
+    const compile::MemoryUse update = Update::memory(layout, model_->rank(), model_->size());
+    use.states = update.states;
+    use.arena += update.arena;
+    use.kept = compile::pool_bytes(offsets.bytes) + compile::pool_bytes(offsets.part_bytes) +
+               compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(numbers_.bytes())) +
+               update.kept;
+    return use;
+  }
+
+  R rule; ///< its options may change between steps
+
+private:
+  /// What the ranks know of each other's rows.
+  struct Shares {
+    std::int64_t all_rows = 0;  ///< of all ranks, those that were added up included
+    std::int64_t first_row = 0; ///< of this rank
+    Draw draw{};                ///< rank 0's
+    bool finishes = false;      ///< some rank has batches that were added up
+  };
+
+  [[nodiscard]] Shares exchange(std::int64_t rows) {
+    const Draw own = model_->module().knobs().draws() ? generator(device_).next() : Draw{};
+    const auto all = numbers_.exchange(
+        {rows_ + rows, batches_, static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
+        [&](const Call& call) { model_->run(call); });
+    Shares shares{};
+    shares.draw = {static_cast<std::uint64_t>(all[2]), static_cast<std::uint32_t>(all[3])};
+    for (std::size_t i = 0; i < all.size(); i += 4) {
+      if (i / 4 == static_cast<std::size_t>(model_->rank())) shares.first_row = shares.all_rows;
+      shares.all_rows += all[i];
+      shares.finishes = shares.finishes || all[i + 1] > 0;
+    }
+    return shares;
+  }
+
+  template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
+    const std::int64_t rows = first_extent(tensors...);
+    const Shares shares = exchange(rows);
+    if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
+    if (!memory_) prepare(compile::Compiled<source<Tensors...>>::view());
+    if (shares.finishes) {
+      if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+      scale_ = scale_of_sums(shares, rows);
+      reduce<train::detail::source_for<Finishing, M, Tensors...>>(shares, weight_of(rows), true, tensors...);
+    } else if (rows > 0 || !RankSums{compile::Compiled<source<Tensors...>>::view()}.empty()) {
+      reduce<source<Tensors...>>(shares, share_of(rows, shares.all_rows), rows > 0, tensors...);
+    } else {
+      reduce_nothing();
+    }
+    update();
+    batches_ = 0;
+    rows_ = 0;
+  }
+
+  [[nodiscard]] Buckets make_buckets(const compile::TableView& table) const {
+    return fill_buckets(table, model_->options().buckets, Z::stage == 0 ? 0 : model_->size());
+  }
+
+  void prepare(const compile::TableView& table) {
+    memory_.emplace(*model_, device_, table, make_buckets(table), kept);
+    update_.emplace(*model_, *memory_);
+  }
+
+  template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
+    return std::get<0>(std::tie(tensors...)).shape()[0];
+  }
+
+  /// What so many rows weigh among all.
+  [[nodiscard]] double share_of(std::int64_t rows, std::int64_t all) const {
+    if (model_->options().share == Share::even) return 1.0 / model_->size();
+    return all > 0 ? static_cast<double>(rows) / static_cast<double>(all) : 0;
+  }
+
+  /// Runs a backward pass into the buckets and reduces each when it is complete.
+  template <compile::Source S, AnyTensor... Tensors>
+  void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
+    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    StartBuckets<Memory> interlude{*memory_, program.executor.table(), counts};
+    run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &interlude, tensors...);
+  }
+
+  /// A rank without rows adds nothing.
+  void reduce_nothing() {
+    for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
+      memory_->wait_for_memory_of(bucket);
+      memory_->clear(bucket);
+      memory_->start(bucket);
+    }
+  }
+
+  /// What the sums of several batches are multiplied by.
+  [[nodiscard]] double scale_of_sums(const Shares& shares, std::int64_t rows) const {
+    const bool is_even = model_->options().share == Share::even;
+    const std::int64_t all = is_even ? (rows_ + rows) * model_->size() : shares.all_rows;
+    return all > 0 ? static_cast<double>(unit_rows_) / static_cast<double>(all) : 0;
+  }
+
+  /// Adds a batch to this rank's sums.
+  template <AnyTensor... Tensors> void add(const Tensors&... tensors) {
+    using S = train::detail::source_for<Adding, M, Tensors...>;
+    const std::int64_t rows = first_extent(tensors...);
+    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    AddUpRankSums interlude{program.executor.table(), [this](const Call& call) { model_->run(call); }};
+    if (rows == 0 && interlude.empty()) return;
+    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+    void* output = loss_.data();
+    run(program, generator(device_).next(), rows_, weight_of(rows), {&output, 1}, &interlude, tensors...);
+    ++batches_;
+    rows_ += rows;
+  }
+
+  /// What rows of one of several batches weigh: the first has one, so that gradients keep their size.
+  [[nodiscard]] double weight_of(std::int64_t rows) const {
+    return static_cast<double>(rows) / static_cast<double>(unit_rows_);
+  }
+
+  template <AnyTensor... Tensors>
+  void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
+           compile::Interlude* interlude, const Tensors&... tensors) {
+    std::tuple<std::optional<Tensors>...> copies{};
+    const auto addresses = train::detail::row_major_addresses(copies, tensors...);
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
+    program.take(model_->module().knobs());
+    program.knobs.set(train::loss_weight_knob, weight);
+    program.knobs.set_if_present(train::detail::continues_knob, batches_ > 0 ? 1 : 0);
+    program.knobs.set_if_present(train::detail::sum_scale_knob, scale_);
+    if (program.draws) program.knobs.set_draw(draw.seed, draw.step);
+    const auto parameters = parameters_of(program);
+    nn::run_with_hooks(program.executor, model_->module().layer_hooks(), [&] {
+      program.executor.run_on(shapes, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = outputs,
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = first_row,
+                                       .interlude = interlude});
+    });
+  }
+
+  /// The weights, the states that a backward pass reads, and the sums where the program has them.
+  [[nodiscard]] std::span<void* const> parameters_of(const Program& program) {
+    const auto infos = program.executor.table().parameters;
+    const std::size_t weights = trainable();
+    const bool has_sums = infos.back().name.view() == "train.loss_sum";
+    if (!has_sums) return update_->parameters();
+    if constexpr (optim::ScaledRule<R>)
+      if (!update_) throw ValueError("no_sync: the first step of a scaled rule is not silent");
+    const std::span<void* const> parameters = update_ ? update_->parameters() : model_->module().state()->addresses();
+    const std::size_t first_sum = infos.size() - weights - 1;
+    addresses_.assign(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(first_sum));
+    for (std::size_t i = first_sum; i < infos.size(); ++i) {
+      if (sums_.size() == i - first_sum) sums_.emplace_back(device_, nn::NetworkState<D>::bytes_of(infos[i]));
+      addresses_.push_back(sums_[i - first_sum].data());
+    }
+    return addresses_;
+  }
+
+  [[nodiscard]] static std::size_t trainable() {
+    const auto infos = Network::parameter_infos();
+    return static_cast<std::size_t>(
+        std::count_if(infos.begin(), infos.end(), [](const auto& info) { return info.role == graph::Role::weight; }));
+  }
+
+  void update() {
+    rule_numbers_.write(rule, steps_ + 1, update_knobs_);
+    update_->run(update_knobs_.bits());
+    copy_bytes(device_, loss_.data(), device_, memory_->addresses()[0], sizeof(T), CopyOptions{});
+    model_->module().state()->note_update();
+    ++steps_;
+  }
+
+  Model* model_;
+  D device_;
+  detail::HostNumbers<C, 4> numbers_;
+  compile::Knobs update_knobs_;
+  train::RuleNumbers<R> rule_numbers_;
+  memory::Buffer<D> loss_;
+  std::vector<memory::Buffer<D>> sums_{};
+  std::vector<void*> addresses_{};
+  train::detail::StepPrograms<Program> programs_{};
+  std::optional<Memory> memory_{};
+  std::optional<Update> update_{}; ///< dies before the memory
+  std::int64_t runs_ = 0;
+  std::int64_t steps_ = 0;
+  std::int64_t batches_ = 0;   ///< that were added up
+  std::int64_t rows_ = 0;      ///< of these
+  std::int64_t unit_rows_ = 1; ///< of the first of them
+  double scale_ = 1;           ///< of the sums, in the last one
+  bool is_silent_ = false;
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)` for the
+/// rank's share of each batch. The model has to outlive it.
+template <class Network, parallel::Communicator C, class L, optim::Rule R>
+[[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule) {
+  return parallel::DistributedStep<Network, C, L, R>{model, loss, std::move(rule)};
+}
+
+/// The same with the optimiser's states shared out over the ranks, `parallel::zero<1>`, or the reduced gradients as well,
+/// `parallel::zero<2>`.
+template <class Network, parallel::Communicator C, class L, optim::Rule R, int Stage>
+[[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule, parallel::Zero<Stage>) {
+  return parallel::DistributedStep<Network, C, L, R, parallel::Zero<Stage>>{model, loss, std::move(rule)};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
