@@ -4,11 +4,13 @@
 // Batch normalisation (Ioffe and Szegedy, 2015). Formulas, defaults and names are those of torch.nn.BatchNorm1d and 2d: in
 // training an element is normalised by the mean and the biased variance of its channel over the batch, and running
 // statistics move towards them, the variance in its unbiased form; in evaluation the running statistics take their place.
+// A batch may lie on several ranks (synchronised), or come in pieces that are added up (deferred).
 
 #include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/nn/buffer.hpp>
 #include <twill/nn/norm_layers.hpp>
+#include <twill/ops/rank_sum.hpp>
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
@@ -18,6 +20,8 @@ struct BatchNormOptions {
   bool is_cumulative = false;         ///< instead of that: every batch has the same share
   bool is_affine = true;              ///< a scale and a shift for each channel
   bool has_running_statistics = true; ///< without them, a batch's own serve in evaluation too
+  bool is_synchronised = false;       ///< statistics are those of all ranks or replicas of a planned step
+  bool is_deferred = false; ///< micro-batches that are added up move the running statistics once, as one batch would
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -27,26 +31,101 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 struct Statistics {
   Value mean{};
   Value variance{};
+  Value one_value{}; ///< 1 / n, where n values per channel were looked at
 };
 
+/// Over the axes of a batch, or of the batches of all ranks.
+[[nodiscard]] constexpr Statistics batch_statistics(Value x, unsigned axes, graph::Extent values_per_channel,
+                                                    bool is_synchronised) {
+  graph::Graph& graph = x.graph();
+  Statistics batch{};
+  batch.one_value = graph::constant(graph, x.dtype(), 1, values_per_channel);
+  if (!is_synchronised) {
+    batch.mean = graph::detail::mean_over(x, axes, graph::KeepDims::yes);
+    batch.variance = graph::detail::mean_over(square(x - batch.mean), axes, graph::KeepDims::yes);
+    return batch;
+  }
+  // 1 / (1 / n) need not be n; a rank without values adds none
+  const Value count = graph::round(graph::reciprocal(batch.one_value));
+  batch.one_value = graph::reciprocal(graph::rank_sum(count));
+  const auto mean = [&](Value values) {
+    return graph::rank_sum(graph::detail::reduce(graph::Reduction::sum, values, axes, graph::KeepDims::yes)) *
+           batch.one_value;
+  };
+  batch.mean = mean(x);
+  batch.variance = mean(square(x - batch.mean));
+  return batch;
+}
+
+/// What is kept of the micro-batches before this one, which every trace declares.
+struct Pieces {
+  Value mean{};
+  Value squares{}; ///< of distances from the mean, summed
+  Value count{};
+  Value running_mean{}; ///< before the first of them
+  Value running_variance{};
+};
+
+[[nodiscard]] constexpr Pieces declare_pieces(graph::Graph& graph, DType dtype, const graph::Extents& channels) {
+  const auto kept = [&](std::string_view name, const graph::Extents& shape) {
+    return buffer(graph, dtype, name, shape, initialise::zeros());
+  };
+  Pieces pieces{};
+  pieces.mean = kept("deferred_mean", channels);
+  pieces.squares = kept("deferred_squares", channels);
+  pieces.count = kept("deferred_count", {});
+  pieces.running_mean = kept("deferred_running_mean", channels);
+  pieces.running_variance = kept("deferred_running_var", channels);
+  return pieces;
+}
+
+/// The statistics of a micro-batch and those before it, the variance the biased one (Chan, Golub and LeVeque, 1979).
+[[nodiscard]] constexpr Statistics with_pieces(const Pieces& pieces, Value continues, Statistics batch,
+                                               const graph::Extents& channels) {
+  const Value before = graph::where(continues, pieces.count, 0);
+  const Value here = graph::round(graph::reciprocal(batch.one_value));
+  const Value one_value = graph::reciprocal(before + here);
+  const Value old_mean = graph::where(continues, pieces.mean, 0);
+  const Value distance = graph::reshape(batch.mean, channels) - old_mean;
+  const Value mean = old_mean + distance * (here * one_value);
+  const Value squares = graph::where(continues, pieces.squares, 0) + graph::reshape(batch.variance, channels) * here +
+                        square(distance) * (before * here * one_value);
+  update_buffer(pieces.mean, mean);
+  update_buffer(pieces.squares, squares);
+  update_buffer(pieces.count, before + here);
+  return {mean, squares * one_value, one_value};
+}
+
 /// The running statistics in evaluation, the batch's in training, where they also move the running ones.
-[[nodiscard]] constexpr Statistics with_running(Statistics batch, graph::Extent values_per_channel,
-                                                const BatchNormOptions& options, const graph::Extents& channels,
-                                                const graph::Extents& along) {
+[[nodiscard]] constexpr Statistics with_running(Statistics batch, const BatchNormOptions& options,
+                                                const graph::Extents& channels, const graph::Extents& along) {
   graph::Graph& graph = batch.mean.graph();
   const DType dtype = batch.mean.dtype();
   const Value mean = buffer(graph, dtype, "running_mean", channels, initialise::zeros());
   const Value variance = buffer(graph, dtype, "running_var", channels, initialise::ones());
   const Value batches = buffer(graph, DType::int64, "num_batches_tracked", {}, initialise::zeros());
+  const Pieces pieces = options.is_deferred ? declare_pieces(graph, dtype, channels) : Pieces{};
   const Statistics running{graph::reshape(mean, along), graph::reshape(variance, along)};
   if (!graph.training) return running;
-  const Value share = options.is_cumulative ? graph::reciprocal(graph::cast(batches + 1, dtype))
+  Value old_mean = mean;
+  Value old_variance = variance;
+  Value added = graph::constant(graph, DType::int64, 1);
+  Statistics seen{graph::reshape(batch.mean, channels), graph::reshape(batch.variance, channels), batch.one_value};
+  if (options.is_deferred) {
+    const Value continues = graph::knob(graph, "train.continues", 0, DType::boolean);
+    old_mean = graph::where(continues, pieces.running_mean, mean);
+    old_variance = graph::where(continues, pieces.running_variance, variance);
+    update_buffer(pieces.running_mean, old_mean);
+    update_buffer(pieces.running_variance, old_variance);
+    added = graph::where(continues, added - 1, added);
+    seen = with_pieces(pieces, continues, batch, channels);
+  }
+  const Value share = options.is_cumulative ? graph::reciprocal(graph::cast(batches + added, dtype))
                                             : graph::constant(graph, dtype, options.momentum);
-  const Value one_value = graph::constant(graph, dtype, 1, values_per_channel); // 1 / n
-  const Value unbiased = graph::reshape(batch.variance, channels) / (1.0 - one_value);
-  update_buffer(mean, (1.0 - share) * mean + share * graph::reshape(batch.mean, channels));
-  update_buffer(variance, (1.0 - share) * variance + share * unbiased);
-  update_buffer(batches, batches + 1);
+  const Value unbiased = seen.variance / (1.0 - seen.one_value);
+  update_buffer(mean, (1.0 - share) * old_mean + share * seen.mean);
+  update_buffer(variance, (1.0 - share) * old_variance + share * unbiased);
+  update_buffer(batches, batches + added);
   const Value trains = is_training(graph);
   return {graph::where(trains, batch.mean, running.mean), graph::where(trains, batch.variance, running.variance)};
 }
@@ -82,16 +161,14 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   const Value bias = options.is_affine ? detail::norm_weight(graph, "bias", channels, 0, line) : Value{};
   detail::Statistics statistics{};
   if (graph.training || !options.has_running_statistics) {
-    graph.require_at_least(values_per_channel, graph.training ? 2 : 1,
-                           graph::Problem::batch_norm_needs_more_than_one_value_per_channel,
+    const int least = options.is_synchronised ? 0 : graph.training ? 2 : 1; // other ranks may have the values
+    graph.require_at_least(values_per_channel, least, graph::Problem::batch_norm_needs_more_than_one_value_per_channel,
                            "batch_norm needs several values per channel to train", line);
-    statistics.mean = graph::detail::mean_over(wide, axes, graph::KeepDims::yes);
-    statistics.variance = graph::detail::mean_over(square(wide - statistics.mean), axes, graph::KeepDims::yes);
+    statistics = detail::batch_statistics(wide, axes, values_per_channel, options.is_synchronised);
   } else {
     statistics.mean = graph::constant(graph, wide.dtype(), 0);
   }
-  if (options.has_running_statistics)
-    statistics = detail::with_running(statistics, values_per_channel, options, channels, along);
+  if (options.has_running_statistics) statistics = detail::with_running(statistics, options, channels, along);
   Value y = (wide - statistics.mean) * rsqrt(statistics.variance + options.epsilon);
   if (options.is_affine) y = y * graph::reshape(weight, along) + graph::reshape(bias, along);
   return graph::cast(y, x.dtype());
