@@ -3,6 +3,7 @@
 //
 // All of parallel/.
 
+#include <twill/parallel/balance.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/buckets.hpp>
 #include <twill/parallel/call_check.hpp>

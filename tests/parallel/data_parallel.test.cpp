@@ -230,6 +230,22 @@ TEST_CASE("the first device carries no more than the others", "[parallel][PAR-3]
   REQUIRE(memory_allocated(Cpu{1}) - one > 0);
 }
 
+TEST_CASE("a step tells how its replicas share the work", "[parallel][PAR-3]") {
+  auto module = seeded_network(Cpu{0});
+  DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};
+  auto step = train_step(parallel, nn::cross_entropy, optim::Sgd{});
+  step.measures_balance = true;
+  const auto data = batch<Cpu>(5, Cpu{2});
+  static_cast<void>(step(data.x, data.label));
+  const parallel::Balance balance = step.balance();
+  REQUIRE(balance.replicas[0].rows == 3);
+  REQUIRE(balance.replicas[1].rows == 2);
+  REQUIRE(balance.replicas[1].seconds > 0);
+  REQUIRE(std::abs(balance.imbalance_of_rows() - 0.2) < 1e-12);
+  REQUIRE(balance.replicas[1].bytes == static_cast<std::int64_t>(memory_allocated(Cpu{1})));
+  REQUIRE(to_string(balance).find("cpu:1: 2 rows") != std::string::npos);
+}
+
 TEST_CASE("a replica that fails ends the step on every rank, with its own error", "[parallel][PAR-9][MEM-6]") {
   auto module = seeded_network(Cpu{0});
   DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};

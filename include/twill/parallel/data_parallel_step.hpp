@@ -6,9 +6,13 @@
 // does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
 // equals one device's for uneven shards. Read next: parallel/data_parallel.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/parallel/balance.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/train/train_step.hpp>
 
@@ -71,12 +75,18 @@ public:
       Rank& own = *ranks_[rank];
       try {
         own.capture = capture;
-        if (rank < pieces.size()) {
-          const Rows& piece = pieces[rank];
+        if (measures_balance) synchronize(devices[rank]);
+        const double start = measures_balance ? steady_seconds() : 0;
+        if (rank < pieces.size() || sums_over_ranks<Source>()) {
+          const Rows piece = rank < pieces.size() ? pieces[rank] : Rows{rows, 0};
           const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
           own.template run<Source>(context, piece.begin, weight, scattered<0>(tensors, piece, devices[rank])...);
-        } else {
-          own.clear(); // a replica without rows adds nothing
+        }
+        if (rank >= pieces.size()) own.clear(); // a replica without rows adds nothing
+        if (measures_balance) {
+          synchronize(devices[rank]);
+          own.seconds = steady_seconds() - start;
+          own.rows = rank < pieces.size() ? pieces[rank].count : 0;
         }
         // Replicas without memory run one after the other and have nothing to add up.
         if constexpr (D::has_memory) own.add_up();
@@ -94,6 +104,15 @@ public:
   /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
 
+  /// What each replica did in the last step that was measured, and the bytes of its device that are in use.
+  [[nodiscard]] Balance balance() const {
+    Balance result{};
+    for (const auto& rank : ranks_)
+      result.replicas.push_back({twill::to_string(rank->device), rank->rows, rank->seconds,
+                                 static_cast<std::int64_t>(memory_allocated(rank->device))});
+    return result;
+  }
+
   /// Whether the last program of each replica runs as a captured graph, and if not, why.
   [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
     std::vector<compile::CaptureReport> reports{};
@@ -103,8 +122,15 @@ public:
 
   R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
+  bool measures_balance = false; ///< steps measure what `balance` tells, for which they wait for their devices
 
 private:
+  /// Whether replicas meet in the middle of a program, those without rows, too.
+  template <compile::Source S> [[nodiscard]] static bool sums_over_ranks() {
+    static const bool result = !RankSums{compile::Compiled<S>::view()}.empty();
+    return result;
+  }
+
   /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
   struct Rank {
     Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
@@ -170,12 +196,14 @@ private:
       program.executor.allow(capture);
       last = &program;
       const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
+      AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
       nn::run_with_hooks(program.executor, context.on_layers, [&] {
         program.executor.run(symbols, {.inputs = addresses,
                                        .parameters = parameters,
                                        .outputs = outputs,
                                        .knobs = program.knobs.bits(),
-                                       .first_row = first_row});
+                                       .first_row = first_row,
+                                       .interlude = sums.empty() ? nullptr : &sums});
       });
     }
 
@@ -225,6 +253,8 @@ private:
     std::int64_t wide_count = 0; ///< of float32 behind them, in models of half precision
     std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
     const Program* last = nullptr; ///< that ran
+    std::int64_t rows = 0;         ///< of the last step that was measured
+    double seconds = 0;            ///< of the same
   };
 
   DataParallel<Network>* model_;

@@ -1,0 +1,64 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How evenly replicas share the work of a step: rows, seconds and bytes of each. Read next:
+// parallel/data_parallel_step.hpp.
+
+#include <twill/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// One replica's share of a step.
+struct ReplicaShare {
+  std::string device{};
+  std::int64_t rows = 0;
+  double seconds = 0;     ///< of forward, loss and backward
+  std::int64_t bytes = 0; ///< of the device's pool in use after the step
+};
+
+/// The shares of all replicas.
+struct Balance {
+  std::vector<ReplicaShare> replicas{};
+
+  /// How much longer the slowest replica works than the mean of all: 0 where all take the same.
+  [[nodiscard]] double imbalance_of_seconds() const {
+    return imbalance([](const ReplicaShare& share) { return share.seconds; });
+  }
+  /// The same of rows and of bytes.
+  [[nodiscard]] double imbalance_of_rows() const {
+    return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.rows); });
+  }
+  [[nodiscard]] double imbalance_of_bytes() const {
+    return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.bytes); });
+  }
+
+private:
+  template <class F> [[nodiscard]] double imbalance(const F& figure) const {
+    double sum = 0;
+    double largest = 0;
+    for (const ReplicaShare& share : replicas) {
+      sum += figure(share);
+      largest = std::max(largest, figure(share));
+    }
+    return sum > 0 ? largest * static_cast<double>(replicas.size()) / sum - 1 : 0;
+  }
+};
+
+/// A line for each replica, and the imbalances.
+[[nodiscard]] inline std::string to_string(const Balance& balance) {
+  std::string text{};
+  for (const ReplicaShare& share : balance.replicas)
+    text += share.device + ": " + std::to_string(share.rows) + " rows, " + std::to_string(share.seconds * 1e3) +
+            " ms, " + std::to_string(share.bytes) + " bytes\n";
+  const auto percent = [](double ratio) { return std::to_string(static_cast<int>(ratio * 100 + 0.5)) + "%"; };
+  return text + "largest above mean: rows " + percent(balance.imbalance_of_rows()) + ", seconds " +
+         percent(balance.imbalance_of_seconds()) + ", bytes " + percent(balance.imbalance_of_bytes()) + "\n";
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
