@@ -47,7 +47,7 @@ if [[ -n $sanitizer ]]; then
   # the suites that are quick enough at a hundredth of the speed
   export TWILL_SUITE_SIZE=small
   for tool in memcheck racecheck initcheck; do
-    part "$tool" 60 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/tests/gpu/test_cuda_suites" --from "${SANITIZED:-elementwise,columns,rows,scans,capture}"
+    part "$tool" 60 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/tests/gpu/test_cuda_suites" --from "${SANITIZED:-elementwise,columns,rows,scans,places,capture}"
   done
   unset TWILL_SUITE_SIZE
 fi
