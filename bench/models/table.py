@@ -21,8 +21,10 @@ def shown(times):
 def row(result, bars):
     by = "processor_seconds" if result["threads"] == 1 else "seconds"
     ratio = statistics.median(result[by]["twill"]) / statistics.median(result[by]["PyTorch"])
-    limit = bars.get(f"model_step/{result['model']}", {}).get("against", {}).get("pytorch")
-    verdict = "" if limit is None else f"{limit:.2f}x: {'kept' if ratio <= limit else 'missed'}"
+    bar = bars.get(f"model_step/{result['model']}", {})
+    limit = bar.get("against", {}).get("pytorch")
+    cause = f" ({bar['cause']})" if "cause" in bar else ""
+    verdict = "" if limit is None else f"{limit:.2f}x: " + ("kept" if ratio <= limit else f"missed{cause}")
     exact = "equal" if result["predicted_bytes"] == result["counted_bytes"] else f"{result['counted_bytes']:,} counted"
     cells = [result["model"], str(result["threads"])]
     cells += [f"{shown(result['seconds'][who])}, {shown(result['processor_seconds'][who])}" for who in ("twill", "PyTorch")]
