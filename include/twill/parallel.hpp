@@ -15,6 +15,8 @@
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
+#include <twill/parallel/mesh.hpp>
+#include <twill/parallel/operation.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
@@ -40,14 +42,17 @@
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/ranks.hpp>
+#include <twill/parallel/reduction.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/replicas.hpp>
 #include <twill/parallel/scatter.hpp>
 #include <twill/parallel/shards.hpp>
+#include <twill/parallel/share.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/parallel/threads_group.hpp>
 #include <twill/parallel/threads_mail.hpp>
 #include <twill/parallel/threads_queue.hpp>
 #include <twill/parallel/threads_rank.hpp>
+#include <twill/parallel/traffic.hpp>
 #include <twill/parallel/whole_update.hpp>
 #include <twill/parallel/zero.hpp>

@@ -80,6 +80,7 @@ template <class T> T reference(Reduction reduction, std::vector<double> x) {
       const P a = values[rank];
       const P b = values[rank + step];
       switch (reduction) {
+      case Reduction::mean:
       case Reduction::sum:
         values[rank] = static_cast<P>(a + b);
         break;
@@ -100,6 +101,7 @@ template <class T> T reference(Reduction reduction, std::vector<double> x) {
         break;
       }
     }
+  if (reduction == Reduction::mean) values[0] = static_cast<P>(values[0] / static_cast<P>(values.size()));
   return static_cast<T>(values[0]);
 }
 
@@ -132,10 +134,11 @@ TEMPLATE_TEST_CASE("all_reduce, reduce and reduce_scatter compute the rank-order
   using T = TestType;
   for (int ranks = 1; ranks <= 5; ++ranks)
     for (const std::int64_t count : {0, 1, 7, 65, 1543})
-      for (const Reduction reduction :
-           {Reduction::sum, Reduction::max, Reduction::min, Reduction::product, Reduction::any, Reduction::all}) {
+      for (const Reduction reduction : {Reduction::sum, Reduction::max, Reduction::min, Reduction::product,
+                                        Reduction::any, Reduction::all, Reduction::mean}) {
+        if (reduction == Reduction::mean && !FloatingScalar<T>) continue;
         if (reduction == Reduction::product && std::integral<T> && sizeof(T) > 1) continue; // doubles cannot check it
-        CAPTURE(ranks, count, kernel::name(reduction));
+        CAPTURE(ranks, count, name(reduction));
         const auto inputs = inputs_of<T>(ranks, count * ranks);
         auto data = inputs_of<T>(ranks, count * ranks);
         std::vector<Values<T>> reduced = inputs_of<T>(ranks, count * ranks);

@@ -232,6 +232,9 @@ TEST_CASE("a call that is wrong by itself is refused and the group goes on", "[p
                     "all_reduce: source and target have equally many elements, got 4 and 3");
   CHECK_THROWS_WITH(communicator.run(Call::all_reduce(whole, elements(reinterpret_cast<int*>(values + 4), 4))),
                     "all_reduce: source and target have one element type, got float32 and int32");
+  std::int32_t numbers[4] = {};
+  CHECK_THROWS_WITH(all_reduce(communicator, numbers, 4, Reduction::mean),
+                    "all_reduce: a mean is one of floating-point elements, got int32; reduce their sum");
   CHECK_THROWS_WITH(communicator.run(Call::all_reduce(elements(values, -1))), "all_reduce: a count is at least 0");
   run_ranks(communicators, [](auto& rank) { barrier(rank); });
 

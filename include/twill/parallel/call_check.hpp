@@ -72,7 +72,7 @@ struct Signature {
     return std::string(name(signature.operation));
   const bool reduces = has_reduction(signature.operation);
   const std::string text =
-      join_text({name(signature.operation), reduces ? "(" : "", reduces ? kernel::name(signature.reduction) : "",
+      join_text({name(signature.operation), reduces ? "(" : "", reduces ? name(signature.reduction) : "",
                  reduces ? ")" : "", " of ", signature.count, " ", name(signature.dtype)});
   if (!has_root(signature.operation)) return text;
   const bool to_root = signature.operation == Operation::reduce || signature.operation == Operation::gather;
@@ -198,6 +198,9 @@ inline void check(const Call& call, int rank, int size) {
       throw ValueError(join_text({where, ": rank ", rank, " names itself as its peer"}));
   }
   if (call.source.count < 0 || call.target.count < 0) throw ValueError(join_text({where, ": a count is at least 0"}));
+  if (has_reduction(call.operation) && call.reduction == Reduction::mean && !is_floating(call.source.dtype))
+    throw ValueError(join_text(
+        {where, ": a mean is one of floating-point elements, got ", name(call.source.dtype), "; reduce their sum"}));
   if (!reads_source(call, rank) || !writes_target(call, rank)) return; // nothing that could disagree
   detail::require_counts(call, rank, size);
   if (call.source.dtype != call.target.dtype)

@@ -4,24 +4,24 @@
 // A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries out
 // calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model of the
 // concept has to implement two functions, `run` and `start`, and everything with a name is built on them once, in
-// parallel/collectives.hpp. The models are threads in one process (parallel/threads.hpp), and later MPI and NCCL.
+// parallel/collectives.hpp. The models are threads of one process (parallel/threads.hpp), processes (parallel/mpi.hpp) and
+// GPUs (parallel/nccl.cuh).
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
-#include <twill/kernel/primitive.hpp>
+#include <twill/parallel/operation.hpp>
+#include <twill/parallel/reduction.hpp>
+#include <twill/parallel/traffic.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
-
-using kernel::Reduction;
 
 /// A run of elements in the memory of the communicator's device.
 struct Elements {
@@ -43,28 +43,6 @@ struct ConstElements {
   ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
-
-enum class Operation : std::uint8_t {
-  all_reduce,
-  reduce,
-  reduce_scatter,
-  all_gather,
-  gather,
-  broadcast,
-  scatter,
-  all_to_all,
-  barrier,
-  split,
-  send,
-  receive,
-};
-
-[[nodiscard]] constexpr std::string_view name(Operation operation) {
-  constexpr std::string_view names[] = {"all_reduce", "reduce",    "reduce_scatter", "all_gather",
-                                        "gather",     "broadcast", "scatter",        "all_to_all",
-                                        "barrier",    "split",     "send",           "receive"};
-  return names[static_cast<int>(operation)];
-}
 
 /// What one rank asks of its group. `source` is read, `target` is written; both are unchanged in size by the call.
 /// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
@@ -147,7 +125,8 @@ concept CallHandle = std::movable<H> && requires(H handle, const H& constant) {
 /// that names it, on every rank and within the time-out; after that every call throws the same error.
 /// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone.
 /// `split` makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part
-/// and gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on.
+/// and gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on. `traffic` is what
+/// this rank has moved in this group's own calls, those of sub-groups not included.
 template <class C>
 concept Communicator = std::movable<C> &&
     requires(C communicator, const C& constant, const Call& call, std::exception_ptr cause) {
@@ -156,6 +135,7 @@ concept Communicator = std::movable<C> &&
   { constant.size() } -> std::same_as<int>;
   { constant.device() } -> std::convertible_to<typename C::Device>;
   { constant.timeout_ms() } -> std::same_as<std::int64_t>;
+  { constant.traffic() } -> std::convertible_to<OperationTraffic>;
   communicator.run(call);
   { communicator.start(call) } -> CallHandle;
   { communicator.split(0, 0) } -> std::same_as<C>;

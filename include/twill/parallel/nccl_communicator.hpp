@@ -15,6 +15,7 @@
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/nccl_group.hpp>
 #include <twill/parallel/nccl_rank.hpp>
+#include <twill/parallel/share.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -89,11 +90,14 @@ public:
   [[nodiscard]] int size() const { return rank_ ? rank_->member().size : 0; }
   [[nodiscard]] D device() const { return rank_ ? rank_->device() : D{}; }
   [[nodiscard]] std::int64_t timeout_ms() const { return rank_ ? rank_->group().timeout_ms() : 0; }
+  /// What the calls so far have to move at the least; NCCL does not tell what it moves.
+  [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
 
   /// Gives a call to the device's current stream; a barrier also waits for the other ranks.
   /// throws: ValueError for a call wrong by itself, else CommunicatorError
   void run(const Call& call) {
     require(call);
+    count(call);
     rank_->enqueue({call}, A::stream(rank_->device()));
     if (call.operation == Operation::barrier) rank_->finish();
   }
@@ -111,6 +115,7 @@ public:
   /// Begins a call beside the device's own work; its elements belong to it until the handle has been waited for.
   [[nodiscard]] Handle start(const Call& call) {
     require(call);
+    count(call);
     if (is_point_to_point(call.operation)) {
       rank_->postpone(call);
       return Handle(*rank_);
@@ -124,6 +129,7 @@ public:
   /// Sub-groups of equal color, ordered by key, then rank; a negative color gets an empty communicator.
   [[nodiscard]] BasicNcclCommunicator split(int color, int key) {
     if (rank_ == nullptr) throw ValueError("split: this communicator belongs to no group");
+    count({Operation::split, {}, {}});
     return BasicNcclCommunicator(rank_->split(color, key));
   }
 
@@ -139,8 +145,12 @@ public:
     if (rank_) rank_->finish();
   }
 
+  /// Adds a call to the traffic, for functions of this layer.
+  void count(const Call& call) { traffic_.add(call.operation, detail::transfer_of(call, rank(), size())); }
+
 private:
   std::unique_ptr<nccl::Rank<D, A>> rank_;
+  OperationTraffic traffic_{};
 };
 
 /// Gives one call of each rank of this process to NCCL in one group: for a thread that plays several ranks, whose first
@@ -174,6 +184,7 @@ void run_together(std::vector<BasicNcclCommunicator<D, A>>& ranks, const std::ve
     if (result != nccl::success && result != nccl::in_progress)
       rank.group().fail(rank.member(), calls[i], result, typename A::Comm{});
     rank.group().throw_if_failed();
+    ranks[i].count(calls[i]);
     if (given[i]) rank.take_note(calls[i], A::stream(rank.device()));
   }
 }

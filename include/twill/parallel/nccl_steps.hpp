@@ -36,6 +36,7 @@ inline constexpr int in_progress = 7;
   constexpr int product = 1;
   constexpr int max = 2;
   constexpr int min = 3;
+  constexpr int mean = 4;
   if (dtype == DType::boolean)
     return reduction == Reduction::sum || reduction == Reduction::max || reduction == Reduction::any ? max : min;
   switch (reduction) {
@@ -47,9 +48,11 @@ inline constexpr int in_progress = 7;
     return max;
   case Reduction::min:
     return min;
+  case Reduction::mean:
+    return mean;
   default:
-    throw ValueError(join_text({"nccl: ", kernel::name(reduction), " of ", name(dtype),
-                                " has no counterpart in NCCL; reduce truth values instead"}));
+    throw ValueError(join_text(
+        {"nccl: ", name(reduction), " of ", name(dtype), " has no counterpart in NCCL; reduce truth values instead"}));
   }
 }
 

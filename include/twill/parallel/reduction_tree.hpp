@@ -9,7 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
-#include <twill/kernel/primitive.hpp>
+#include <twill/parallel/reduction.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,12 +19,6 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-
-namespace twill::inline v0::parallel::inline TWILL_ISA {
-
-using kernel::Reduction;
-
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
@@ -76,15 +70,18 @@ void reduce_block(std::span<const void* const> sources, std::int64_t begin, std:
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// Reduces the elements [begin, end) of all sources into all targets. A target may be a source.
-/// requires: at least one source
+/// Reduces the elements [begin, end) of all sources into all targets. A target may be a source. `mean` divides by the number
+/// of sources. requires: at least one source
 template <Reduction R, Scalar T>
 void reduce_tree(std::span<const void* const> sources, std::span<void* const> targets, std::int64_t begin,
                  std::int64_t end) {
   std::array<detail::Partial<T>, detail::tree_block> block;
   for (std::int64_t at = begin; at < end; at += detail::tree_block) {
     const std::int64_t count = std::min(detail::tree_block, end - at);
-    detail::reduce_block<R, T>(sources, at, count, block.data());
+    detail::reduce_block<R == Reduction::mean ? Reduction::sum : R, T>(sources, at, count, block.data());
+    if constexpr (R == Reduction::mean)
+      for (std::int64_t i = 0; i < count; ++i)
+        block[static_cast<std::size_t>(i)] /= static_cast<detail::Partial<T>>(sources.size());
     for (void* target : targets) {
       T* to = static_cast<T*>(target) + at;
       for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(block[static_cast<std::size_t>(i)]);
@@ -132,6 +129,9 @@ inline void reduce_tree(DType dtype, Reduction reduction, std::span<const void* 
       return reduce_tree<Reduction::any, T>(sources, targets, begin, end);
     case Reduction::all:
       return reduce_tree<Reduction::all, T>(sources, targets, begin, end);
+    case Reduction::mean:
+      if constexpr (FloatingScalar<T>) return reduce_tree<Reduction::mean, T>(sources, targets, begin, end);
+      throw ValueError("reduce_tree: a mean is one of floating-point elements"); // `check` has refused the call
     }
   });
 }

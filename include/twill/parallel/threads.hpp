@@ -11,11 +11,12 @@
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
 #include <twill/parallel/communicator.hpp>
+#include <twill/parallel/detail/staged_call.hpp>
+#include <twill/parallel/share.hpp>
 #include <twill/parallel/threads_queue.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
@@ -27,72 +28,6 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 struct ThreadOptions {
   std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
 };
-
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
-
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
-
-/// A call whose elements any thread can address, made from one whose elements lie on a device.
-template <ComputeDevice D> class StagedCall {
-public:
-  StagedCall(const D& device, const Call& call, int rank) : device_{device}, call_{call}, device_target_{call.target} {
-    if constexpr (!D::has_memory) {
-      call_.source.data = nullptr;
-      call_.target.data = nullptr;
-    } else if constexpr (std::same_as<D, Cpu>) {
-      launch(device, [](const Team&) {}); // what was given to the device before has to be done
-    } else {
-      if (reads_source(call, rank)) copy_in();
-      if (writes_target(call, rank))
-        target_ = stage(call_.target.bytes(), [&](void* data) { call_.target.data = data; });
-    }
-  }
-
-  [[nodiscard]] const Call& call() const { return call_; }
-
-  /// Brings the result to the device, in the order of its stream.
-  void finish() {
-    if constexpr (D::has_memory && !std::same_as<D, Cpu>) {
-      if (target_ == nullptr || target_->empty()) return;
-      if constexpr (!HostDevice<D>)
-        copy_bytes(device_, device_target_.data, Cpu{}, target_->data(), target_->size(), CopyOptions{});
-      else
-        launch(device_, [staged = target_, to = device_target_.data](const Team&) {
-          std::memcpy(to, staged->data(), staged->size());
-        });
-    }
-  }
-
-private:
-  using Bytes = std::vector<std::byte>;
-
-  template <class Place> [[nodiscard]] static std::shared_ptr<Bytes> stage(std::size_t bytes, Place place) {
-    auto staged = std::make_shared<Bytes>(bytes);
-    place(staged->data());
-    return staged;
-  }
-  void copy_in() {
-    const void* from = call_.source.data;
-    source_ = stage(call_.source.bytes(), [&](void* data) { call_.source.data = data; });
-    if (source_->empty()) return;
-    if constexpr (!HostDevice<D>) {
-      copy_bytes(Cpu{}, source_->data(), device_, from, source_->size(), CopyOptions{});
-    } else {
-      launch(device_, [staged = source_, from](const Team&) { std::memcpy(staged->data(), from, staged->size()); });
-      synchronize(device_);
-    }
-  }
-
-  D device_;
-  Call call_;
-  Elements device_target_;
-  std::shared_ptr<Bytes> source_;
-  std::shared_ptr<Bytes> target_;
-};
-
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
-
-namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A started call of a `ThreadCommunicator`.
 template <ComputeDevice D> class ThreadHandle {
@@ -164,6 +99,7 @@ public:
       hub_ = std::move(other.hub_);
       queue_ = std::move(other.queue_);
       device_ = other.device_;
+      traffic_ = other.traffic_;
       exceptions_ = other.exceptions_;
     }
     return *this;
@@ -174,11 +110,14 @@ public:
   [[nodiscard]] int size() const { return queue_ ? queue_->rank().size() : 0; }
   [[nodiscard]] const D& device() const { return device_; }
   [[nodiscard]] std::int64_t timeout_ms() const { return hub_ ? hub_->group->timeout_ms() : 0; }
+  /// Of the calls that were given to this rank so far.
+  [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
 
   /// Carries out a call. throws: ValueError for a call wrong by itself, else CommunicatorError
   void run(const Call& call) {
     require_group(call);
     check(call, rank(), size());
+    count(call);
     detail::StagedCall<D> staged(device_, call, rank());
     is_point_to_point(call.operation) ? queue_->rank().run(staged.call()) : queue_->run(staged.call());
     staged.finish();
@@ -188,6 +127,7 @@ public:
   [[nodiscard]] Handle start(const Call& call) {
     require_group(call);
     check(call, rank(), size());
+    count(call);
     detail::StagedCall<D> staged(device_, call, rank());
     if (is_point_to_point(call.operation)) {
       auto letter = hub_->mail.post(staged.call(), rank());
@@ -200,6 +140,7 @@ public:
   /// Sub-groups of equal color, ordered by key, then rank; a negative color gets an empty communicator.
   [[nodiscard]] ThreadCommunicator split(int color, int key) {
     require_group({Operation::split, {}, {}});
+    count({Operation::split, {}, {}});
     queue_->drain();
     auto [hub, place] = queue_->rank().split(color, key);
     return hub ? ThreadCommunicator(std::move(hub), place, device_) : ThreadCommunicator();
@@ -214,6 +155,9 @@ private:
   void require_group(const Call& call) const {
     if (!queue_) throw ValueError(join_text({name(call.operation), ": this communicator belongs to no group"}));
   }
+  void count(const Call& call) {
+    if constexpr (D::has_memory) traffic_.add(call.operation, detail::transfer_of(call, rank(), size()));
+  }
   void leave() noexcept {
     if (!queue_) return;
     queue_->drain();
@@ -226,6 +170,7 @@ private:
   std::shared_ptr<detail::ThreadHub> hub_;
   std::unique_ptr<detail::ThreadQueue> queue_;
   D device_{};
+  OperationTraffic traffic_{};
   int exceptions_ = 0; ///< under way when this rank began: more at its end mean that one ended it
 };
 

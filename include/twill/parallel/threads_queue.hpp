@@ -37,10 +37,15 @@ public:
       is_done_ = true;
       done_.notify_all();
     }
+    /// throws: what went wrong, once; whoever waits owns the exception, and not the queue's thread
     void wait() {
-      std::unique_lock lock(mutex_);
-      done_.wait(lock, [this] { return is_done_; });
-      if (error_) std::rethrow_exception(error_);
+      std::exception_ptr error;
+      {
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return is_done_; });
+        error = std::exchange(error_, nullptr);
+      }
+      if (error) std::rethrow_exception(error);
     }
     [[nodiscard]] bool is_done() {
       const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/reduction_tree.hpp>
+#include <twill/parallel/share.hpp>
 #include <twill/parallel/threads_group.hpp>
 #include <twill/parallel/threads_mail.hpp>
 
@@ -136,10 +137,7 @@ private:
 
   // Reduces this rank's range of the elements into every target, or into the root's.
   void reduce_share(const Signature& shape, bool into_all) {
-    // Ranges end on multiples of 64 elements, so that no two ranks write to one cache line.
-    const std::int64_t blocks = (shape.count + 63) / 64;
-    const std::int64_t begin = blocks * rank_ / size() * 64;
-    const std::int64_t end = rank_ + 1 == size() ? shape.count : blocks * (rank_ + 1) / size() * 64;
+    const auto [begin, end] = share_of(shape.count, rank_, size());
     if (begin == end || !gather_sources(0)) return;
     std::size_t used = 0;
     for (int other = 0; other < size(); ++other)
