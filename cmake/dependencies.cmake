@@ -104,6 +104,22 @@ else()
   twill_note(TBB "" "algorithms run in the calling thread only")
 endif()
 
+# MPI for <twill/parallel/mpi.hpp>: processes as ranks. Its C++ bindings are not used.
+set(MPI_CXX_SKIP_MPICXX TRUE)
+find_package(MPI QUIET COMPONENTS CXX)
+add_library(twill_mpi INTERFACE)
+add_library(twill::mpi ALIAS twill_mpi)
+set_target_properties(twill_mpi PROPERTIES EXPORT_NAME mpi)
+target_link_libraries(twill_mpi INTERFACE twill)
+if(MPI_CXX_FOUND)
+  set(TWILL_HAS_MPI TRUE)
+  target_link_libraries(twill_mpi INTERFACE $<BUILD_INTERFACE:MPI::MPI_CXX>)
+  twill_note(MPI "${MPI_CXX_VERSION}" "<twill/parallel/mpi.hpp>, for targets that link twill::mpi")
+else()
+  set(TWILL_HAS_MPI FALSE)
+  twill_note(MPI "" "no communicators between processes (libopenmpi-dev, openmpi-bin)")
+endif()
+
 # nvcc for the .cu files. twill::cuda is twill::twill with the options that CUDA sources need.
 set(TWILL_HAS_NVCC FALSE)
 if(PROJECT_IS_TOP_LEVEL AND NOT TWILL_CUDA STREQUAL OFF)

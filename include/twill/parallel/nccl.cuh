@@ -149,7 +149,9 @@ using NcclId = std::array<std::byte, sizeof(ncclUniqueId)>;
   return bytes;
 }
 
-namespace detail {
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// Begins the memberships of some ranks of a group, waits until NCCL has connected them, and owns them from the first on.
 [[nodiscard]] inline std::vector<NcclCommunicator>
@@ -188,7 +190,9 @@ connect_nccl(const std::vector<Cuda>& devices, int first_rank, int size, const N
   return communicators;
 }
 
-} // namespace detail
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A group with one rank for each device of this process, in order, each to be used by a thread of its own.
 /// throws: ValueError when a device is named twice: NCCL may hang then; CommunicatorError, DeviceError

@@ -15,7 +15,7 @@
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// Elements [begin, end).
-struct Share {
+struct Portion {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 
@@ -23,7 +23,7 @@ struct Share {
 };
 
 /// A rank's range of `count` elements. Ranges end on multiples of 64, so that no two ranks write to one cache line.
-[[nodiscard]] constexpr Share share_of(std::int64_t count, int rank, int size) {
+[[nodiscard]] constexpr Portion share_of(std::int64_t count, int rank, int size) {
   const std::int64_t blocks = (count + 63) / 64;
   return {blocks * rank / size * 64, rank + 1 == size ? count : blocks * (rank + 1) / size * 64};
 }

@@ -1,0 +1,229 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drives the groups of one wire: brings packets to the group that they belong to, sends what groups have to say, and waits for
+// calls, up to the group's time-out. There is no thread of its own: whoever waits, asks or begins a call moves everything
+// on, so a rank that stays away for long is a late rank. Its functions may be called by several threads.
+// Not in the umbrella. Read next: parallel/messages/communicator.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/parallel/messages/member.hpp>
+#include <twill/parallel/messages/wire.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+
+template <Wire W> class Exchange {
+public:
+  using Ticket = Member::Ticket;
+
+  explicit Exchange(W wire) : wire_{std::move(wire)} {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange() {
+    try {
+      wire_.close(linger());
+    } catch (...) { // the wire is lost, and nobody uses it any more
+    }
+  }
+
+  /// The group of all ranks on the wire.
+  [[nodiscard]] std::shared_ptr<Member> join(std::int64_t timeout_ms) {
+    std::vector<int> ranks;
+    std::vector<std::string> labels;
+    for (int rank = 0; rank < wire_.size(); ++rank) {
+      ranks.push_back(rank);
+      labels.push_back(wire_.label(rank));
+    }
+    const std::lock_guard lock(mutex_);
+    timeout_ms_ = timeout_ms;
+    return enter(std::make_shared<Member>(root, wire_.rank(), std::move(ranks), std::move(labels), timeout_ms));
+  }
+
+  /// Takes up a call that `check` has passed. throws: CommunicatorError
+  [[nodiscard]] Ticket begin(Member& member, const Call& call, int color = 0, int key = 0) {
+    const std::lock_guard lock(mutex_);
+    move_on();
+    const Ticket ticket = member.begin(call, color, key);
+    flush();
+    return ticket;
+  }
+
+  /// Waits for a call. throws: CommunicatorError
+  void wait(Member& member, const Ticket& ticket) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(member.timeout_ms());
+    for (int turn = 0;; ++turn) {
+      {
+        const std::lock_guard lock(mutex_);
+        const bool is_late = std::chrono::steady_clock::now() >= deadline; // before the last look at what has come
+        if (!ticket->is_done) move_on();
+        if (ticket->is_done) return;
+        if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
+        flush();
+        if (ticket->has_failed) member.throw_if_failed();
+      }
+      rest(turn);
+    }
+  }
+  [[nodiscard]] bool is_over(const Ticket& ticket) {
+    const std::lock_guard lock(mutex_);
+    if (!ticket->is_done && !ticket->has_failed) move_on();
+    return ticket->is_done || ticket->has_failed;
+  }
+
+  /// This rank's sub-group; nothing for a negative color. throws: CommunicatorError
+  [[nodiscard]] std::shared_ptr<Member> split(const std::shared_ptr<Member>& parent, int color, int key) {
+    const Ticket ticket = begin(*parent, {Operation::split, {}, {}}, color, key);
+    wait(*parent, ticket);
+    if (color < 0) return nullptr;
+    const Round& round = *ticket->round;
+    std::vector<int> members; // in order of key, then of rank
+    const auto key_of = [&](int rank) { return round.arrival(rank).first.key; };
+    for (int other = 0; other < parent->size(); ++other) {
+      if (round.arrival(other).first.color != color) continue;
+      members.push_back(other);
+      for (std::size_t i = members.size() - 1; i > 0 && key_of(members[i - 1]) > key_of(other); --i)
+        std::swap(members[i - 1], members[i]);
+    }
+    std::vector<int> ranks;
+    std::vector<std::string> labels;
+    int place = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      ranks.push_back(parent->rank_on_wire(members[i]));
+      labels.push_back(join_text({"rank ", i, " (", parent->label(members[i]), ")"}));
+      if (members[i] == parent->rank()) place = static_cast<int>(i);
+    }
+    const std::uint64_t id =
+        mixed(mixed(parent->id(), static_cast<std::uint64_t>(round.number())), static_cast<std::uint64_t>(color));
+    const std::lock_guard lock(mutex_);
+    auto child = std::make_shared<Member>(id, place, std::move(ranks), std::move(labels), parent->timeout_ms());
+    parent->adopt(child);
+    return enter(std::move(child));
+  }
+
+  void fail(Member& member, const std::exception_ptr& cause) {
+    const std::lock_guard lock(mutex_);
+    member.fail(cause);
+    flush();
+  }
+
+  /// Finishes the calls that were begun, unless an exception ends the rank, and tells the others.
+  void leave(Member& member, bool by_exception) {
+    while (!by_exception) {
+      Ticket last;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!member.is_busy()) break;
+        last = member.last_round();
+      }
+      wait(member, last);
+    }
+    const std::lock_guard lock(mutex_);
+    member.leave(by_exception);
+    flush();
+    has_failed_ = has_failed_ || member.has_failed() || by_exception;
+    members_.erase(member.id());
+    gone_.insert(member.id());
+  }
+
+  [[nodiscard]] OperationTraffic traffic(const Member& member) {
+    const std::lock_guard lock(mutex_);
+    return member.traffic();
+  }
+
+private:
+  static constexpr std::uint64_t root = 1;
+
+  // Numbers of groups are computed, not agreed on: by the mixing step of splitmix64 (Steele, Lea, Flood 2014).
+  [[nodiscard]] static std::uint64_t mixed(std::uint64_t id, std::uint64_t with) {
+    std::uint64_t x = id * 0x9E3779B97F4A7C15U + with + 0x632BE59BD9B4E019U;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+  }
+
+  // A little longer each time, up to a quarter of a millisecond: ranks may outnumber cores.
+  static void rest(int turn) {
+    if (turn < 50)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(turn < 200 ? 20 : 250));
+  }
+
+  // The functions below are called under the lock.
+  std::shared_ptr<Member> enter(std::shared_ptr<Member> member) {
+    members_[member->id()] = member;
+    std::vector<Packet> unknown = std::exchange(unknown_, {});
+    for (const Packet& packet : unknown) deliver(packet);
+    flush();
+    return member;
+  }
+
+  void deliver(const Packet& packet) {
+    const Envelope envelope = envelope_of(packet.parcel);
+    if (envelope.group == root && envelope.kind == Kind::left) ++farewells_;
+    if (envelope.kind == Kind::failed) has_failed_ = true;
+    const auto found = members_.find(envelope.group);
+    if (found == members_.end()) {
+      // From a rank that has made its sub-group already, or to a group that this one has left.
+      if (!gone_.contains(envelope.group)) unknown_.push_back(packet);
+      return;
+    }
+    Member& member = *found->second;
+    int from = 0;
+    while (from < member.size() && member.rank_on_wire(from) != packet.from) ++from;
+    if (from < member.size()) member.take(envelope, from, packet.parcel);
+  }
+
+  void move_on() {
+    while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
+    flush();
+  }
+
+  void flush() {
+    for (auto& [id, member] : members_)
+      for (const Outgoing& packet : std::exchange(member->out, {}))
+        wire_.send(member->rank_on_wire(packet.to), packet.parcel);
+  }
+
+  // Waits until everybody has said good-bye and everything is sent; true when nothing can come any more.
+  [[nodiscard]] bool linger() {
+    if constexpr (!W::lingers) {
+      return false;
+    } else {
+      const std::int64_t patience_ms = has_failed_ ? 500 : timeout_ms_;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+      for (int turn = 0; std::chrono::steady_clock::now() < deadline; ++turn) {
+        while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
+        if (wire_.is_idle() && farewells_ >= wire_.size() - 1) return !has_failed_;
+        rest(turn);
+      }
+      return false;
+    }
+  }
+
+  W wire_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<Member>> members_{};
+  std::vector<Packet> unknown_{};
+  std::set<std::uint64_t> gone_{};
+  int farewells_ = 0;
+  bool has_failed_ = false;
+  std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
+};
+
+} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages between two ranks of a group, as one of them sees them. Those of one tag are numbered, so it does not matter in
+// which order the network brings them; a send is done when its message was taken, which bounds what is buffered and
+// lets a message without a receiver be found. Counts say whether anything can still come from a rank that has left.
+// Not in the umbrella. Read next: parallel/messages/member.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/messages/envelope.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+
+class Letters {
+public:
+  explicit Letters(int size) : counts_(static_cast<std::size_t>(size)) {}
+
+  /// The numbers of this rank's next message to a peer, and of the next that it takes from one.
+  [[nodiscard]] std::int64_t next_send(int peer, int tag) {
+    ++of(peer).sent;
+    return ++sent_[{peer, tag}];
+  }
+  [[nodiscard]] std::int64_t next_receive(int peer, int tag) { return ++received_[{peer, tag}]; }
+
+  void arrive(int from, const Envelope& envelope, const Parcel& parcel) {
+    ++of(from).arrived;
+    inbox_[{from, envelope.tag, envelope.number}] = parcel;
+  }
+  /// The message of that number, or an empty parcel.
+  [[nodiscard]] Parcel collect(int from, int tag, std::int64_t number) {
+    const auto found = inbox_.find({from, tag, number});
+    if (found == inbox_.end()) return {};
+    const Parcel parcel = found->second;
+    inbox_.erase(found);
+    ++of(from).taken;
+    return parcel;
+  }
+
+  void answer(int from, const Envelope& envelope) {
+    ++of(from).answers;
+    answers_.insert({from, envelope.tag, envelope.number});
+  }
+  /// Whether the peer has taken this message; said once.
+  [[nodiscard]] bool take_answer(int peer, int tag, std::int64_t number) {
+    return answers_.erase({peer, tag, number}) > 0;
+  }
+
+  [[nodiscard]] std::int64_t sent_to(int peer) const { return counts_[static_cast<std::size_t>(peer)].sent; }
+  [[nodiscard]] std::int64_t taken_from(int peer) const { return counts_[static_cast<std::size_t>(peer)].taken; }
+
+  /// Whether something that a call waits for may still be under way from a rank that has said good-bye.
+  [[nodiscard]] bool may_still_come(const Call& call, const Envelope& farewell) {
+    const Counts& counts = of(call.peer);
+    return call.operation == Operation::receive ? counts.arrived < farewell.count : counts.answers < farewell.taken;
+  }
+
+private:
+  struct Key {
+    int peer = 0;
+    int tag = 0;
+    std::int64_t number = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Counts {
+    std::int64_t sent = 0;
+    std::int64_t taken = 0;
+    std::int64_t arrived = 0;
+    std::int64_t answers = 0;
+  };
+
+  [[nodiscard]] Counts& of(int peer) { return counts_[static_cast<std::size_t>(peer)]; }
+
+  std::vector<Counts> counts_;
+  std::map<std::pair<int, int>, std::int64_t> sent_{};
+  std::map<std::pair<int, int>, std::int64_t> received_{};
+  std::map<Key, Parcel> inbox_{};
+  std::set<Key> answers_{};
+};
+
+} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

@@ -1,0 +1,237 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One collective call of one rank. In its first phase every rank sends every other what that needs of its source, often
+// nothing, under the signature of its call: so all meet, and all can compare. A reduction is shared out as
+// parallel/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
+// tree, hence to the bits that threads get, and sends it on in a second phase.
+// Not in the umbrella. Read next: parallel/messages/member.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/messages/envelope.hpp>
+#include <twill/parallel/reduction_tree.hpp>
+#include <twill/parallel/share.hpp>
+#include <twill/parallel/traffic.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+
+/// A packet to a rank of the group.
+struct Outgoing {
+  int to = 0;
+  Parcel parcel{};
+};
+
+class Round {
+public:
+  /// What one rank has sent in each phase.
+  struct Arrival {
+    bool is_there[2] = {false, false};
+    Parcel parcels[2]{};
+    Envelope first{};
+  };
+
+  Round(const Call& call, int rank, int size)
+      : call_{call}, signature_{signature_of(call, size)}, rank_{rank}, arrivals_(at(size)) {}
+
+  [[nodiscard]] const Call& call() const { return call_; }
+  [[nodiscard]] const Signature& signature() const { return signature_; }
+  [[nodiscard]] std::int64_t number() const { return number_; }
+  [[nodiscard]] const Arrival& arrival(int rank) const { return arrivals_[at(rank)]; }
+  [[nodiscard]] int phase() const { return phase_; }
+  [[nodiscard]] bool has_begun() const { return number_ > 0; }
+
+  /// What the rank wishes in a split.
+  void wish(int color, int key) {
+    arrivals_[at(rank_)].first.color = color;
+    arrivals_[at(rank_)].first.key = key;
+  }
+
+  /// The packets of the first phase.
+  void begin(std::uint64_t group, std::int64_t number, std::vector<Outgoing>& out) {
+    number_ = number;
+    envelope_.group = group;
+    envelope_.number = number;
+    envelope_.color = arrivals_[at(rank_)].first.color;
+    envelope_.key = arrivals_[at(rank_)].first.key;
+    envelope_.set(signature_);
+    arrivals_[at(rank_)].first = envelope_;
+    Parcel shared; // where all get the same
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank_) continue;
+      const auto [offset, bytes] = part_for(other);
+      if (shared.size() == 0 || !is_same_for_all()) {
+        envelope_.bytes = bytes;
+        shared = pack(envelope_, bytes > 0 ? source() + offset : nullptr);
+      }
+      out.push_back({other, shared});
+      transfer_.sent_bytes += bytes;
+    }
+  }
+
+  void take(int from, const Envelope& envelope, const Parcel& parcel) {
+    Arrival& arrival = arrivals_[at(from)];
+    const int phase = envelope.kind == Kind::first ? 0 : 1;
+    arrival.is_there[phase] = true;
+    arrival.parcels[phase] = parcel;
+    if (phase == 0) arrival.first = envelope;
+    transfer_.received_bytes += envelope.bytes;
+  }
+
+  /// Whether this rank waits for another in the present phase.
+  [[nodiscard]] bool awaits(int other) const {
+    if (other == rank_) return false;
+    if (phase_ == 0) return !arrival(other).is_there[0];
+    const bool takes_results = call_.operation == Operation::all_reduce || rank_ == call_.peer;
+    return takes_results && !arrival(other).is_there[1];
+  }
+
+  /// Works with what has arrived; true when the call is done. requires: nobody is awaited, all signatures are equal
+  [[nodiscard]] bool advance(std::vector<Outgoing>& out) {
+    if (phase_ == 1) {
+      for (int other = 0; other < size(); ++other) {
+        const detail::Portion share = share_of(other);
+        if (other != rank_ && arrival(other).is_there[1])
+          copy(share.begin * width(), other, 1, share.count() * width());
+      }
+      return true;
+    }
+    switch (call_.operation) {
+    case Operation::all_reduce:
+    case Operation::reduce:
+      if (size() > 1) {
+        reduce_own_share(out);
+        phase_ = 1;
+        return false;
+      }
+      reduce_own_share(out);
+      return true;
+    case Operation::reduce_scatter: {
+      const std::byte* own = source() == nullptr ? nullptr : source() + part_bytes() * rank_;
+      reduce_into(own, target(), signature_.count);
+      return true;
+    }
+    case Operation::all_gather:
+    case Operation::all_to_all:
+      for (int other = 0; other < size(); ++other) copy(other * part_bytes(), other, 0, part_bytes());
+      copy_own(call_.operation == Operation::all_to_all ? rank_ * part_bytes() : 0, rank_ * part_bytes());
+      return true;
+    case Operation::gather:
+      if (rank_ != call_.peer) return true;
+      for (int other = 0; other < size(); ++other) copy(other * part_bytes(), other, 0, part_bytes());
+      copy_own(0, rank_ * part_bytes());
+      return true;
+    case Operation::broadcast:
+    case Operation::scatter:
+      if (rank_ != call_.peer)
+        copy(0, call_.peer, 0, part_bytes());
+      else if (call_.operation == Operation::scatter)
+        copy_own(rank_ * part_bytes(), 0);
+      return true;
+    default:
+      return true;
+    }
+  }
+
+  /// What has gone and come so far.
+  [[nodiscard]] const Transfer& transfer() const { return transfer_; }
+
+private:
+  [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] int size() const { return static_cast<int>(arrivals_.size()); }
+  [[nodiscard]] std::int64_t width() const { return static_cast<std::int64_t>(size_of(signature_.dtype)); }
+  [[nodiscard]] std::int64_t part_bytes() const { return signature_.count * width(); }
+  [[nodiscard]] const std::byte* source() const { return static_cast<const std::byte*>(call_.source.data); }
+  [[nodiscard]] std::byte* target() const { return static_cast<std::byte*>(call_.target.data); }
+  [[nodiscard]] detail::Portion share_of(int rank) const { return detail::share_of(signature_.count, rank, size()); }
+
+  [[nodiscard]] bool is_same_for_all() const {
+    return call_.operation == Operation::all_gather || call_.operation == Operation::broadcast ||
+           call_.operation == Operation::barrier || call_.operation == Operation::split;
+  }
+
+  // Offset and size of what another rank needs of this one's source. A rank without data takes part with nothing.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> part_for(int other) const {
+    if (source() == nullptr) return {0, 0};
+    const bool is_root = rank_ == call_.peer;
+    switch (call_.operation) {
+    case Operation::all_reduce:
+    case Operation::reduce:
+      return {share_of(other).begin * width(), share_of(other).count() * width()};
+    case Operation::reduce_scatter:
+    case Operation::all_to_all:
+      return {other * part_bytes(), part_bytes()};
+    case Operation::all_gather:
+      return {0, part_bytes()};
+    case Operation::gather:
+      return {0, other == call_.peer ? part_bytes() : 0};
+    case Operation::broadcast:
+      return {0, is_root ? part_bytes() : 0};
+    case Operation::scatter:
+      return {other * part_bytes(), is_root ? part_bytes() : 0};
+    default:
+      return {0, 0};
+    }
+  }
+
+  // Copies what another rank has sent, unless one of the two has no data.
+  void copy(std::int64_t to_offset, int other, int phase, std::int64_t bytes) {
+    if (other == rank_ || target() == nullptr || bytes == 0) return;
+    const Parcel& parcel = arrival(other).parcels[phase];
+    if (envelope_of(parcel).bytes == bytes)
+      std::memcpy(target() + to_offset, content(parcel), static_cast<std::size_t>(bytes));
+  }
+  void copy_own(std::int64_t from_offset, std::int64_t to_offset) {
+    if (source() == nullptr || target() == nullptr || part_bytes() == 0) return;
+    if (source() + from_offset != target() + to_offset)
+      std::memcpy(target() + to_offset, source() + from_offset, static_cast<std::size_t>(part_bytes()));
+  }
+
+  // Reduces this rank's range from all packets and passes it on.
+  void reduce_own_share(std::vector<Outgoing>& out) {
+    const detail::Portion share = share_of(rank_);
+    const bool keeps = call_.operation == Operation::all_reduce || rank_ == call_.peer;
+    envelope_.kind = Kind::second;
+    envelope_.bytes = source() == nullptr ? 0 : share.count() * width();
+    const Parcel result = pack(envelope_);
+    const std::byte* own = source() == nullptr ? nullptr : source() + share.begin * width();
+    const bool reduced = reduce_into(own, content(result), share.count());
+    if (keeps && reduced && target() != nullptr)
+      std::memcpy(target() + share.begin * width(), content(result), static_cast<std::size_t>(envelope_.bytes));
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank_ || (call_.operation == Operation::reduce && other != call_.peer)) continue;
+      out.push_back({other, result});
+      transfer_.sent_bytes += envelope_.bytes;
+    }
+  }
+
+  // False when there is nothing to reduce, or a rank takes part without data.
+  bool reduce_into(const std::byte* own, std::byte* result, std::int64_t count) {
+    if (count == 0 || own == nullptr || result == nullptr) return false;
+    std::vector<const void*> sources(arrivals_.size());
+    for (int other = 0; other < size(); ++other) {
+      const bool is_own = other == rank_;
+      if (!is_own && envelope_of(arrival(other).parcels[0]).bytes != count * width()) return false;
+      sources[at(other)] = is_own ? own : content(arrival(other).parcels[0]);
+    }
+    void* const targets[] = {result};
+    reduce_tree(signature_.dtype, signature_.reduction, sources, targets, 0, count);
+    return true;
+  }
+
+  Call call_;
+  Signature signature_;
+  int rank_;
+  std::int64_t number_ = 0;
+  int phase_ = 0;
+  Envelope envelope_{};
+  std::vector<Arrival> arrivals_;
+  Transfer transfer_{1, 0, 0};
+};
+
+} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

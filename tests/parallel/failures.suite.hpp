@@ -1,0 +1,203 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every communicator does when a rank throws, leaves, hangs or calls out of order. `run(timeout_ms, f)` has to call
+// `f(communicator)` on every rank of a fresh group of at least two and rethrow what it throws.
+
+#include "tests/parallel/collectives.suite.hpp"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+
+namespace twill::test {
+
+/// The text of the CommunicatorError that `f` has to end in.
+template <class F> [[nodiscard]] std::string error_of(const std::string& what, F f) {
+  try {
+    f();
+  } catch (const CommunicatorError& error) {
+    return error.what();
+  }
+  throw std::logic_error(what + ": expected an error");
+}
+
+inline void require_in(const std::string& part, const std::string& text) {
+  require(text.find(part) != std::string::npos, "expected '" + part + "' in '" + text + "'");
+}
+
+[[nodiscard]] inline std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+/// A sub-group's failure reaches all of its ranks and leaves the group alone.
+template <class Run> void check_rank_that_throws(Run run) {
+  run(60'000, [](auto& world) {
+    const int size = world.size();
+    for (const int culprit : {0, size - 1}) {
+      auto group = world.split(0, world.rank());
+      barrier(group);
+      barrier(world); // nobody fails while another is still in the first call
+      if (group.rank() == culprit) group.fail(std::make_exception_ptr(std::runtime_error("the disk is full")));
+      const auto wait = [&] {
+        for (int turn = 0; turn < 3; ++turn) barrier(group);
+      };
+      const std::string text = error_of("a rank that throws", wait);
+      require_in(rank_text(culprit), text);
+      require_in("failed: the disk is full", text);
+      require(error_of("a group that has failed", wait) == text, "a group failed twice");
+      try {
+        barrier(group);
+      } catch (const CommunicatorError& error) {
+        require(error.rank() == culprit, "an error names another rank in its text than in its number");
+      }
+      int ranks = 1;
+      all_reduce(world, &ranks, 1);
+      require(ranks == size, "a sub-group's failure has reached its parent");
+    }
+  });
+}
+
+template <class Run> void check_ranks_out_of_order(Run run) {
+  run(60'000, [](auto& world) {
+    {
+      auto group = world.split(0, world.rank());
+      float value = 1;
+      const std::string text = error_of("ranks out of order", [&] {
+        if (group.rank() == 1)
+          broadcast(group, &value, 1, 0);
+        else
+          all_reduce(group, &value, 1);
+      });
+      require_in("ranks have lost step in call 1: rank 0", text);
+      require_in("calls all_reduce(sum) of 1 float32, rank 1", text);
+      require_in("calls broadcast of 1 float32 from rank 0", text);
+    }
+    {
+      auto group = world.split(0, world.rank());
+      double values[3] = {};
+      const std::string text =
+          error_of("sizes that differ", [&] { all_reduce(group, values, group.rank() == 0 ? 2 : 3, Reduction::max); });
+      require_in("all_reduce(max) of 2 float64", text);
+      require_in("all_reduce(max) of 3 float64", text);
+    }
+    {
+      auto group = world.split(0, world.rank());
+      float values[5] = {};
+      const std::string text = error_of("a message of two sizes", [&] {
+        if (group.rank() == 0) send(group, values, 5, 1);
+        if (group.rank() == 1) receive(group, values, 4, 0);
+        while (true) barrier(group); // the others hear of it here
+      });
+      require_in("a message differs on its two sides: ", text);
+      require_in("calls send of 5 float32 to rank 1", text);
+      require_in("calls receive of 4 float32 from rank 0", text);
+    }
+    barrier(world);
+  });
+}
+
+template <class Run> void check_rank_that_leaves(Run run) {
+  run(60'000, [](auto& world) {
+    const int last = world.size() - 1;
+    {
+      auto group = world.split(0, world.rank());
+      barrier(group);
+      barrier(world);
+      if (group.rank() != last) {
+        const std::string text = error_of("a rank that leaves", [&] { barrier(group); });
+        require_in(rank_text(last), text);
+        require_in("left the group after 1 collective call, the last: barrier", text);
+      }
+    }
+    try {
+      auto group = world.split(0, world.rank());
+      barrier(group);
+      barrier(world);
+      if (group.rank() == last) throw std::runtime_error("broken");
+      const std::string text = error_of("a rank that leaves with an exception", [&] { barrier(group); });
+      require_in(rank_text(last), text);
+      require_in("left the group with an exception after 1 collective call, the last: barrier", text);
+    } catch (const std::runtime_error& error) {
+      require(error.what() == std::string("broken"), error.what());
+    }
+    { // whatever was begun is finished first
+      auto group = world.split(0, world.rank());
+      float value = 1;
+      auto handle = group.start(Call::all_reduce(elements(&value, 1)));
+      group = decltype(world.split(0, 0))();
+      handle.wait();
+      require(value == static_cast<float>(world.size()), "a call that was begun was dropped");
+    }
+    barrier(world);
+  });
+}
+
+/// One rank really hangs, for five times as long as the others wait.
+template <class Run> void check_rank_that_hangs(Run run) {
+  constexpr std::int64_t timeout_ms = 400;
+  const auto hang = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5 * timeout_ms)); };
+  run(timeout_ms, [&](auto& world) {
+    const int last = world.size() - 1;
+    float value = 1;
+    if (world.rank() == last) hang();
+    const std::string text = error_of("a rank that hangs", [&] { all_reduce(world, &value, 1); });
+    require_in("all_reduce(sum) of 1 float32: missing after 400 ms: ", text);
+    require_in(rank_text(last), text);
+    require_in("before its first collective call", text);
+    require(error_of("a group that has failed", [&] { barrier(world); }) == text, "a group failed twice");
+  });
+  run(timeout_ms, [&](auto& world) {
+    float value = 1;
+    if (world.rank() == 1) hang();
+    const std::string text = error_of("a sender that hangs", [&] {
+      if (world.rank() == 0) receive(world, &value, 1, 1, 3);
+      barrier(world);
+    });
+    require_in(rank_text(1), text);
+  });
+  run(timeout_ms, [&](auto& world) { // a handle tells once
+    if (world.rank() == 0) hang();
+    float value = 1;
+    std::optional<typename std::remove_cvref_t<decltype(world)>::Handle> handle;
+    static_cast<void>(error_of("a started call", [&] {
+      handle.emplace(world.start(Call::all_reduce(elements(&value, 1)))); // the late rank may be told already here
+      handle->wait();
+    }));
+    if (handle) handle->wait();
+  });
+}
+
+/// The group takes its sub-groups with it, and a new one is whole.
+template <class Run> void check_group_that_fails(Run run) {
+  run(60'000, [](auto& world) {
+    const int last = world.size() - 1;
+    const std::string text = error_of("a parent that fails", [&] {
+      auto group = world.split(world.rank() == last ? 1 : 0, 0);
+      if (world.rank() == last) world.fail(std::make_exception_ptr(std::runtime_error("no power")));
+      while (true) {
+        barrier(group);
+        std::this_thread::yield();
+      }
+    });
+    require_in(rank_text(last), text);
+    require_in("failed: no power", text);
+  });
+  run(60'000, [](auto& world) {
+    int ranks = 1;
+    all_reduce(world, &ranks, 1);
+    require(ranks == world.size(), "the next group is not whole");
+  });
+}
+
+template <class Run> void check_failures(Run run) {
+  check_rank_that_throws(run);
+  check_ranks_out_of_order(run);
+  check_rank_that_leaves(run);
+  check_rank_that_hangs(run);
+  check_group_that_fails(run);
+}
+
+} // namespace twill::test

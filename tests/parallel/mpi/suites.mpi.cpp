@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process of those that mpirun starts: `suites.mpi <part>`. Ends with 0 when all is well; what is wrong goes to stderr. The
+// parts `dies` and `throws` end badly, and the test reads what mpirun makes of that.
+
+#include "tests/parallel/collectives.suite.hpp"
+#include "tests/parallel/failures.suite.hpp"
+#include "tests/parallel/mesh.suite.hpp"
+
+#include <twill/parallel/mpi.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/threads.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace twill;
+using namespace twill::parallel;
+
+namespace {
+
+/// Sums whose bits depend on the order, of all types that are rounded.
+template <Communicator C> std::vector<double> sums(C& communicator) {
+  std::vector<double> result;
+  const auto add = [&]<class T>(T) {
+    for (const std::int64_t count : {1, 77, 1000}) {
+      auto values = test::values_of<T>(communicator.rank(), count, 5);
+      for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<T>(static_cast<double>(values[i]) / 3);
+      all_reduce(communicator, values.data(), count);
+      for (std::int64_t i = 0; i < count; ++i) result.push_back(static_cast<double>(values[i]));
+      all_reduce(communicator, values.data(), count, Reduction::mean);
+      for (std::int64_t i = 0; i < count; ++i) result.push_back(static_cast<double>(values[i]));
+    }
+  };
+  add(float{});
+  add(double{});
+  add(half{});
+  add(bfloat16{});
+  return result;
+}
+
+/// The group of the processes has the bits of a group of as many threads.
+void check_bits(MpiCommunicator<>& world) {
+  auto threads = thread_communicators(std::vector<Cpu>(static_cast<std::size_t>(world.size())));
+  std::vector<double> wanted;
+  run_ranks(threads, [&](auto& rank) {
+    auto result = sums(rank);
+    if (rank.rank() == 0) wanted = std::move(result);
+  });
+  const auto got = sums(world);
+  test::require(got.size() == wanted.size() && std::memcmp(got.data(), wanted.data(), got.size() * sizeof(double)) == 0,
+                "processes and threads differ in a bit");
+  test::require(world.traffic()[Operation::all_reduce].calls == 24, "calls are counted wrongly");
+}
+
+void check_suites() {
+  auto world = mpi_communicator();
+  test::check_communicator(world);
+  test::check_mesh(world);
+  // Megabytes, for which MPI makes sender and receiver meet.
+  std::vector<float> large(3'000'001, 1.0F);
+  auto reducing = world.start(Call::all_reduce(elements(large.data(), 3'000'001)));
+  test::check_messages(world);
+  reducing.wait();
+  test::require(large == std::vector<float>(large.size(), static_cast<float>(world.size())), "a large sum is wrong");
+  auto fresh = world.split(0, world.rank());
+  check_bits(fresh);
+}
+
+/// Ranks that come late, in groups that come and go.
+void check_late_ranks() {
+  auto world = mpi_communicator();
+  for (unsigned turn = 0; turn < 50; ++turn) {
+    std::mt19937 engine(turn * 16 + static_cast<unsigned>(world.rank()));
+    std::this_thread::sleep_for(std::chrono::microseconds(engine() % 3000));
+    test::check_operations<float>(world, 1 + static_cast<std::int64_t>(turn) * 7, turn);
+    test::check_messages(world);
+    test::check_handles(world);
+    test::check_sub_groups(world);
+    test::check_mesh(world);
+  }
+}
+
+void check_failures() {
+  test::check_failures([](std::int64_t timeout_ms, auto f) {
+    auto world = mpi_communicator(MPI_COMM_WORLD, Cpu{}, {.timeout_ms = timeout_ms});
+    f(world);
+  });
+}
+
+/// The user's own MPI: initialised here, a communicator in another order, and messages of its own beside twill's.
+int run_with_own_mpi() {
+  MPI_Init(nullptr, nullptr);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm reversed = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  int result = 0;
+  {
+    const MpiEnvironment environment; // finds MPI initialised and leaves it so
+    auto group = mpi_communicator(reversed);
+    int mine = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&mine, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD, &request);
+    test::check_operations<double>(group, 9, 1);
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (group.rank() != size - 1 - rank || mine != (rank + size - 1) % size) result = 1;
+  }
+  MPI_Comm_free(&reversed);
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  if (is_over != 0) return 1;
+  MPI_Finalize();
+  return result;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view part = argc > 1 ? argv[1] : "";
+  try {
+    if (part == "own") return run_with_own_mpi();
+    const MpiEnvironment environment;
+    if (part == "suites") check_suites();
+    if (part == "late") check_late_ranks();
+    if (part == "failures") check_failures();
+    if (part == "dies" || part == "throws") {
+      auto world = mpi_communicator();
+      barrier(world);
+      if (world.rank() == 1 && part == "dies") std::raise(SIGKILL);
+      if (world.rank() == 1) throw std::runtime_error("rank 1 threw what nobody caught");
+      while (true) barrier(world);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argc > 1 ? argv[1] : "", error.what());
+    return 1;
+  }
+}
