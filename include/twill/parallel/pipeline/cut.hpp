@@ -188,8 +188,8 @@ template <CutKind C, std::size_t I> struct CutModel {
 };
 
 /// The same as what a pipeline runs.
-template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> struct CutStage {
-  using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
+template <CutKind C, std::size_t I, FloatingScalar T> struct CutStage {
+  using Whole = nn::ModelStage<typename C::cut_type, T, true>;
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
   static constexpr StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
@@ -205,16 +205,22 @@ template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> stru
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// Whoever asks for it without training, such as an update of weights, wants the weights alone: places are those of the trace
+/// in training, which evaluation may shorten.
 template <pipeline::CutKind C, std::size_t I, FloatingScalar T, bool Training>
 struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
-  using Source = pipeline::CutStage<C, I, T, Training>;
+  using Source = pipeline::CutStage<C, I, T>;
   static constexpr graph::Graph make_graph() { return Source::make_graph(); }
   static constexpr graph::Value build(graph::Graph& graph) {
     const pipeline::StageTrace trace = Source::build(graph);
+    if (!Training) {
+      pipeline::detail::drop_assignments(graph);
+      graph.requirements.clear();
+    }
     return {graph, trace.results.empty() ? 0 : trace.results[0]};
   }
   static constexpr compile::TableSizes room() {
-    return compile::room_around(compile::Face<PlainForward<ModelStage>>::sizes);
+    return compile::room_around(compile::Face<PlainForward<ModelStage<pipeline::CutModel<C, I>, T, true>>>::sizes);
   }
 };
 

@@ -83,6 +83,7 @@ public:
                Recompute recompute = Recompute::no) {
     Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
     own.context.first_row = first_row;
+    own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
     Blocks<D> made = forward_(network.device(), symbols, addresses(own.operands), parameters(), own.context);
