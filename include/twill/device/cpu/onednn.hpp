@@ -3,7 +3,8 @@
 //
 // Matrix products by oneDNN in raw pointers, where CMake found the library (TWILL_WITH_ONEDNN). As with BLAS, the team of
 // the device splits the product and the library works in the calling thread alone. The one function needed is declared
-// here, so that its header costs nothing. Read next: device/cpu/blas.hpp, kernel/product.hpp.
+// here, so that its header costs nothing. It takes no scratchpad: what it packs operands into is the library's own memory,
+// which, as with BLAS, no figure of twill's counts. Read next: device/cpu/blas.hpp, kernel/product.hpp.
 
 #include <twill/device/cpu/blas.hpp>
 #if defined(TWILL_WITH_ONEDNN)

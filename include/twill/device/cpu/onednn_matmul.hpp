@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products of bfloat16 by oneDNN 2, with the processor's own instructions where it has them: sums are float32, the result
-// is rounded once. Each thread of a team computes a block and keeps its plans. Where the library is missing or refuses, the
-// caller computes in float32. Read next: kernel/product.hpp.
+// is rounded once. Each thread of a team computes a block and keeps its plans; scratch is the library's own memory, which no
+// figure of twill's counts. Where the library is missing or refuses, the caller computes in float32. Read next:
+// kernel/product.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/half.hpp>
