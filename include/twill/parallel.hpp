@@ -23,6 +23,7 @@
 #include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/mesh_pipeline.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/predict.hpp>

@@ -2,6 +2,7 @@
 //
 // Models cut into stages against themselves as one network: values that skip a stage, weights that two stages use, clipping
 // over all stages, states, and cuts that the library finds, against all that there are.
+#include "tests/support/late_device.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -9,7 +10,7 @@
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
-#include <twill/parallel/pipeline/rank_step.hpp>
+#include <twill/parallel/pipeline/mesh_pipeline.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
@@ -20,9 +21,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -102,7 +105,6 @@ TEST_CASE("a model that is cut trains as it does as one network, skips and ties 
 /// Two replicas of three ranks, each with its own stage and nothing else, see 6 and 5 rows.
 TEST_CASE("ranks step their own stages over a communicator, replicas beside each other", "[parallel][PAR-7]") {
   INFO("seed " << fresh_seed());
-  using P = Stages<pipeline::ZeroBubbleH1, Skips>;
   const auto x = random_rows<double, 5>(Cpu{0}, 11);
   const auto labels = random_labels(Cpu{0}, 11, 3);
   const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
@@ -124,16 +126,16 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   auto world = parallel::thread_communicators(std::vector<Cpu>{Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}},
                                               {.timeout_ms = 60000});
   parallel::run_ranks(world, [&](auto& member) {
-    const int replica = member.rank() / 3;
-    auto ranks = member.split(replica, member.rank());
-    auto replicas = member.split(ranks.rank(), member.rank());
-    P pipe(Cpu{member.device()}, ranks.rank(), draw);
+    using OnMesh = parallel::Mesh<parallel::Axis<"data", 2>, parallel::Axis<"pipe", 3>>;
+    using C = std::remove_cvref_t<decltype(member)>;
+    pipeline::MeshPipeline<OnMesh, C, pipeline::ZeroBubbleH1, double, Cpu, Skips> pipe{member, draw};
+    const int replica = pipe.groups().template coordinate<"data">();
     const parallel::Rows own{replica == 0 ? 0 : 6, replica == 0 ? 6 : 5};
-    auto step = train_step(pipe, ranks, replicas, nn::cross_entropy, rule, {.micro_batches = 3});
+    auto step = pipe.step(nn::cross_entropy, rule, {.micro_batches = 3});
     const auto rank = static_cast<std::size_t>(member.rank());
     for (int i = 0; i < 2; ++i) losses[rank] = step(parallel::rows_of<0>(x, own), parallel::rows_of<0>(labels, own));
     double worst = 0;
-    pipe.for_each_stage([&](auto& network) {
+    pipe.pipeline().for_each_stage([&](auto& network) {
       for (const auto& mine : network.parameters())
         for (const auto& theirs : whole.parameters())
           for (std::size_t k = 0; mine.name == theirs.name && k < theirs.buffer.bytes() / sizeof(double); ++k)
@@ -144,6 +146,31 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   });
   for (const double loss : losses) CHECK(loss == Approx(expected).epsilon(1e-12));
   for (const double difference : differences) CHECK(difference < 1e-12);
+}
+
+TEST_CASE("devices whose streams run late train with the bits of those at once, forward passes kept or not",
+          "[parallel][PAR-6]") {
+  INFO("seed " << fresh_seed());
+  using P = Stages<pipeline::ZeroBubbleH1, Skips>;
+  using OnLate = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, Late, Skips>;
+  P pipe{{Cpu{0}, Cpu{1}, Cpu{0}}};
+  OnLate late{{Late{0}, Late{1}, Late{2}}};
+  pipeline::load_state_dict(late, pipeline::state_dict(pipe));
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
+  auto step = train_step(pipe, nn::cross_entropy, rule, {.micro_batches = 4});
+  auto late_step = train_step(late, nn::cross_entropy, rule,
+                              {.micro_batches = 4, .checkpointing = pipeline::Checkpointing::except_last});
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const auto x = random_rows<double, 5>(Cpu{0}, 10, i);
+    const auto labels = random_labels(Cpu{0}, 10, 3, i);
+    CHECK(late_step(x.to(Late{3}), labels.to(Late{3})) == step(x, labels));
+  }
+  const nn::StateDict expected = pipeline::state_dict(pipe);
+  const nn::StateDict found = pipeline::state_dict(late);
+  for (const auto& [name, tensor] : expected.entries()) {
+    INFO(name);
+    CHECK(std::ranges::equal(found.find(name)->bytes, tensor.bytes));
+  }
 }
 
 TEST_CASE("cuts found by balance train the same", "[parallel][PAR-6]") {
