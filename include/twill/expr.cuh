@@ -15,6 +15,7 @@
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/library_choices.hpp>
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/queue.hpp>

@@ -9,6 +9,7 @@
 #include <tests/support/emulated_device.hpp>
 
 #include <twill/device/cuda/plan_choice.hpp>
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/kernel/convolution.hpp>
 #include <twill/kernel/gpu/convolution_choice.hpp>
 
@@ -146,7 +147,7 @@ struct ConvolutionLibrary {
     const auto timing = capturing == gpu::Capturing::no ? nvidia::Timing::possible : nvidia::Timing::impossible;
     const auto run = [&](const Plan& plan) {
       enqueue(queue, LibraryKernel{}, gpu::LaunchShape{},
-              LibraryWork{part, c, x, w, y, queue.allowance().memory, plan.bytes});
+              LibraryWork{part, c, x, w, y, gpu::library_memory(queue, plan.bytes), plan.bytes});
     };
     const auto chosen = nvidia::find_or_choose(
         own.plans, options, timing,
@@ -161,7 +162,7 @@ struct ConvolutionLibrary {
           const nvidia::PlanLimits limits{.factors = c.dtype,
                                           .must_be_deterministic = options.is_deterministic,
                                           .allows_tf32 = options.allows_tf32,
-                                          .workspace_bytes = queue.allowance().bytes};
+                                          .workspace_bytes = gpu::library_bytes(queue)};
           return nvidia::choose_plan<Plan>(Proposals{&own.engines}, limits, is_timed ? 8 : 1,
                                            Trial<decltype(run)>{&own, &run, timing == nvidia::Timing::possible});
         });

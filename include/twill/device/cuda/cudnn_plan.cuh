@@ -14,6 +14,7 @@
 #include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
 
@@ -236,12 +237,12 @@ private:
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// Tries plans on operands, unless nothing can be tried now.
-class PlanTrial {
+/// Tries plans on operands, in the memory that `memory_for(plan)` gives, unless nothing can be tried now.
+template <class MemoryFor> class PlanTrial {
 public:
   PlanTrial(const gpu::Queue<CudaRuntime>& queue, cudnnHandle_t handle, const std::vector<void*>& pointers,
-            void* workspace, Timing timing)
-      : queue_{&queue}, handle_{handle}, pointers_{&pointers}, workspace_{workspace}, timing_{timing} {}
+            const MemoryFor& memory_for, Timing timing)
+      : queue_{&queue}, handle_{handle}, pointers_{&pointers}, memory_for_{&memory_for}, timing_{timing} {}
   PlanTrial(const PlanTrial&) = delete;
   PlanTrial& operator=(const PlanTrial&) = delete;
   ~PlanTrial() {
@@ -268,14 +269,15 @@ public:
 
 private:
   [[nodiscard]] bool run(const Plan& plan) const {
-    return plan.run(handle_, *pointers_, workspace_) == CUDNN_STATUS_SUCCESS;
+    void* const memory = (*memory_for_)(plan);
+    return memory != nullptr && plan.run(handle_, *pointers_, memory) == CUDNN_STATUS_SUCCESS;
   }
   void check(int status, std::string_view call) const { gpu::check<CudaRuntime>(status, call, queue_->device()); }
 
   const gpu::Queue<CudaRuntime>* queue_;
   cudnnHandle_t handle_;
   const std::vector<void*>* pointers_;
-  void* workspace_;
+  const MemoryFor* memory_for_;
   Timing timing_;
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
@@ -287,12 +289,18 @@ private:
 enum class Repeatable : bool { no, yes };
 
 /// Runs the graph that `build()` describes on a queue, unless cuDNN has no engine for it; nothing is done then, and the
-/// summary tells why. The workspace is the queue's allowance unless another is given. throws: GpuError
+/// summary tells why. The workspace is the stream's memory for libraries unless another is given.
+/// throws: GpuError
 template <class Build>
 PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Build build,
                         const std::vector<void*>& pointers, Workspace workspace = {},
                         Repeatable repeatable = Repeatable::yes) {
-  if (workspace.memory == nullptr) workspace = {queue.allowance().memory, queue.allowance().bytes};
+  const bool has_workspace = workspace.memory != nullptr;
+  if (!has_workspace) workspace.bytes = gpu::library_bytes(queue);
+  // null where there is no room
+  const auto memory_for = [&](const Plan& plan) {
+    return has_workspace ? workspace.memory : gpu::library_memory(queue, plan.workspace_bytes());
+  };
   const LibraryOptions options = library_options();
   Timing timing = Timing::impossible;
   if (repeatable == Repeatable::yes) {
@@ -316,11 +324,15 @@ PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Bu
     const auto limits = detail::limits_of(graph, options, workspace.bytes);
     const detail::Proposals proposals{graph, device};
     return choose_plan<Plan>(proposals, limits, is_timed ? most_timed : 1,
-                             detail::PlanTrial{queue, lease.handle(), pointers, workspace.memory, timing});
+                             detail::PlanTrial{queue, lease.handle(), pointers, memory_for, timing});
   });
   if (chosen.plan == nullptr) return chosen.summary;
-  if (const cudnnStatus_t status = chosen.plan->run(lease.handle(), pointers, workspace.memory);
-      status != CUDNN_STATUS_SUCCESS)
+  void* const memory = memory_for(*chosen.plan);
+  if (memory == nullptr)
+    throw GpuError(join_text({"cuDNN: a stream of device ", queue.device(), " has no room for ", workspace.bytes,
+                              " bytes of working memory; ", chosen.plan->what()}),
+                   static_cast<int>(cudaErrorMemoryAllocation), false);
+  if (const cudnnStatus_t status = chosen.plan->run(lease.handle(), pointers, memory); status != CUDNN_STATUS_SUCCESS)
     fail_cudnn(status, "cudnnBackendExecute", chosen.plan->what());
   return chosen.summary;
 }

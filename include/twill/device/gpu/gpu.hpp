@@ -57,6 +57,7 @@ template <Runtime R> struct StreamState {
   StreamState& operator=(const StreamState&) = delete;
 
   Allowance allowance{};
+  std::atomic<void*> library_memory{nullptr}; ///< device/gpu/library_memory.hpp
   Queue<R> queue;
   StreamState* next = nullptr;       ///< of the same device
   StreamState* next_spare = nullptr; ///< among those that nobody uses

@@ -1,0 +1,49 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Working memory for a library's engine that wants more than a stream's allowance: one that pads or reorders images wants
+// copies of them. A stream gets it when it is first needed, always of the same size, and keeps it with the process, so a
+// captured graph keeps its address and nothing is allocated in a steady step. Like the allowance it is no part of the pool.
+// Read next: device/cuda/plan_choice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/device/gpu/runtime.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace twill::inline v0::gpu {
+
+/// How much that is: a 512th of the device's memory, at least twice the allowance.
+[[nodiscard]] constexpr std::size_t library_bytes_of(std::size_t device_bytes) {
+  constexpr std::size_t page = std::size_t{2} << 20;
+  return std::clamp(device_bytes / 512, 2 * allowance_bytes, 16 * allowance_bytes) / page * page;
+}
+template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& queue) {
+  return library_bytes_of(queue.properties().total_bytes);
+}
+
+/// Memory of `bytes` for one engine at a time on the queue's stream, also while the stream is captured: the allowance where
+/// that is enough, else the stream's own for libraries, which is made when it is missing; null when there is no room.
+/// requires: bytes <= library_bytes(queue)
+template <Runtime R> [[nodiscard]] void* library_memory(const Queue<R>& queue, std::size_t bytes) {
+  if (bytes <= queue.allowance().bytes) return queue.allowance().memory;
+  const auto index = static_cast<std::size_t>(queue.device());
+  DeviceState<R>& device = *detail::device_table<R>().states[index].load(std::memory_order_acquire);
+  std::atomic<void*>& kept = device.stream(queue.stream()).library_memory;
+  if (void* const known = kept.load(std::memory_order_acquire)) return known;
+  static std::mutex making;
+  const std::lock_guard lock{making};
+  if (void* const known = kept.load(std::memory_order_acquire)) return known;
+  const Using<R> scope{queue.device()};
+  void* memory = nullptr;
+  if (R::allocate_while_capturing(&memory, library_bytes(queue)) != 0) return nullptr;
+  kept.store(memory, std::memory_order_release);
+  return memory;
+}
+
+} // namespace twill::inline v0::gpu
