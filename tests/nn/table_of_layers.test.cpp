@@ -7,6 +7,7 @@
 #include "tests/support/operation_table.hpp"
 
 #include <twill/nn/attention.hpp>
+#include <twill/nn/batch_norm.hpp>
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/norm_layers.hpp>
@@ -45,6 +46,12 @@ const LayerRow layers[]{
     {"layer_norm", {Dims(2, 3, 3), Dims(1, 1, 17)}, [](Value x) { return nn::layer_norm(x, "layer", {.axes = 2}); }},
     {"rms_norm", {Dims(2, 7), Dims(0, 5)}, [](Value x) { return nn::rms_norm(x, "layer"); }},
     {"group_norm", {Dims(2, 4, 3), Dims(1, 2, 9)}, [](Value x) { return nn::group_norm(x, 2, "layer"); }},
+    {"batch_norm",
+     {Dims(3, 2), Dims(2, 2, 3), Dims(2, 1, 1, 2)},
+     [](Value x) { return nn::batch_norm(x, "layer", {.has_running_statistics = false}); }},
+    {"batch_norm without weights",
+     {Dims(3, 2), Dims(1, 2, 5)},
+     [](Value x) { return nn::batch_norm(x, "layer", {.is_affine = false, .has_running_statistics = false}); }},
     {"conv1d",
      {Dims(2, 2, 5), Dims(0, 4, 3)},
      [](Value x) { return nn::conv1d(x, 4, "layer", {.kernel = 3, .padding = 1, .groups = 2}); }},

@@ -227,6 +227,7 @@ inline std::vector<Array> evaluate_nodes(const graph::Graph& graph, const Enviro
     case Kind::cast:
     case Kind::reshape:
     case Kind::stop_gradient:
+    case Kind::rule:
     case Kind::after:
     case Kind::assign:
       result.elements = input(node.kind == Kind::assign ? 1 : 0).elements;

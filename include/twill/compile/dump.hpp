@@ -140,6 +140,8 @@ private:
       return "transpose";
     case Kind::stop_gradient:
       return "stop_gradient";
+    case Kind::rule:
+      return "rule " + std::string{node.operation->name};
     case Kind::operation:
       return std::string{node.operation->name};
     case Kind::result:

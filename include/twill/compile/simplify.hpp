@@ -113,7 +113,8 @@ private:
 
 /// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
 [[nodiscard]] constexpr int replacement(const List<Node>& nodes, Node& node) {
-  if (node.kind == Kind::stop_gradient || (node.kind == Kind::after && node.arity == 1)) return node.inputs[0];
+  if (node.kind == Kind::stop_gradient || node.kind == Kind::rule || (node.kind == Kind::after && node.arity == 1))
+    return node.inputs[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
   if (node.kind == Kind::reshape) {
     const Node* operand = &nodes.items[node.inputs[0]];

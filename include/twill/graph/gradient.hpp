@@ -126,7 +126,7 @@ constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<
     if (!graph.taps.empty() && cotangents[position] >= 0) graph.tap_gradient(id, cotangents[position]);
     if (active[position] == 0 || graph.node(id).arity == 0) continue;
     const Node& node = graph.node(id);
-    const bool is_operation = node.kind == Kind::operation;
+    const bool is_operation = node.kind == Kind::operation || node.kind == Kind::rule;
     const Cotangents given = is_operation ? detail::cotangents_of(id, cotangents[position], of_results) : Cotangents{};
     if (is_operation ? detail::is_empty(given) : cotangents[position] < 0) continue;
     if (node.kind == Kind::result) {

@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   reshape,       ///< the same elements in row-major order
   transpose,     ///< axis d of the result is axis `permutation[d]` of the operand
   stop_gradient, ///< the operand, through which no gradient flows
+  rule,          ///< input 0; the gradients of the others come from `operation->vjp` instead of from how it was made
   operation, ///< an operation with a kernel of its own, see `Operation`; `index`: its attributes in the graph's list
   result,    ///< a further result of the operation that is its input; `index` counts them from one
   assign,    ///< writes input 1 into the parameter that is input 0
@@ -121,6 +122,7 @@ struct Node {
 [[nodiscard]] constexpr bool is_view(Kind kind) {
   constexpr unsigned views = 1u << static_cast<int>(Kind::broadcast) | 1u << static_cast<int>(Kind::reshape) |
                              1u << static_cast<int>(Kind::transpose) | 1u << static_cast<int>(Kind::stop_gradient) |
+                             1u << static_cast<int>(Kind::rule) |
                              1u << static_cast<int>(Kind::after) | 1u << static_cast<int>(Kind::slice);
   return (views >> static_cast<int>(kind) & 1u) != 0;
 }

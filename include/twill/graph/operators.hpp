@@ -253,6 +253,20 @@ struct Pair {
   return {value.graph(), value.graph().add(node)};
 }
 
+/// The value with a gradient of its own: `rule.vjp` gives those of the operands, and how the value was made gives none. The
+/// rule finds the operands as inputs from 1 on; a second gradient goes through what the rule emits.
+[[nodiscard]] constexpr Value with_rule(Value value, const Operation& rule, std::initializer_list<Value> operands) {
+  Node node{};
+  node.kind = Kind::rule;
+  node.dtype = value.dtype();
+  node.shape = value.shape();
+  node.operation = &rule;
+  node.inputs.items[0] = value.id();
+  node.arity = 1;
+  for (const Value& operand : operands) node.inputs.items[node.arity++] = operand.id();
+  return {value.graph(), value.graph().add(node)};
+}
+
 /// The row-major position of each element of a shape, as int64.
 [[nodiscard]] constexpr Value iota(Graph& graph, const Extents& shape) {
   Node node{};

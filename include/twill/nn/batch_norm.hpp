@@ -32,6 +32,7 @@ struct Statistics {
   Value mean{};
   Value variance{};
   Value one_value{}; ///< 1 / n, where n values per channel were looked at
+  Value trains{};    ///< whether they are the batch's, where that is known only in the run
 };
 
 /// Over the axes of a batch, or of the batches of all ranks.
@@ -93,8 +94,46 @@ struct Pieces {
   update_buffer(pieces.mean, mean);
   update_buffer(pieces.squares, squares);
   update_buffer(pieces.count, before + here);
-  return {mean, squares * one_value, one_value};
+  return {mean, squares * one_value, one_value, {}};
 }
+
+/// The gradient of y = (x - mean) * r * weight + bias, where mean and r = 1 / sqrt(variance + epsilon) are those of n values
+/// of x, in closed form (Ioffe and Szegedy, 2015), with z = (x - mean) * r: that of the bias is sum(g), that of the weight is
+/// sum(g z), and
+///   dx = r * weight * (g - sum(g) / n - z * sum(g z) / n)
+/// Two sums over the batch, one after the other pass; the chain rule through mean and variance takes five. Operands of the
+/// rule: x, mean, r, weight, bias, then the truth that the statistics are the batch's; the last three may be missing.
+constexpr void batch_norm_vjp(graph::Graph& graph, int id, const graph::Cotangents& cotangents,
+                              graph::InputGradients& gradients) {
+  const graph::Node node = graph.node(id); // a copy: emitting moves the nodes
+  const auto operand = [&](int position) { return Value{graph, node.input(position)}; };
+  const bool is_affine = node.arity > 5;
+  const bool may_evaluate = node.arity == 5 || node.arity == 7;
+  const Value g{graph, cotangents[0]};
+  const Value mean = operand(2);
+  const graph::Extents along = mean.shape();
+  unsigned axes = 0;
+  graph::Extent count{};
+  for (int axis = 0; axis < along.rank; ++axis) {
+    if (axis == 1) continue;
+    axes |= 1u << axis;
+    count = count * node.shape[axis];
+  }
+  const Value z = (operand(1) - mean) * operand(3);
+  const Value sum_g = graph::detail::reduce(graph::Reduction::sum, g, axes, graph::KeepDims::yes);
+  const Value sum_gz = graph::detail::reduce(graph::Reduction::sum, g * z, axes, graph::KeepDims::yes);
+  if (is_affine) {
+    gradients.set(4, graph::reshape(sum_gz, operand(4).shape()));
+    gradients.set(5, graph::reshape(sum_g, operand(5).shape()));
+  }
+  if (!gradients.wants(1)) return;
+  Value share = graph::constant(graph, g.dtype(), 1, count); // 1 / n
+  if (may_evaluate) share = graph::where(operand(node.arity - 1), share, 0);
+  const Value scale = is_affine ? operand(3) * graph::reshape(operand(4), along) : operand(3);
+  gradients.set(1, (g - sum_g * share - z * (sum_gz * share)) * scale);
+}
+
+inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &batch_norm_vjp};
 
 /// The running statistics in evaluation, the batch's in training, where they also move the running ones.
 [[nodiscard]] constexpr Statistics with_running(Statistics batch, const BatchNormOptions& options,
@@ -105,12 +144,12 @@ struct Pieces {
   const Value variance = buffer(graph, dtype, "running_var", channels, initialise::ones());
   const Value batches = buffer(graph, DType::int64, "num_batches_tracked", {}, initialise::zeros());
   const Pieces pieces = options.is_deferred ? declare_pieces(graph, dtype, channels) : Pieces{};
-  const Statistics running{graph::reshape(mean, along), graph::reshape(variance, along)};
+  const Statistics running{graph::reshape(mean, along), graph::reshape(variance, along), {}, {}};
   if (!graph.training) return running;
   Value old_mean = mean;
   Value old_variance = variance;
   Value added = graph::constant(graph, DType::int64, 1);
-  Statistics seen{graph::reshape(batch.mean, channels), graph::reshape(batch.variance, channels), batch.one_value};
+  Statistics seen{graph::reshape(batch.mean, channels), graph::reshape(batch.variance, channels), batch.one_value, {}};
   if (options.is_deferred) {
     const Value continues = graph::knob(graph, "train.continues", 0, DType::boolean);
     old_mean = graph::where(continues, pieces.running_mean, mean);
@@ -127,7 +166,19 @@ struct Pieces {
   update_buffer(variance, (1.0 - share) * old_variance + share * unbiased);
   update_buffer(batches, batches + added);
   const Value trains = is_training(graph);
-  return {graph::where(trains, batch.mean, running.mean), graph::where(trains, batch.variance, running.variance)};
+  return {graph::where(trains, batch.mean, running.mean), graph::where(trains, batch.variance, running.variance),
+          batch.one_value, trains};
+}
+
+/// The normalised values with their gradient in closed form.
+[[nodiscard]] constexpr Value with_batch_norm_rule(Value y, Value x, const Statistics& used, Value root, Value weight,
+                                                   Value bias, const BatchNormOptions& options) {
+  const bool may_evaluate = options.has_running_statistics;
+  if (options.is_affine)
+    return may_evaluate ? graph::with_rule(y, batch_norm_rule, {x, used.mean, root, weight, bias, used.trains})
+                        : graph::with_rule(y, batch_norm_rule, {x, used.mean, root, weight, bias});
+  return may_evaluate ? graph::with_rule(y, batch_norm_rule, {x, used.mean, root, used.trains})
+                      : graph::with_rule(y, batch_norm_rule, {x, used.mean, root});
 }
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
@@ -160,7 +211,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   const Value weight = options.is_affine ? detail::norm_weight(graph, "weight", channels, 1, line) : Value{};
   const Value bias = options.is_affine ? detail::norm_weight(graph, "bias", channels, 0, line) : Value{};
   detail::Statistics statistics{};
-  if (graph.training || !options.has_running_statistics) {
+  const bool uses_batch = graph.training || !options.has_running_statistics;
+  if (uses_batch) {
     const int least = options.is_synchronised ? 0 : graph.training ? 2 : 1; // other ranks may have the values
     graph.require_at_least(values_per_channel, least, graph::Problem::batch_norm_needs_more_than_one_value_per_channel,
                            "batch_norm needs several values per channel to train", line);
@@ -169,8 +221,12 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
     statistics.mean = graph::constant(graph, wide.dtype(), 0);
   }
   if (options.has_running_statistics) statistics = detail::with_running(statistics, options, channels, along);
-  Value y = (wide - statistics.mean) * rsqrt(statistics.variance + options.epsilon);
+  const Value root = rsqrt(statistics.variance + options.epsilon);
+  Value y = (wide - statistics.mean) * root;
   if (options.is_affine) y = y * graph::reshape(weight, along) + graph::reshape(bias, along);
+  // Sums over ranks bring their own gradients.
+  if (uses_batch && !options.is_synchronised)
+    y = detail::with_batch_norm_rule(y, wide, statistics, root, weight, bias, options);
   return graph::cast(y, x.dtype());
 }
 
