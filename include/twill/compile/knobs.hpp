@@ -28,7 +28,7 @@ public:
   [[nodiscard]] std::span<const graph::KnobInfo> infos() const { return infos_; }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
 
-  /// throws: ValueError when there is no number of this name, listing those there are
+  /// throws: ValueError when there is no number of this name, listing those there are, or when it cannot be that
   void set(std::string_view name, double number) {
     const int index = find(name);
     if (index < 0) {
@@ -36,6 +36,8 @@ public:
       for (const graph::KnobInfo& info : infos_) known += (known.empty() ? "" : ", ") + std::string{info.name.view()};
       throw ValueError("set: there is no run-time number '" + std::string{name} + "'; there are: " + known);
     }
+    if (infos_[static_cast<std::size_t>(index)].is_probability && !(number >= 0 && number <= 1))
+      throw ValueError("set: '" + std::string{name} + "' has to lie between 0 and 1; it is " + std::to_string(number));
     set_at(static_cast<std::size_t>(index), number);
   }
 

@@ -25,15 +25,19 @@ enum class Problem : std::uint8_t {
   condition_of_where_is_not_bool,
   labels_are_not_integers,
   labels_and_logits_have_different_batch_extents,
+  class_weights_are_not_one_for_each_class,
+  label_smoothing_is_outside_0_to_1,
+  huber_delta_is_not_positive,
+  smooth_l1_beta_is_negative,
   loss_shapes_differ,
   gradient_of_a_value_that_is_not_a_scalar,
   gradient_of_a_value_that_is_not_floating,
   gradient_with_respect_to_a_value_that_is_not_floating,
   operation_has_no_gradient,
   parameter_name_is_used_twice,
+  parameter_extent_is_negative,
   parameter_is_not_reached_by_the_loss,
   name_is_longer_than_63_characters,
-  normalized_axis_has_the_wrong_extent,
   dropout_probability_is_outside_0_to_1,
   too_many_symbols,
   two_symbols_must_be_equal,
@@ -122,5 +126,16 @@ struct Fault {
 
   [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
 };
+
+/// A number that is refused, as `left` shows it: rounded away from zero, so that 1.5 is not shown as 1. NaN, which no limit
+/// holds for, is shown as the least integer.
+[[nodiscard]] constexpr std::int64_t shown_as_integer(double number) {
+  constexpr double limit = 9.0e18;
+  if (!(number >= -limit)) return INT64_MIN;
+  if (number > limit) return INT64_MAX;
+  const auto towards_zero = static_cast<std::int64_t>(number);
+  const auto rounded = static_cast<double>(towards_zero);
+  return towards_zero + (rounded < number && number > 0 ? 1 : 0) - (rounded > number && number < 0 ? 1 : 0);
+}
 
 } // namespace twill::inline v0::graph

@@ -198,6 +198,8 @@ public:
     info.shape = shape;
     info.initialiser = initialiser;
     info.role = role;
+    for (int axis = 0; axis < shape.rank; ++axis)
+      if (shape[axis].factor < 0) refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, line);
     if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
     for (const ParameterInfo& other : parameters)
       if (other.name.hash == info.name.hash && other.name == info.name)
@@ -219,7 +221,7 @@ public:
     const std::size_t count = knobs.size();
     std::size_t index = 0;
     while (index < count && !(known[index].name.hash == wanted.hash && known[index].name == wanted)) ++index;
-    if (index == count) knobs.push_back({wanted, dtype, initial, false, 0});
+    if (index == count) knobs.push_back({.name = wanted, .dtype = dtype, .initial = initial});
     Node node{};
     node.kind = Kind::knob;
     node.dtype = dtype;

@@ -149,6 +149,7 @@ struct KnobInfo {
   double initial = 0;
   bool training_only = false; ///< `in_evaluation` holds while a network is in evaluation mode
   double in_evaluation = 0;
+  bool is_probability = false; ///< lies between 0 and 1
 };
 
 /// What a product of extents has to reach, checked when they are known; `layer` asks for it, for the reason `what`.

@@ -15,15 +15,15 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 [[nodiscard]] constexpr Value dropout(Value x, double probability, std::string_view name = "dropout",
                                       int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
-  if (probability < 0 || probability > 1)
-    graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, static_cast<std::int64_t>(probability), 1,
-                 line);
+  if (!(probability >= 0 && probability <= 1))
+    graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(probability), 1, line);
   if (!graph.training) return x;
   graph::Name path = graph.path();
   path.append(name);
   const Value p = graph::knob(graph, path.view(), probability, DType::float32);
   const auto index = static_cast<std::size_t>(p.node().index);
   graph.knobs[index].training_only = true; // evaluation drops nothing
+  graph.knobs[index].is_probability = true;
   const Value scale = graph::cast(graph::reciprocal(1.0 - p), x.dtype());
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }

@@ -70,6 +70,8 @@ constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOpti
   graph::Graph& graph = x.graph();
   if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, line);
   if (hidden < 1) graph.refuse(Problem::recurrent_layer_has_no_hidden_features, hidden, 1, line);
+  if (!(options.dropout >= 0 && options.dropout <= 1))
+    graph.refuse(Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(options.dropout), 1, line);
   if (options.layers < 1) graph.refuse(Problem::recurrent_layer_has_no_layers, options.layers, 1, line);
   const graph::Extent rows = x.shape()[options.batch_first ? 0 : 1];
   const graph::Extent steps = x.shape()[options.batch_first ? 1 : 0];

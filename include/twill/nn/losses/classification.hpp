@@ -119,19 +119,37 @@ struct Rows {
 };
 
 /// False after refusing labels that are not integers or do not belong to the values.
-[[nodiscard]] constexpr bool are_labels_of(graph::Value values, graph::Value labels) {
+[[nodiscard]] constexpr bool are_labels_of(graph::Value values, graph::Value labels, int axis, graph::Value weight) {
   graph::Graph& graph = values.graph();
   if (is_floating(labels.dtype()) || labels.dtype() == DType::boolean)
     graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, 0);
-  if (values.rank() != labels.rank() + 1)
+  if (values.rank() != labels.rank() + 1) {
     graph.refuse(graph::Problem::loss_shapes_differ, values.rank(), labels.rank() + 1, 0);
-  return values.rank() == labels.rank() + 1;
+    return false;
+  }
+  // A label for each row: one label does not stand for all.
+  const int classes = graph::checked_axis(values, axis, 0);
+  for (int at = 0; at < labels.rank(); ++at) {
+    const graph::Extent rows = values.shape()[at < classes ? at : at + 1];
+    if (!graph::unify(graph, rows, labels.shape()[at]))
+      graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents,
+                   labels.shape()[at].is_static() ? labels.shape()[at].factor : -1, rows.is_static() ? rows.factor : -1,
+                   0);
+  }
+  const graph::Extent count = values.shape()[classes];
+  if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(graph, weight.shape()[0], count)))
+    graph.refuse(graph::Problem::class_weights_are_not_one_for_each_class,
+                 weight.rank() == 1 ? weight.shape()[0].factor : -1, count.is_static() ? count.factor : -1, 0);
+  return !graph.fault.any();
 }
 
 struct CrossEntropyFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value logits, graph::Value labels,
                                                   CrossEntropyOptions options = {}) const {
-    if (!are_labels_of(logits, labels)) return logits;
+    if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
+      logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1,
+                            graph::shown_as_integer(options.label_smoothing), 1, 0);
+    if (!are_labels_of(logits, labels, options.axis, options.weight)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const Rows rows{x, labels, options.ignore_index};
     const bool is_weighted = options.weight.id() >= 0;
@@ -153,7 +171,7 @@ struct CrossEntropyFormula {
 struct NllFormula {
   [[nodiscard]] constexpr graph::Value operator()(graph::Value log_probabilities, graph::Value labels,
                                                   NllOptions options = {}) const {
-    if (!are_labels_of(log_probabilities, labels)) return log_probabilities;
+    if (!are_labels_of(log_probabilities, labels, options.axis, options.weight)) return log_probabilities;
     const graph::Value x = widened(with_classes_last(log_probabilities, options.axis));
     const Rows rows{x, labels, options.ignore_index};
     if (options.weight.id() < 0) return rows.reduced(-rows.of_label(x), {}, options.reduce);

@@ -48,6 +48,9 @@ struct HuberFormula {
   // d^2 / 2 where |d| < delta, delta (|d| - delta / 2) elsewhere
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   HuberOptions options = {}) const {
+    if (!(options.delta > 0))
+      prediction.graph().refuse(graph::Problem::huber_delta_is_not_positive, graph::shown_as_integer(options.delta), 0,
+                                0);
     const graph::Value d = difference(prediction, target);
     const graph::Value size = graph::abs(d);
     return reduced(
@@ -60,6 +63,9 @@ struct SmoothL1Formula {
   // d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere
   [[nodiscard]] constexpr graph::Value operator()(graph::Value prediction, graph::Value target,
                                                   SmoothL1Options options = {}) const {
+    if (!(options.beta >= 0))
+      prediction.graph().refuse(graph::Problem::smooth_l1_beta_is_negative, graph::shown_as_integer(options.beta), 0,
+                                0);
     const graph::Value d = difference(prediction, target);
     const graph::Value size = graph::abs(d);
     if (options.beta == 0) return reduced(size, options.reduce);
