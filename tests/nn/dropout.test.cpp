@@ -107,6 +107,16 @@ TEST_CASE("the backward pass of dropout sees the mask of the forward pass", "[nn
     const double below = loss_at(moved).item();
     CHECK(gradients[i] == Approx((above - below) / 2e-6).epsilon(1e-3).margin(1e-5));
   }
+
+  model.zero_grad();
+  model.set("dropout", 1); // nothing is left, so the loss depends on the last bias only
+  loss_at(start).backward();
+  const std::vector<double> of_nothing = gradients_of(model);
+  CHECK(std::count(of_nothing.begin(), of_nothing.end(), 0.0) == 5 * 16 + 16 + 16 * 3);
+  CHECK(std::count_if(of_nothing.begin(), of_nothing.end(), [](double g) { return std::isfinite(g) && g != 0; }) == 3);
+
+  for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(model.set("dropout", wrong), ValueError);
+  CHECK_THROWS_WITH(model.set("dropout", 1.5), Catch::Contains("between 0 and 1; it is 1.5"));
 }
 
 TEST_CASE("the probability of dropout changes between planned steps", "[nn]") {

@@ -24,7 +24,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   const auto index = static_cast<std::size_t>(p.node().index);
   graph.knobs[index].training_only = true; // evaluation drops nothing
   graph.knobs[index].is_probability = true;
-  const Value scale = graph::cast(graph::reciprocal(1.0 - p), x.dtype());
+  // Where everything is dropped, so is the gradient, to which an infinite scale would give NaN.
+  const Value scale = graph::cast(graph::where(p < 1, graph::reciprocal(1.0 - p), 0.0), x.dtype());
   return graph::where(graph::random_uniform(graph, x.shape()) < p, 0.0, x * scale);
 }
 
