@@ -122,8 +122,8 @@ struct Node {
 [[nodiscard]] constexpr bool is_view(Kind kind) {
   constexpr unsigned views = 1u << static_cast<int>(Kind::broadcast) | 1u << static_cast<int>(Kind::reshape) |
                              1u << static_cast<int>(Kind::transpose) | 1u << static_cast<int>(Kind::stop_gradient) |
-                             1u << static_cast<int>(Kind::rule) |
-                             1u << static_cast<int>(Kind::after) | 1u << static_cast<int>(Kind::slice);
+                             1u << static_cast<int>(Kind::rule) | 1u << static_cast<int>(Kind::after) |
+                             1u << static_cast<int>(Kind::slice);
   return (views >> static_cast<int>(kind) & 1u) != 0;
 }
 
