@@ -28,6 +28,7 @@
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>
 #include <twill/compile/report.hpp>
+#include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_joined.hpp>
 #include <twill/compile/run_loops.hpp>
 #include <twill/compile/signature.hpp>

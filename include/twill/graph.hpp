@@ -19,6 +19,7 @@
 #include <twill/graph/parameter.hpp>
 #include <twill/graph/parts.hpp>
 #include <twill/graph/random.hpp>
+#include <twill/graph/ranks.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/region_gradient.hpp>
 #include <twill/graph/scan.hpp>

@@ -47,6 +47,7 @@
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/quantile.hpp>
+#include <twill/kernel/rank_group.hpp>
 #include <twill/kernel/record.hpp>
 #include <twill/kernel/reduction.hpp>
 #include <twill/kernel/rows.hpp>

@@ -24,6 +24,7 @@
 #include <twill/nn/losses/classification.hpp>
 #include <twill/nn/losses/loss.hpp>
 #include <twill/nn/losses/regression.hpp>
+#include <twill/nn/losses/sharded.hpp>
 #include <twill/nn/model_stage.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/network_state.hpp>
@@ -34,9 +35,13 @@
 #include <twill/nn/pooling.hpp>
 #include <twill/nn/recurrent.hpp>
 #include <twill/nn/recurrent_layers.hpp>
+#include <twill/nn/sharded.hpp>
+#include <twill/nn/shards.hpp>
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/nn/tap.hpp>
+#include <twill/nn/tensor_attention.hpp>
+#include <twill/nn/tensor_parallel.hpp>
 #include <twill/nn/tracked.hpp>

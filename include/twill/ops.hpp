@@ -5,6 +5,7 @@
 
 #include <twill/ops/attention.hpp>
 #include <twill/ops/channels_last.hpp>
+#include <twill/ops/collective.hpp>
 #include <twill/ops/concatenate.hpp>
 #include <twill/ops/convolution.hpp>
 #include <twill/ops/cumsum.hpp>

@@ -41,6 +41,7 @@
 #include <twill/parallel/pipeline/ties.hpp>
 #include <twill/parallel/pipeline/transfers.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/rank_group.hpp>
 #include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/reduction.hpp>
@@ -49,6 +50,7 @@
 #include <twill/parallel/scatter.hpp>
 #include <twill/parallel/shards.hpp>
 #include <twill/parallel/share.hpp>
+#include <twill/parallel/tensor_parallel.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/parallel/threads_group.hpp>
 #include <twill/parallel/threads_mail.hpp>

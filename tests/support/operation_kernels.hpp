@@ -9,6 +9,7 @@
 #include "tests/support/table_interpreter.hpp"
 
 #include <twill/ops/attention.hpp>
+#include <twill/ops/collective.hpp>
 #include <twill/ops/convolution.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/ops/gather.hpp>
@@ -97,6 +98,7 @@ inline constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::cumsum_operation, KernelTypes::numbers>,
     kernel_of<&graph::rank_sum_operation>,
     kernel_of<&graph::argsort_operation, KernelTypes::numbers>,
+    kernel_of<&graph::split_to_operation, KernelTypes::numbers>,
 };
 
 /// Runs the operation that is node `id` by its kernel, for `evaluate`.

@@ -19,7 +19,7 @@ MAY_LACK = ("derivatives", "types")
 RESULT = r"(?:graph::)?(?:Value|Sorted|Recurrent|std::array<Value, \w+>)"
 FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?constexpr {RESULT} (operator[^\s\w(]+|\w+)\(", re.M)
 LOSS = re.compile(r"^inline constexpr Loss<.*> (\w+)\{\};")
-OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{")
+OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{(.*?)\};", re.M | re.S)
 OPENED = re.compile(r"^namespace (.*) \{$")
 CLOSED = re.compile(r"^\} // namespace")
 CELL = re.compile(r"(\w+)=(none\([^)]+\)|[\w,]+)")
@@ -33,13 +33,16 @@ def declared(root):
         if layer not in FOLDERS or rest.startswith("detail/"):
             continue
         names = []
-        for line in (root / "include" / header).read_text().splitlines():
+        text = (root / "include" / header).read_text()
+        for name, description in OPERATION.findall(text):
+            # A group of ranks does the one, the other is a rule of gradients alone.
+            if ".collective" not in description and not name.endswith("_rule"):
+                operations.add(name)
+        for line in text.splitlines():
             if opened := OPENED.match(line):
                 names.append(opened[1])
             elif CLOSED.match(line) and names:
                 names.pop()
-            elif operation := OPERATION.match(line):
-                operations.add(operation[1])
             elif any("detail" in name for name in names):
                 continue
             elif found := FUNCTION.match(line) or LOSS.match(line):

@@ -95,6 +95,7 @@ struct BoundInstruction {
   std::size_t first_shape = 0;
   const std::int64_t* attributes = nullptr;
   std::size_t members = 1; ///< instructions of the launch that begins here
+  kernel::Collective collective = kernel::Collective::none;
 };
 
 /// An operand whose address is given anew in each run.
@@ -145,6 +146,7 @@ struct Binding {
   List<OutsideOperand> inside{};  ///< `index` is the offset in the arena
   List<RandomOperand> random{};
   List<BoundLoop> loops{};
+  List<std::size_t> collectives{}; ///< the instructions that are calls of a group, outside of all loops
   List<SteppingOperand> moving{};
   List<std::size_t> value_bytes{};
   std::size_t arena_bytes = 0;
@@ -225,6 +227,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
                                loop->count.evaluate(symbols), binding.moving.size(), binding.moving.size()});
     bound.kernel = static_cast<std::size_t>(instruction.kernel);
     bound.grid = instruction.grid.evaluate(symbols);
+    bound.collective = instruction.collective;
+    if (instruction.collective != kernel::Collective::none) binding.collectives.push_back(binding.instructions.size());
     bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
     bound.operand_count = static_cast<std::size_t>(instruction.operand_count);
     bound.first_shape = static_cast<std::size_t>(instruction.first_shape);

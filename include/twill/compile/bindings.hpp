@@ -7,6 +7,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/interlude.hpp>
 #include <twill/core/config.hpp>
+#include <twill/kernel/rank_group.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -79,6 +80,7 @@ struct RunArguments {
   std::int64_t first_row = 0;     ///< where this run's rows stand in the whole batch: random draws count from there
   bool inputs_stay = false;       ///< the inputs of all runs lie at these addresses: a captured graph may keep them
   Interlude* interlude = nullptr; ///< what the host does in between
+  const kernel::RankGroups* groups = nullptr; ///< that the program calls
 };
 
 /// Calls `run(begin, end)` for the instructions up to each place of an interlude and lets it act there.

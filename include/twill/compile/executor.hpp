@@ -9,6 +9,7 @@
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/integer_bounds.hpp>
+#include <twill/compile/run_groups.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -32,7 +33,12 @@ public:
   using Kernel = KernelFunctionOn<team_t<D>>;
 
   Executor(D device, TableView table, std::span<const Kernel> kernels, Arena arena)
-      : device_{device}, table_{table}, kernels_{kernels}, arena_mode_{arena}, knobs_(table.knobs.size()) {}
+      : device_{device},
+        table_{table},
+        kernels_{kernels},
+        arena_mode_{arena},
+        knobs_(table.knobs.size()),
+        ranks_{table} {}
 
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -96,12 +102,13 @@ private:
     if constexpr (D::has_memory) {
       wait_for_last_run();
       std::copy(arguments.knobs.begin(), arguments.knobs.end(), knobs_.begin());
+      if (!ranks_.is_empty()) ranks_.write(knobs_, arguments.groups);
       if (bound.arena == &bound.numbers) place_numbers(bound, knobs_.data());
       place_operands(bound, arena_->data(), arguments);
       if constexpr (requires { requires D::launches_at_once; })
         if (!table_.bounds.empty()) // the inputs are there when a launch begins
           launch(device_, [&](const team_t<D>&) { check_integers(table_, binding.symbols, arguments.inputs); });
-      run_with_interlude(binding, arguments.interlude, [this, &binding](std::size_t begin, std::size_t end) {
+      run_between_calls(binding, arguments, [this, &binding](std::size_t begin, std::size_t end) {
         running_.store(true, std::memory_order_relaxed);
         launch(device_, [this, &binding, begin, end](const team_t<D>& team) {
           if (watcher_ != nullptr) [[unlikely]]
@@ -126,6 +133,7 @@ private:
   std::atomic<bool> running_{false};
   Watcher* watcher_ = nullptr;
   std::vector<std::uint64_t> knobs_; ///< read by tasks
+  RankNumbers ranks_;
   Bindings<Bound> bindings_{};
   std::optional<memory::Buffer<D>> arena_{};
 };

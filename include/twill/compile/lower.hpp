@@ -122,6 +122,7 @@ private:
     instruction.first_shape = static_cast<int>(out_.shapes.size());
     instruction.first_attribute = node.index + 1;
     instruction.grid = plan.grid;
+    instruction.collective = node.operation->collective;
     const auto walk = [&](int operand, const Extents& shape) {
       AxisMap own = no_axes;
       if (node.operation->call != nullptr) {

@@ -8,6 +8,7 @@
 #include <twill/compile/reading.hpp>
 #include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
+#include <twill/kernel/rank_group.hpp>
 
 #include <array>
 #include <cstddef>
@@ -62,6 +63,7 @@ struct Instruction {
   int first_attribute = 0; ///< operations
   int loop = -1;           ///< in whose steps it runs
   bool continues = false;  ///< shares the launch of the instruction before it
+  kernel::Collective collective = kernel::Collective::none; ///< other than none: no launch, but a call of a group
   Extents grid{};
 };
 
@@ -238,12 +240,16 @@ template <TableSizes S> struct ProgramParts {
   std::array<Line, S.lines == 0 ? 1 : S.lines> lines{};
   std::array<const graph::Operation*, kernel_count> operations{};
   std::array<bool, kernel_count> is_joined{};
+  std::array<bool, kernel_count> is_collective{};
 
   constexpr explicit ProgramParts(const Frozen<S>& from)
       : kernels{from.table.kernels}, lines{from.table.lines}, operations{from.operations} {
     const Instruction* const instruction = from.table.instructions.data();
-    for (std::size_t i = 0; i < S.instructions; ++i)
+    for (std::size_t i = 0; i < S.instructions; ++i) {
       if (instruction[i].continues) is_joined[static_cast<std::size_t>(instruction[i].kernel)] = true;
+      if (instruction[i].collective != kernel::Collective::none)
+        is_collective[static_cast<std::size_t>(instruction[i].kernel)] = true;
+    }
   }
 };
 

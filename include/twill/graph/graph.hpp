@@ -40,6 +40,7 @@ public:
   DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
   int open_loop = -1;              ///< the loop whose body is being traced
   int draws = 0;                   ///< how many random tensors have been traced
+  SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
   DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
   bool training = true;
   bool may_fix_symbols = false; ///< a named extent that meets a number becomes that number, see `unify`

@@ -8,6 +8,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/kernel/primitive.hpp>
+#include <twill/kernel/rank_group.hpp>
 
 #include <array>
 #include <cstdint>
@@ -31,7 +32,7 @@ enum class Kind : std::uint8_t {
   reshape,       ///< the same elements in row-major order
   transpose,     ///< axis d of the result is axis `permutation[d]` of the operand
   stop_gradient, ///< the operand, through which no gradient flows
-  rule,          ///< input 0; the gradients of the others come from `operation->vjp` instead of from how it was made
+  rule,          ///< input 0, with the gradients of all inputs that `operation->vjp` gives
   operation, ///< an operation with a kernel of its own, see `Operation`; `index`: its attributes in the graph's list
   result,    ///< a further result of the operation that is its input; `index` counts them from one
   assign,    ///< writes input 1 into the parameter that is input 0
@@ -85,6 +86,8 @@ struct Operation {
   bool channels_last = false; ///< a result that is an image lies channels-last, see compile/channels_last.hpp
   /// How many multiplications and additions, in pairs, it takes.
   Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
+  /// Other than none: no kernel, but a call of a group of ranks, with the attributes of ops/collective.hpp.
+  kernel::Collective collective = kernel::Collective::none;
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables

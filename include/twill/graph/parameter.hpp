@@ -6,6 +6,7 @@
 
 #include <twill/core/dtype.hpp>
 #include <twill/graph/extent.hpp>
+#include <twill/kernel/rank_group.hpp>
 
 #include <array>
 #include <cstddef>
@@ -93,6 +94,24 @@ enum class Role : std::uint8_t {
   optimiser_state,
 };
 
+/// Which part of a larger tensor each rank along an axis holds: the `axis.size` parts of one dimension go to the ranks in order.
+/// With several blocks, such as the queries, keys and values of one weight, each of them is divided so, one after the other.
+struct ShardInfo {
+  kernel::AxisId axis{};
+  int dimension = 0;
+  int blocks = 1;
+
+  [[nodiscard]] constexpr bool is_part() const { return axis.size > 0; }
+};
+
+/// A part of a function whose values are split along an axis of theirs, each rank computing its part: what it draws are that
+/// part of the whole's draws, and gradients of its weights add up over the ranks.
+struct SplitInfo {
+  kernel::AxisId ranks{};
+  int axis = 0;
+  bool sums_weights = false;
+};
+
 struct ParameterInfo {
   Name name{};
   DType dtype = DType::float32;
@@ -101,6 +120,7 @@ struct ParameterInfo {
   Role role = Role::weight;
   bool is_updated = false; ///< buffers: the trace has said what they hold next
   int node = -1;
+  ShardInfo shard{}; ///< `shape` is that of one rank's part
 };
 
 /// A value that somebody wants to look at. It is copied into memory of its own by the kernel that computes it, so whoever

@@ -5,7 +5,9 @@
 // the element in the whole batch), so the backward pass draws the same numbers again instead of keeping them, and any
 // number of devices draws what one would. The generator is core/philox.hpp's.
 
+#include <twill/graph/functions.hpp>
 #include <twill/graph/operators.hpp>
+#include <twill/graph/ranks.hpp>
 #include <twill/graph/shape_functions.hpp>
 
 namespace twill::inline v0::graph {
@@ -19,6 +21,16 @@ namespace detail {
 /// Draws for every step of the loop whose body is being traced, of which a step sees its own. The steps come second, because
 /// the first axis may be split.
 constexpr Value draws_of_steps(Graph& graph, const Extents& shape);
+
+/// Where elements of this rank's part stand in the whole, whose draws they take: rows of `inner` elements, from the split axis
+/// on, of which each rank has as many in order of rank.
+constexpr Value positions_in_whole(Graph& graph, Value position, const Extents& shape) {
+  const int axis = graph.split.axis < 0 ? graph.split.axis + shape.rank : graph.split.axis;
+  std::int64_t inner = 1;
+  for (int i = axis < 0 ? 0 : axis; i < shape.rank; ++i) inner *= position.size(i);
+  const Value before = floor_divide(position, inner) * ((graph.split.ranks.size - 1) * inner);
+  return position + before + broadcast_to(rank_along(graph, graph.split.ranks) * inner, shape);
+}
 
 } // namespace detail
 
@@ -35,7 +47,9 @@ constexpr Value draws_of_steps(Graph& graph, const Extents& shape);
   const Value seed = spread(graph.add_knob(seed_knob, DType::int64, 0));
   const Value step = spread(graph.add_knob(step_knob, DType::int64, 0));
   const Value number = spread(graph.add_constant(DType::int64, draw));
-  return detail::apply(Primitive::random_uniform, DType::float32, {seed, step, number, {graph, graph.add(position)}});
+  Value own{graph, graph.add(position)};
+  if (graph.split.ranks.size > 1) own = detail::positions_in_whole(graph, own, shape);
+  return detail::apply(Primitive::random_uniform, DType::float32, {seed, step, number, own});
 }
 
 namespace detail {

@@ -9,6 +9,7 @@
 #include <twill/core/philox.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/parameter.hpp>
+#include <twill/nn/shards.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -156,12 +157,15 @@ inline void orthonormalise(std::vector<double>& matrix, std::size_t rows, std::s
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// Fills a weight on any device.
+/// Fills a weight on any device. `rank` is that along the axis of which each rank holds a part.
 template <ComputeDevice D>
 void initialise_parameter(const D& device, const graph::ParameterInfo& info, std::size_t number, const Draw& draw,
-                          void* data) {
+                          void* data, int rank = 0) {
   if constexpr (D::has_memory) {
-    const std::vector<std::byte> bytes = detail::initial_values(info, static_cast<std::uint32_t>(number), draw);
+    graph::ParameterInfo whole = info;
+    whole.shape = whole_shape(info);
+    std::vector<std::byte> bytes = detail::initial_values(whole, static_cast<std::uint32_t>(number), draw);
+    if (info.shard.is_part()) bytes = part_of_whole(info, bytes, rank);
     copy_bytes(device, data, Cpu{}, bytes.data(), bytes.size(), CopyOptions{});
   }
 }

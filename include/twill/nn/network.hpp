@@ -43,10 +43,19 @@ public:
   explicit Network(D device = current_device<D>())
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
         knobs_{Shown::view().knobs} {
+    state_->last_draw = generator(device).next();
     if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
-    const Draw draw = generator(device).next();
-    for (std::size_t i = 0; i < state_->infos.size(); ++i)
-      initialise_parameter(device, state_->infos[i], i, draw, state_->buffers[i].data());
+    draw_weights();
+  }
+
+  /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds its part
+  /// of the weights that one device would have.
+  Network(D device, kernel::RankGroups groups, const Draw& draw)
+      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
+        knobs_{Shown::view().knobs} {
+    state_->last_draw = draw;
+    state_->groups = std::move(groups);
+    draw_weights();
   }
 
   Network(const Network&) = delete;
@@ -58,6 +67,15 @@ public:
   [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
 
   [[nodiscard]] D device() const { return state_->device; }
+
+  /// Makes the network one of the ranks along the axis of a group. Weights of which each rank holds a part start anew, as this
+  /// rank's part; bind before anything runs. For the others, see to it that all ranks draw alike (`manual_seed`).
+  Network& bind(std::shared_ptr<kernel::RankGroup> group) {
+    state_->groups.add(std::move(group));
+    for (std::size_t i = 0; i < state_->infos.size(); ++i)
+      if (state_->infos[i].shard.is_part()) draw_weight(i, state_->last_draw);
+    return *this;
+  }
 
   /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both; what a hook throws
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
@@ -71,6 +89,7 @@ public:
   [[nodiscard]] auto forward_on(const std::shared_ptr<NetworkState<D>>& state, RunContext context,
                                 const Inputs&... inputs) const {
     call_begin_hooks(inputs...);
+    context.groups = state->groups;
     Tracked<Stage, D, Inputs...> result(state, std::move(context), inputs...);
     if (!hooks_->forward.is_empty())
       call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, result.value());
@@ -85,10 +104,10 @@ public:
       for (std::size_t i = 0; i < knobs.infos().size(); ++i)
         if (knobs.infos()[i].training_only) knobs.set_at(i, knobs.infos()[i].in_evaluation);
     if (knobs.draws()) {
-      const Draw draw = generator(device()).next();
+      const Draw draw = state_->next_draw();
       knobs.set_draw(draw.seed, draw.step);
     }
-    return {std::move(knobs), 0, layer_hooks_};
+    return {std::move(knobs), 0, layer_hooks_, state_->groups};
   }
 
   /// Runs the model as in evaluation, without dropout; keeps nothing.
@@ -104,7 +123,7 @@ public:
     const auto addresses =
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
     detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(),
-                                       RunContext{knobs_, 0, layer_hooks_}, result.data());
+                                       RunContext{knobs_, 0, layer_hooks_, state_->groups}, result.data());
     if (!hooks_->forward.is_empty())
       call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
     return result;
@@ -219,6 +238,16 @@ public:
   [[nodiscard]] const std::shared_ptr<NetworkState<D>>& state() const { return state_; }
 
 private:
+  void draw_weights() {
+    for (std::size_t i = 0; i < state_->infos.size(); ++i) draw_weight(i, state_->last_draw);
+  }
+  void draw_weight(std::size_t i, const Draw& draw) {
+    const graph::ParameterInfo& info = state_->infos[i];
+    const kernel::RankGroup* const group = info.shard.is_part() ? state_->groups.find(info.shard.axis) : nullptr;
+    initialise_parameter(state_->device, info, i, draw, state_->buffers[i].data(),
+                         group != nullptr ? group->rank() : 0);
+  }
+
   static constexpr std::size_t find(std::string_view name) {
     const auto& parameters = Shown::frozen.parameters;
     std::size_t index = 0;

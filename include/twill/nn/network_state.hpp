@@ -5,6 +5,8 @@
 // results of its staged runs, with steps and with replicas. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/generator.hpp>
+#include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/nn/tracked.hpp>
 
@@ -100,11 +102,20 @@ public:
     device = target;
   }
 
+  /// What the next run draws with. Ranks that work on one model draw alike, whatever others draw on their devices.
+  [[nodiscard]] Draw next_draw() {
+    if (groups.all().empty()) return generator(device).next();
+    ++last_draw.step;
+    return last_draw;
+  }
+
   D device;
   std::span<const graph::ParameterInfo> infos;
   Add add; ///< for the network's element type, so that no other is compiled
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
+  kernel::RankGroups groups{}; ///< of the ranks that the model works on, if there are several
+  Draw last_draw{};            ///< at first that of the weights
 
 private:
   std::vector<void*> addresses_{};

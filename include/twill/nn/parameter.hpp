@@ -7,6 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/nn/initialisers.hpp>
+#include <twill/ops/collective.hpp>
 
 #include <initializer_list>
 #include <string_view>
@@ -25,7 +26,10 @@ enum class Trainable : bool { no, yes };
                                         const graph::Extents& shape, Initialiser initialiser,
                                         Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
-  return {graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
+  const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
+  if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
+  const kernel::AxisId& ranks = graph.split.ranks; // each sees a part of what the weight works on
+  return graph::detail::copied_to(weight, graph.add_attributes({ranks.low, ranks.high, ranks.size, 0}));
 }
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by

@@ -53,6 +53,7 @@ struct RunContext {
   compile::Knobs knobs{};
   std::int64_t first_row = 0; ///< where the rows stand in the whole batch, when it is split
   std::shared_ptr<const LayerHooks> on_layers{};
+  kernel::RankGroups groups{}; ///< that the run works with
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -102,7 +103,8 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
                            .parameters = parameters,
                            .outputs = outputs,
                            .knobs = knobs.bits(),
-                           .first_row = context.first_row});
+                           .first_row = context.first_row,
+                           .groups = &context.groups});
   });
   return buffers;
 }
@@ -142,6 +144,9 @@ public:
   [[nodiscard]] auto item() const { return value_.item(); }
   [[nodiscard]] Dims shape() const { return value_.shape(); }
   [[nodiscard]] D device() const { return value_.device(); }
+
+  /// What the run depended on besides its arguments.
+  [[nodiscard]] const RunContext& context() const { return context_; }
 
   /// Calls these hooks with the gradient of the value after each backward pass through this stage.
   void call_on_backward(std::shared_ptr<const HookList<Value>> hooks) { on_backward_ = std::move(hooks); }
@@ -271,6 +276,11 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
     const Draw draw = generator(first.device()).next();
     context.knobs.set_draw(draw.seed, draw.step);
   }
+  const auto take_groups = [&](const auto& x) {
+    if constexpr (requires { x.context().groups; })
+      if (context.groups.all().empty()) context.groups = x.context().groups;
+  };
+  (take_groups(first), ..., take_groups(rest));
   return Tracked<Stage, D, First, Rest...>({}, std::move(context), first, rest...);
 }
 

@@ -6,6 +6,7 @@
 // rule's options stay where they were: `step.rule.options.rate`. Read next: optim/groups.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/detail/sum_over_weights.hpp>
 #include <twill/optim/update.hpp>
 
 #include <utility>
@@ -42,13 +43,10 @@ public:
     if (all.weights.empty()) return;
     const bool is_wide = graph.node(all.gradients[0]).dtype == DType::float64;
     const DType dtype = is_wide ? DType::float64 : DType::float32;
-    Value total = all.sum_of_squares;
-    for (const int gradient : all.gradients) {
-      if (all.sum_of_squares.id() >= 0) break;
-      const Value part = cast(detail::sum_of_squares({graph, gradient}), dtype);
-      total = total.id() < 0 ? part : total + part;
-    }
-    const Value norm = sqrt(total);
+    detail::SumOverWeights total{};
+    for (std::size_t i = 0; i < all.gradients.size() && all.sum_of_squares.id() < 0; ++i)
+      total.add(graph, all.weights[i], cast(detail::sum_of_squares({graph, all.gradients[i]}), dtype));
+    const Value norm = sqrt(all.sum_of_squares.id() >= 0 ? all.sum_of_squares : total.value(graph));
     const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
     graph.add_assign(kept.id(), norm.id());
     // min(1, max_norm / (norm + 1e-6)), always multiplied

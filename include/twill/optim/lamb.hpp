@@ -31,8 +31,8 @@ public:
   static constexpr void update(Update& u) {
     const Value weight = u.weight();
     const Value step = AdamRule::step(u, u.gradient()) + u.number("adam.decay") * weight;
-    const Value length = sqrt(detail::sum_of_squares(weight));
-    const Value step_length = sqrt(detail::sum_of_squares(step));
+    const Value length = sqrt(u.sum_of_squares(weight));
+    const Value step_length = sqrt(u.sum_of_squares(step));
     const Value ratio = where(logical_and(length > 0, step_length > 0), length / step_length, 1.0);
     u.set_weight(weight - u.number("lamb.rate") * ratio * step);
   }

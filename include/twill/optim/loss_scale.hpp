@@ -7,6 +7,7 @@
 // not finite the step leaves weights and all states of the wrapped rule as they were. Read next: train/sources.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/detail/sum_over_weights.hpp>
 #include <twill/optim/update.hpp>
 
 #include <utility>
@@ -64,17 +65,18 @@ public:
     const Value good = state(graph, good_steps_state);
     const Value skipped = state(graph, skipped_steps_state);
     const Value factor = where(knob(graph, is_scaled_knob, 1, DType::float32) > 0, 1.0 / scale, 1.0);
-    Value bad = constant(graph, DType::float32, 0);
-    for (int& gradient : all.gradients) {
+    detail::SumOverWeights bad{};
+    for (std::size_t i = 0; i < all.gradients.size(); ++i) {
+      int& gradient = all.gradients[i];
       Value wide{graph, gradient};
       if (wide.dtype() != DType::float64) wide = cast(wide, DType::float32);
       wide = wide * cast(factor, wide.dtype());
       gradient = wide.id();
       graph::Extents flat{};
       flat.append(wide.shape().elements());
-      bad = bad + sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat));
+      bad.add(graph, all.weights[i], sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat)));
     }
-    all.keeps = bad > 0;
+    all.keeps = bad.value(graph) > 0;
     all.skipped = skipped;
     const Value next_good = where(all.keeps, 0.0, good + 1.0);
     const Value grows = next_good >= static_cast<double>(Options.interval);

@@ -11,6 +11,7 @@
 #include <twill/core/list.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/ops/collective.hpp>
 
 #include <array>
 #include <concepts>
@@ -55,6 +56,9 @@ public:
   [[nodiscard]] constexpr std::string_view name() const {
     return graph_->parameters[static_cast<std::size_t>(graph_->node(weight_).index)].name.view();
   }
+  /// The sum of the squares of all elements of a tensor of the weight's shape, over all ranks that hold parts of it.
+  [[nodiscard]] constexpr Value sum_of_squares(Value x) const;
+
   [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 
   /// A tensor of the weight's shape that lasts from step to step and starts at zero.
@@ -137,6 +141,13 @@ template <std::size_t M, std::size_t N>
   return all;
 }
 
+/// A number that each rank has of its part of a weight, added up over the ranks that hold the others.
+[[nodiscard]] constexpr Value over_all_parts(const graph::Graph& graph, int weight, Value number) {
+  const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
+  if (ranks.size < 2) return number;
+  return graph::detail::on_ranks(graph::all_reduce_operation, number, ranks, number.shape());
+}
+
 /// The sum of the squares of all elements, a scalar in float32 at least.
 [[nodiscard]] constexpr Value sum_of_squares(Value x) {
   if (x.dtype() != DType::float64) x = cast(x, DType::float32);
@@ -149,6 +160,10 @@ template <std::size_t M, std::size_t N>
 } // namespace twill::inline v0::optim::detail::inline TWILL_ISA
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
+
+constexpr Value Update::sum_of_squares(Value x) const {
+  return detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x));
+}
 
 /// A rule says how one weight changes, and which run-time numbers it needs before step t = 1, 2, ….
 template <class R>

@@ -152,7 +152,8 @@ public:
       program.executor.run_on(shapes, {.inputs = addresses,
                                        .parameters = addresses_of_parameters,
                                        .knobs = program.knobs.bits(),
-                                       .first_row = rows_});
+                                       .first_row = rows_,
+                                       .groups = &network_->state()->groups});
     });
     ++batches_;
     rows_ += shapes[0][0];
@@ -168,7 +169,10 @@ public:
     void* output = loss_.data();
     const auto addresses = parameters();
     update_->allow(capture);
-    update_->run({}, {.parameters = addresses, .outputs = {&output, 1}, .knobs = update_knobs_.bits()});
+    update_->run({}, {.parameters = addresses,
+                      .outputs = {&output, 1},
+                      .knobs = update_knobs_.bits(),
+                      .groups = &network_->state()->groups});
     network_->state()->note_update();
     ++steps_;
     batches_ = 0;

@@ -115,7 +115,8 @@ public:
     numbers_.write(rule, steps_ + 1, knobs_);
     knobs_.set_if_present(optim::is_scaled_knob, is_unscaled_ ? 0 : 1);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
-    executor_->run({}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits()});
+    executor_->run(
+        {}, {.inputs = gradients, .parameters = parameters, .knobs = knobs_.bits(), .groups = &network_->groups});
     network_->note_update();
     ++steps_;
     is_unscaled_ = false;

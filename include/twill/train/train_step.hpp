@@ -71,7 +71,7 @@ public:
     program.numbers.write(rule, steps_ + 1, program.knobs);
     program.take(network_->knobs());
     if (program.draws) {
-      const Draw draw = generator(network_->device()).next();
+      const Draw draw = network_->state()->next_draw();
       program.knobs.set_draw(draw.seed, draw.step);
     }
     void* output = loss_.data();
@@ -83,7 +83,8 @@ public:
                                        .parameters = parameters,
                                        .outputs = {&output, 1},
                                        .knobs = program.knobs.bits(),
-                                       .first_row = 0});
+                                       .first_row = 0,
+                                       .groups = &network_->state()->groups});
     });
     network_->state()->note_update();
     ++steps_;

@@ -11,6 +11,7 @@
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/compile/integer_bounds.hpp>
+#include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -50,6 +51,13 @@ void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t 
   });
 }
 
+/// The same for everything.
+template <gpu::Runtime R>
+void run_instructions(const gpu::Queue<R>& queue, Binding& binding,
+                      std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
+  run_instructions(queue, binding, {0, binding.instructions.size()}, kernels);
+}
+
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>
 class Executor<D> {
@@ -61,7 +69,12 @@ public:
   using Kernel = KernelFunctionOn<Queue>;
 
   Executor(D device, TableView table, std::span<const Kernel> kernels, Arena arena)
-      : device_{device}, table_{table}, kernels_{kernels}, arena_mode_{arena}, numbers_{device, table.knobs.size()} {}
+      : device_{device},
+        table_{table},
+        kernels_{kernels},
+        arena_mode_{arena},
+        numbers_{device, table.knobs.size()},
+        ranks_{table} {}
 
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -148,8 +161,16 @@ private:
     return {};
   }
 
-  void run_bound(BoundRun& bound, const RunArguments& arguments) {
-    const std::string_view objects = objection();
+  void run_bound(BoundRun& bound, const RunArguments& given) {
+    std::vector<std::uint64_t> knobs{};
+    RunArguments arguments = given;
+    if (!ranks_.is_empty()) {
+      knobs.assign(given.knobs.begin(), given.knobs.end());
+      ranks_.write(knobs, given.groups);
+      arguments.knobs = knobs;
+    }
+    const std::string_view objects =
+        bound.numbers.collectives.empty() ? objection() : "the program calls groups of ranks between its launches";
     const bool copies_inputs = objects.empty() && !arguments.inputs_stay && arguments.interlude == nullptr;
     const std::size_t bytes = copies_inputs ? bound.all_bytes : bound.numbers.arena_bytes;
     if (!arena_ || arena_->bytes() < bytes) {
@@ -173,7 +194,7 @@ private:
   void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
-    run_with_interlude(bound.numbers, arguments.interlude, [&](std::size_t begin, std::size_t end) {
+    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       run_instructions(queue, bound.numbers, begin, end, kernels_);
     });
     ++report_.plain_runs;
@@ -199,7 +220,7 @@ private:
       const auto count = static_cast<std::size_t>(input.shape.elements().evaluate(symbols));
       detail::check_integers(table_, symbols, bounds, to_host(arguments.inputs[index], count * size_of(input.dtype)));
     }
-    run_with_interlude(bound.numbers, arguments.interlude, [&](std::size_t begin, std::size_t end) {
+    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       run_one_by_one(
           table_, bound.numbers, begin, end,
           [&](std::size_t kernel, const kernel::Call& call) { kernels_[kernel].run(queue, call); },
@@ -270,6 +291,7 @@ private:
   Capture capture_ = Capture::automatic;
   Watcher* watcher_ = nullptr;
   NumbersBlock<D> numbers_;
+  RankNumbers ranks_;
   CaptureReport report_{};
   std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way
   std::optional<memory::Buffer<D>> arena_{};

@@ -1,0 +1,52 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// An axis of ranks as a model names it: `using Tensor = RankAxis<"tensor", 4>;`. Its size is known to the compiler, so a shape
+// can be divided by it and a rank that does not divide is refused there. Which of them a rank is, is known only to a run.
+// Read next: ops/collective.hpp.
+
+#include <twill/core/fixed_string.hpp>
+#include <twill/graph/operators.hpp>
+#include <twill/kernel/rank_group.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+/// So many ranks that work on one model, under a name of at most 16 characters.
+template <FixedString Name, int Size> struct RankAxis {
+  static_assert(Size >= 1, "twill: an axis of ranks has at least one");
+  static_assert(Name.view().size() <= 16, "twill: the name of an axis of ranks has at most 16 characters");
+  static constexpr int size = Size;
+  static constexpr std::string_view name = Name.view();
+  static constexpr kernel::AxisId id{Name.view(), Size};
+};
+
+/// An axis of ranks.
+template <class A>
+concept AnyRankAxis = requires {
+  { A::size } -> std::convertible_to<int>;
+  { A::id } -> std::convertible_to<kernel::AxisId>;
+};
+
+} // namespace twill::inline v0
+
+namespace twill::inline v0::graph {
+
+/// The names of run-time numbers that are the rank along an axis begin so; the initial value is the number of ranks.
+inline constexpr std::string_view rank_knob = "rank along ";
+
+/// Which of the ranks along an axis runs this: 0, 1, …, a scalar of int64.
+[[nodiscard]] constexpr Value rank_along(Graph& graph, const kernel::AxisId& axis) {
+  Name name{rank_knob};
+  for (int i = 0; i < 16 && axis.character(i) != 0; ++i) {
+    const char character = axis.character(i);
+    name.append({&character, 1});
+  }
+  return knob(graph, name.view(), static_cast<double>(axis.size), DType::int64);
+}
+template <AnyRankAxis A> [[nodiscard]] constexpr Value rank_along(Graph& graph) { return rank_along(graph, A::id); }
+
+} // namespace twill::inline v0::graph

@@ -1,0 +1,120 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program that is one of several sees of the others: a group of ranks along a named axis, which carries out calls on
+// runs of bytes that all ranks make in the same order. Programs are compiled for an axis of so many ranks and meet a group
+// when they run; who the others are, threads, processes or GPUs, is told by parallel/rank_group.hpp. Read next:
+// ops/collective.hpp, the operations that call a group.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::kernel {
+
+/// The name of an axis of ranks, at most 16 characters, and how many ranks it has, as integers: they stand among the
+/// attributes of operations.
+struct AxisId {
+  std::int64_t low = 0;  ///< characters 0 to 7
+  std::int64_t high = 0; ///< the others
+  std::int64_t size = 0; ///< ranks; 0: no axis
+
+  constexpr AxisId() = default;
+  constexpr AxisId(std::int64_t first, std::int64_t second, std::int64_t ranks)
+      : low{first}, high{second}, size{ranks} {}
+  constexpr AxisId(std::string_view name, std::int64_t ranks)
+      : low{packed(name, 0)}, high{packed(name, 8)}, size{ranks} {}
+
+  /// Character i of 16; those behind the name are zero.
+  [[nodiscard]] constexpr char character(int i) const {
+    return static_cast<char>((i < 8 ? low : high) >> (8 * (i % 8)) & 0x7f);
+  }
+  [[nodiscard]] std::string name() const {
+    std::string text{};
+    for (int i = 0; i < 16 && character(i) != 0; ++i) text += character(i);
+    return text;
+  }
+  /// Whether both have one name.
+  [[nodiscard]] constexpr bool is_named_as(const AxisId& other) const { return low == other.low && high == other.high; }
+  friend constexpr bool operator==(const AxisId&, const AxisId&) = default;
+
+private:
+  [[nodiscard]] static constexpr std::int64_t packed(std::string_view name, std::size_t from) {
+    std::int64_t bits = 0;
+    for (std::size_t i = from; i < name.size() && i < from + 8; ++i)
+      bits |= static_cast<std::int64_t>(name[i] & 0x7f) << (8 * (i - from));
+    return bits;
+  }
+};
+
+/// What all ranks do together.
+enum class Collective : std::uint8_t {
+  none,
+  all_reduce,     ///< the reduction of all sources, everywhere
+  all_gather,     ///< the sources of all ranks, in order, everywhere
+  reduce_scatter, ///< of the reduction of all sources, a part for each rank
+};
+
+/// One call, on memory of the rank's device. Counts are of elements.
+struct GroupCall {
+  Collective collective = Collective::none;
+  Reduction reduction = Reduction::sum;
+  DType dtype = DType::float32;
+  const void* source = nullptr;
+  std::int64_t source_count = 0;
+  void* target = nullptr;
+  std::int64_t target_count = 0;
+};
+
+/// One rank's membership in a group along an axis.
+class TWILL_EXPORT RankGroup {
+public:
+  explicit RankGroup(const AxisId& axis) : axis_{axis} {}
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+  virtual ~RankGroup() = default;
+
+  [[nodiscard]] const AxisId& axis() const { return axis_; }
+  [[nodiscard]] virtual int rank() const = 0;
+  /// In the order of the device's stream; the memory may be used again by what is given to the device afterwards.
+  /// throws: when a rank failed, is missing, or made another call
+  virtual void run(const GroupCall& call) = 0;
+
+private:
+  AxisId axis_;
+};
+
+/// The groups that a program is a member of, one for each axis. Copies share them.
+class RankGroups {
+public:
+  RankGroups() = default;
+
+  /// Adds a group, in place of one along an axis of the same name.
+  void add(std::shared_ptr<RankGroup> group) {
+    std::vector<std::shared_ptr<RankGroup>> all{};
+    for (const auto& known : groups_)
+      if (!known->axis().is_named_as(group->axis())) all.push_back(known);
+    all.push_back(std::move(group));
+    groups_ = std::move(all);
+  }
+  /// The group along the axis of this name; null where there is none.
+  [[nodiscard]] RankGroup* find(const AxisId& axis) const {
+    for (const auto& group : groups_)
+      if (group->axis().is_named_as(axis)) return group.get();
+    return nullptr;
+  }
+  [[nodiscard]] const std::vector<std::shared_ptr<RankGroup>>& all() const { return groups_; }
+
+private:
+  std::vector<std::shared_ptr<RankGroup>> groups_{};
+};
+
+} // namespace twill::inline v0::kernel

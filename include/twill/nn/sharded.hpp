@@ -1,0 +1,57 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights of which each rank along an axis holds a part, and regions in which each rank computes a part of the values. A part
+// starts as that part of what one device would have drawn, under the same name. Read next: nn/tensor_parallel.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/parameter.hpp>
+#include <twill/ops/collective.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct ShardOptions {
+  int dimension = 0; ///< of the whole weight, along which it is divided
+  int blocks = 1;    ///< of which each is divided, such as the queries, keys and values of one weight
+};
+
+/// This rank's part of a weight of the whole shape. errors: ranks that do not divide the dimension
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value sharded_parameter(graph::Graph& graph, std::string_view name,
+                                                std::initializer_list<std::int64_t> whole, Initialiser initialiser,
+                                                ShardOptions options = {}, int line = __builtin_LINE()) {
+  graph::Extents shape{};
+  for (std::int64_t extent : whole) shape.append({extent, 0});
+  std::int64_t& extent = shape[options.dimension].factor;
+  if (extent % (A::size * options.blocks) != 0)
+    graph.refuse(graph::Problem::ranks_do_not_divide_the_axis, A::size, extent / options.blocks, line);
+  extent /= A::size;
+  const Value part{graph, graph.add_parameter(name, graph.element, shape, initialiser, graph::Role::weight, line)};
+  if (A::size > 1)
+    graph.parameters[static_cast<std::size_t>(part.node().index)].shard = {A::id, options.dimension, options.blocks};
+  return part;
+}
+
+/// While it lives, what is traced works on this rank's part, along an axis, of values that one device would have whole: draws
+/// are that part of the whole's draws, and gradients of the weights declared meanwhile add up over the ranks, unless these are
+/// parts themselves. Layers need not know: `nn::SplitRegion<Tensor> part{graph, 1}; y = nn::layer_norm(x, "norm");`
+template <AnyRankAxis A> class SplitRegion {
+public:
+  constexpr SplitRegion(graph::Graph& graph, int axis, bool sums_weights = true)
+      : graph_{&graph}, before_{std::exchange(graph.split, {A::id, axis, sums_weights})} {}
+  SplitRegion(const SplitRegion&) = delete;
+  SplitRegion& operator=(const SplitRegion&) = delete;
+  constexpr ~SplitRegion() { graph_->split = before_; }
+
+private:
+  graph::Graph* graph_;
+  graph::SplitInfo before_;
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between a weight of which each rank along an axis holds a part, and the whole weight that one device would have: initial
+// values are drawn for the whole, files hold the whole. Bytes in host memory, row-major. Read next: nn/sharded.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/graph/parameter.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// The shape of the whole weight.
+[[nodiscard]] constexpr graph::Extents whole_shape(const graph::ParameterInfo& info) {
+  graph::Extents shape = info.shape;
+  if (info.shard.is_part()) shape[info.shard.dimension].factor *= info.shard.axis.size;
+  return shape;
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// Calls `f(in the whole, in the part, bytes)` for every run of bytes that a rank's part shares with the whole.
+template <class F> void for_each_run(const graph::ParameterInfo& info, int rank, const F& f) {
+  const Dims part = info.shape.evaluate({});
+  const graph::ShardInfo& shard = info.shard;
+  const auto ranks = static_cast<std::size_t>(shard.axis.size);
+  std::size_t outer = static_cast<std::size_t>(shard.blocks);
+  for (int axis = 0; axis < shard.dimension; ++axis) outer *= static_cast<std::size_t>(part[axis]);
+  const std::size_t bytes = static_cast<std::size_t>(part.elements()) * size_of(info.dtype);
+  const std::size_t run = outer == 0 ? 0 : bytes / outer;
+  for (std::size_t i = 0; i < outer && run > 0; ++i)
+    f((i * ranks + static_cast<std::size_t>(rank)) * run, i * run, run);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A rank's part of a whole weight.
+[[nodiscard]] inline std::vector<std::byte> part_of_whole(const graph::ParameterInfo& info,
+                                                          std::span<const std::byte> whole, int rank) {
+  std::vector<std::byte> part(whole.size() / static_cast<std::size_t>(info.shard.axis.size));
+  detail::for_each_run(info, rank, [&](std::size_t from, std::size_t to, std::size_t bytes) {
+    std::memcpy(part.data() + to, whole.data() + from, bytes);
+  });
+  return part;
+}
+
+/// Writes a rank's part into the whole weight.
+inline void put_part(const graph::ParameterInfo& info, std::span<const std::byte> part, int rank,
+                     std::span<std::byte> whole) {
+  detail::for_each_run(info, rank, [&](std::size_t to, std::size_t from, std::size_t bytes) {
+    std::memcpy(whole.data() + to, part.data() + from, bytes);
+  });
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -1,0 +1,60 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Multi-head attention whose heads are divided among the ranks along an axis: each projects to its own heads, attends, and
+// projects back a part that adds up. The weights are parts of those of nn::multi_head_attention, under its names.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/attention.hpp>
+#include <twill/nn/tensor_parallel.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+struct ShardedAttentionOptions {
+  AttentionOptions attention{}; ///< a mask holds for all heads alike
+  int split_axis = not_split;   ///< 1: each rank has a part of the sequence, before and after
+};
+
+/// Self-attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias. x: (batch,
+/// rows, width), of which each rank may have a part of the rows; y likewise.
+/// errors: heads that do not divide the width, ranks that do not divide the heads
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value sharded_multi_head_attention(Value x, std::int64_t heads, std::string_view name,
+                                                           const ShardedAttentionOptions& options = {},
+                                                           int line = __builtin_LINE()) {
+  graph::Graph& graph = x.graph();
+  if (x.rank() != 3) {
+    graph.refuse(graph::Problem::attention_ranks_differ, x.rank(), 3, line);
+    return x;
+  }
+  const std::int64_t width = x.size(-1, line);
+  if (heads < 1 || width % heads != 0) {
+    graph.refuse(graph::Problem::heads_do_not_divide_the_width, heads, width, line);
+    return x;
+  }
+  if (heads % A::size != 0) {
+    graph.refuse(graph::Problem::ranks_do_not_divide_the_heads, A::size, heads, line);
+    return x;
+  }
+  const Scope scope{graph, name};
+  const auto inputs = static_cast<double>(width);
+  const Value weight = sharded_parameter<A>(graph, "in_proj_weight", {3 * width, width},
+                                            initialise::xavier_uniform(inputs, 3 * inputs), {.blocks = 3}, line);
+  const Value bias = sharded_parameter<A>(graph, "in_proj_bias", {3 * width}, initialise::zeros(), {.blocks = 3}, line);
+  auto parts = graph::split<3>(linear(detail::entering<A>(x, options.split_axis, line), weight, line) + bias, -1, line);
+  if (graph.fault.any()) return x;
+  for (Value& part : parts) part = detail::heads_apart(part, heads / A::size, line);
+  const auto attend = [&] {
+    const SplitRegion<A> own_heads{graph, 1, false}; // draws of weights to drop are those of all heads
+    return scaled_dot_product_attention(parts[0], parts[1], parts[2], options.attention, line);
+  };
+  return row_linear<A>(
+      detail::heads_together(attend(), line), width, "out_proj",
+      {.split_axis = options.split_axis, .weight = initialise::fan_in_uniform(inputs), .bias = initialise::zeros()},
+      line);
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA

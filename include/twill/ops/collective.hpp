@@ -1,0 +1,273 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ranks along an axis do together in a traced function, as nodes of the graph; the gradients are such nodes again.
+// Two conventions meet here. `all_reduce`, `all_gather` and `reduce_scatter` are adjoint to each other where each rank has a
+// loss of its own and their sum counts. The pairs copy_to and reduce_from, split_to and gather_from are for values that all
+// ranks hold alike under a loss that all compute alike (Shoeybi et al., Megatron-LM, 2019, section 3): what enters a region
+// where ranks differ is copied or split, what leaves it is reduced or gathered. Read next: nn/tensor_parallel.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/functions.hpp>
+#include <twill/graph/operation.hpp>
+#include <twill/graph/ranks.hpp>
+#include <twill/graph/shape_functions.hpp>
+#include <twill/ops/gather.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+// Attributes of all: the name and the size of the axis of ranks, the reduction. What is gathered has, and what is scattered had,
+// a first axis with a part for each rank.
+
+inline constexpr Operation all_reduce_operation{.name = "all_reduce",
+                                                .vjp = &detail::all_reduce_vjp,
+                                                .wants_dense = true,
+                                                .collective = kernel::Collective::all_reduce};
+inline constexpr Operation all_gather_operation{.name = "all_gather",
+                                                .vjp = &detail::all_gather_vjp,
+                                                .wants_dense = true,
+                                                .collective = kernel::Collective::all_gather};
+inline constexpr Operation reduce_scatter_operation{.name = "reduce_scatter",
+                                                    .vjp = &detail::reduce_scatter_vjp,
+                                                    .wants_dense = true,
+                                                    .collective = kernel::Collective::reduce_scatter};
+/// The rule of a value that passes as it is, without a kernel.
+inline constexpr Operation copy_to_rule{.name = "copy_to", .vjp = &detail::copy_to_vjp};
+inline constexpr Operation reduce_from_operation{.name = "reduce_from",
+                                                 .vjp = &detail::reduce_from_vjp,
+                                                 .wants_dense = true,
+                                                 .collective = kernel::Collective::all_reduce};
+/// Of (outer, ranks, inner) this rank's (outer, 1, inner); input 1, of one element, says which.
+inline constexpr Operation split_to_operation{.name = "split_to", .vjp = &detail::split_to_vjp, .wants_dense = true};
+inline constexpr Operation gather_from_operation{.name = "gather_from",
+                                                 .vjp = &detail::gather_from_vjp,
+                                                 .wants_dense = true,
+                                                 .collective = kernel::Collective::all_gather};
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+[[nodiscard]] constexpr kernel::AxisId ranks_of(const Graph& graph, const Node& node) {
+  return {graph.attribute(node, 0), graph.attribute(node, 1), graph.attribute(node, 2)};
+}
+
+[[nodiscard]] constexpr Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
+                                       const Extents& shape, Reduction reduction = Reduction::sum, int line = 0) {
+  if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, line);
+  return add_operation(operation, {x}, x.dtype(), shape,
+                       {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
+}
+
+/// (ranks, …) of (…).
+[[nodiscard]] constexpr Extents parts_of(const kernel::AxisId& ranks, const Extents& part) {
+  Extents shape{};
+  shape.append({ranks.size, 0});
+  for (int i = 0; i < part.rank; ++i) shape.append(part[i]);
+  return shape;
+}
+[[nodiscard]] constexpr Extents part_of(const Extents& parts) {
+  Extents shape{};
+  for (int i = 1; i < parts.rank; ++i) shape.append(parts[i]);
+  return shape;
+}
+
+/// Of (outer, ranks, inner) the part of this rank: (outer, 1, inner).
+[[nodiscard]] constexpr Value own_part(Value parts, const kernel::AxisId& ranks) {
+  Graph& graph = parts.graph();
+  Extents one{};
+  for (int i = 0; i < 3; ++i) one.append({});
+  const Value which = reshape(rank_along(graph, ranks), one);
+  return add_operation(split_to_operation, {parts, which}, parts.dtype(), with_extent(parts.shape(), 1, {}),
+                       {ranks.low, ranks.high, ranks.size, 0});
+}
+
+/// Of (outer, 1, inner) the parts of all ranks: (outer, ranks, inner).
+[[nodiscard]] constexpr Value all_parts(const Operation& operation, Value part, const kernel::AxisId& ranks,
+                                        int line = 0) {
+  Extents flat{};
+  flat.append(part.shape()[0]);
+  flat.append(part.shape()[2]);
+  const Value gathered = on_ranks(operation, reshape(part, flat), ranks, parts_of(ranks, flat), Reduction::sum, line);
+  return transpose(gathered, {1, 0, 2});
+}
+
+constexpr void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  if (static_cast<Reduction>(graph.attribute(self, 3)) != Reduction::sum)
+    return graph.refuse(Problem::operation_has_no_gradient, node, 0, 0);
+  gradients.set(0, on_ranks(all_reduce_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
+}
+
+constexpr void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  gradients.set(0,
+                on_ranks(reduce_scatter_operation, {graph, cotangents[0]}, ranks_of(graph, self), part_of(self.shape)));
+}
+
+constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const kernel::AxisId ranks = ranks_of(graph, self);
+  gradients.set(0, on_ranks(all_gather_operation, {graph, cotangents[0]}, ranks, parts_of(ranks, self.shape)));
+}
+
+/// The value as it is, whose gradients all ranks add up; `attributes` are those of the axis.
+[[nodiscard]] constexpr Value copied_to(Value x, int attributes) {
+  Node node{};
+  node.kind = Kind::rule;
+  node.operation = &copy_to_rule;
+  node.dtype = x.dtype();
+  node.shape = x.shape();
+  node.index = attributes;
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  return {x.graph(), x.graph().add(node)};
+}
+
+constexpr void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  gradients.set(0, on_ranks(reduce_from_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
+}
+
+constexpr void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  gradients.set(0, copied_to({graph, cotangents[0]}, graph.node(node).index));
+}
+
+constexpr void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  gradients.set(0, all_parts(gather_from_operation, {graph, cotangents[0]}, ranks_of(graph, self)));
+}
+
+constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const Node self = graph.node(node);
+  const kernel::AxisId ranks = ranks_of(graph, self);
+  Extents parts{};
+  parts.append({});
+  parts.append({ranks.size, 0});
+  parts.append(part_of(self.shape).elements());
+  const Value own = own_part(reshape(Value{graph, cotangents[0]}, parts), ranks);
+  gradients.set(0, reshape(own, part_of(self.shape)));
+}
+
+/// The axis of x as (outer, ranks, inner) parts. errors: ranks that do not divide it
+[[nodiscard]] constexpr Value in_parts(Value x, int axis, const kernel::AxisId& ranks, int line) {
+  Extents shape = x.shape();
+  const Extent extent = shape[axis];
+  if (extent.factor % ranks.size != 0) {
+    x.graph().refuse(Problem::ranks_do_not_divide_the_axis, ranks.size, extent.factor, line);
+    return x;
+  }
+  Extents around{};
+  Extent outer{};
+  Extent inner{extent.factor / ranks.size, extent.symbols};
+  for (int i = 0; i < axis; ++i) outer = outer * shape[i];
+  for (int i = axis + 1; i < shape.rank; ++i) inner = inner * shape[i];
+  around.append(outer);
+  around.append({ranks.size, 0});
+  around.append(inner);
+  return reshape(x, around, line);
+}
+
+/// The shape with the extent of an axis times the ranks, or divided by them.
+[[nodiscard]] constexpr Extents whole_of(Extents shape, int axis, const kernel::AxisId& ranks) {
+  shape[axis].factor *= ranks.size;
+  return shape;
+}
+[[nodiscard]] constexpr Extents share_of(Extents shape, int axis, const kernel::AxisId& ranks) {
+  shape[axis].factor /= ranks.size;
+  return shape;
+}
+
+/// The parts of all ranks along an axis of x.
+[[nodiscard]] constexpr Value gathered(const Operation& operation, Value x, int axis, const kernel::AxisId& ranks,
+                                       int line) {
+  const int position = checked_axis(x, axis, line);
+  if (x.rank() == 0 || x.graph().fault.any()) return x;
+  const Extents shape = x.shape();
+  Extents around{};
+  Extent outer{};
+  Extent inner{};
+  for (int i = 0; i < shape.rank; ++i) (i < position ? outer : inner) = (i < position ? outer : inner) * shape[i];
+  around.append(outer);
+  around.append({});
+  around.append(inner);
+  return reshape(all_parts(operation, reshape(x, around, line), ranks, line), whole_of(shape, position, ranks), line);
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// The reduction of the values of all ranks, on every rank. Gradients, of sums only, add up.
+template <AnyRankAxis A>
+[[nodiscard]] constexpr Value all_reduce(Value x, Reduction reduction = Reduction::sum, int line = __builtin_LINE()) {
+  return A::size == 1 ? x : detail::on_ranks(all_reduce_operation, x, A::id, x.shape(), reduction, line);
+}
+
+/// The values of all ranks joined along an axis, in order of rank. The gradient is reduced and scattered.
+template <AnyRankAxis A> [[nodiscard]] constexpr Value all_gather(Value x, int axis, int line = __builtin_LINE()) {
+  return A::size == 1 ? x : detail::gathered(all_gather_operation, x, axis, A::id, line);
+}
+
+/// This rank's part, along an axis, of the sum of the values of all ranks. The gradient is gathered.
+/// errors: ranks that do not divide the axis
+template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (A::size == 1 || x.rank() == 0) return x;
+  const Value parts = transpose(detail::in_parts(x, position, A::id, line), {1, 0, 2}, line);
+  if (x.graph().fault.any()) return x;
+  const Value own =
+      detail::on_ranks(reduce_scatter_operation, parts, A::id, detail::part_of(parts.shape()), Reduction::sum, line);
+  return reshape(own, detail::share_of(x.shape(), position, A::id), line);
+}
+
+/// What all ranks hold alike, on the way into a region where they differ: the value itself, whose gradients add up.
+template <AnyRankAxis A> [[nodiscard]] constexpr Value copy_to(Value x) {
+  return A::size == 1 ? x : detail::copied_to(x, x.graph().add_attributes({A::id.low, A::id.high, A::size, 0}));
+}
+
+/// Out of such a region: the sum of what the ranks hold. The gradient, which all ranks hold alike, passes.
+template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_from(Value x, int line = __builtin_LINE()) {
+  return A::size == 1 ? x : detail::on_ranks(reduce_from_operation, x, A::id, x.shape(), Reduction::sum, line);
+}
+
+/// Of what all ranks hold alike this rank's part along an axis. The gradient is gathered.
+/// errors: ranks that do not divide the axis
+template <AnyRankAxis A> [[nodiscard]] constexpr Value split_to(Value x, int axis, int line = __builtin_LINE()) {
+  const int position = checked_axis(x, axis, line);
+  if (A::size == 1 || x.rank() == 0) return x;
+  const Value parts = detail::in_parts(x, position, A::id, line);
+  if (x.graph().fault.any()) return x;
+  return reshape(detail::own_part(parts, A::id), detail::share_of(x.shape(), position, A::id), line);
+}
+
+/// The parts of all ranks along an axis, as all ranks then hold them alike. The gradient is split.
+template <AnyRankAxis A> [[nodiscard]] constexpr Value gather_from(Value x, int axis, int line = __builtin_LINE()) {
+  return A::size == 1 ? x : detail::gathered(gather_from_operation, x, axis, A::id, line);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+template <> struct KernelOf<&graph::split_to_operation> {
+  template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
+    KernelOf<&graph::gather_operation>::template run<T>(team, call);
+  }
+};
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sum over all weights of an update, such as that of the squares of their gradients. What weights that ranks hold in parts
+// add to it is added up over those ranks, in one call for each axis of ranks; what all ranks hold alike counts once.
+
+#include <twill/core/config.hpp>
+#include <twill/core/list.hpp>
+#include <twill/graph/operators.hpp>
+#include <twill/ops/collective.hpp>
+
+#include <cstddef>
+
+namespace twill::inline v0::optim::detail::inline TWILL_ISA {
+
+class SumOverWeights {
+public:
+  /// Adds a scalar that one weight has, or this rank's part of it.
+  constexpr void add(const graph::Graph& graph, int weight, graph::Value term) {
+    const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
+    graph::Value& sum = ranks.size < 2 ? whole_ : along(ranks);
+    sum = sum.id() < 0 ? term : sum + term;
+  }
+
+  [[nodiscard]] constexpr graph::Value value(graph::Graph& graph) const {
+    graph::Value sum = whole_;
+    for (const Along& part : parts_) {
+      const graph::Value term = graph::detail::on_ranks(graph::all_reduce_operation, part.sum, part.ranks, {});
+      sum = sum.id() < 0 ? term : sum + term;
+    }
+    return sum.id() < 0 ? graph::constant(graph, DType::float32, 0) : sum;
+  }
+
+private:
+  struct Along {
+    kernel::AxisId ranks{};
+    graph::Value sum{};
+  };
+
+  constexpr graph::Value& along(const kernel::AxisId& ranks) {
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (parts_[i].ranks == ranks) return parts_[i].sum;
+    parts_.push_back({ranks, {}});
+    return parts_.back().sum;
+  }
+
+  graph::Value whole_{};
+  List<Along> parts_{};
+};
+
+} // namespace twill::inline v0::optim::detail::inline TWILL_ISA
