@@ -26,6 +26,7 @@
 #include <twill/nn/losses/regression.hpp>
 #include <twill/nn/losses/sharded.hpp>
 #include <twill/nn/model_stage.hpp>
+#include <twill/nn/moved.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/network_state.hpp>
 #include <twill/nn/no_grad.hpp>

@@ -77,22 +77,24 @@ public:
     return *this;
   }
 
-  /// Runs the model and keeps what a backward pass needs. throws: ShapeError, DeviceError naming both; what a hook throws
-  template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
-    check_inputs<M, T, D, false, Inputs...>();
+  /// Runs the model and keeps what a backward pass needs, which passes on to inputs that are tracked, such as what another
+  /// network returned. throws: ShapeError, DeviceError naming both; what a hook throws
+  template <StageOperand... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
+    check_inputs<M, T, D, false, detail::tensor_of_t<Inputs>...>();
     require_device(inputs...);
     return forward_on(state_, context_of_next_run(), inputs...);
   }
 
   /// The same on the weights of `state`: the network's own, or a replica's, whose device the inputs share.
-  template <AnyTensor... Inputs>
+  template <StageOperand... Inputs>
   [[nodiscard]] auto forward_on(const std::shared_ptr<NetworkState<D>>& state, RunContext context,
                                 const Inputs&... inputs) const {
-    call_begin_hooks(inputs...);
+    call_begin_hooks(detail::tensor_of(inputs)...);
     context.groups = state->groups;
     Tracked<Stage, D, Inputs...> result(state, std::move(context), inputs...);
     if (!hooks_->forward.is_empty())
-      call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, result.value());
+      call_hooks(hooks_->forward, std::tuple<const detail::tensor_of_t<Inputs>&...>{detail::tensor_of(inputs)...},
+                 result.value());
     result.call_on_backward({hooks_, &hooks_->backward});
     return result;
   }

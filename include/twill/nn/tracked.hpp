@@ -69,6 +69,7 @@ template <class... Arguments> constexpr unsigned tracked_set() {
 
 template <AnyTensor X> [[nodiscard]] const X& tensor_of(const X& tensor) { return tensor; }
 template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { return tracked.value(); }
+template <class X> using tensor_of_t = std::remove_cvref_t<decltype(tensor_of(std::declval<const X&>()))>;
 
 /// Whether a run depends on what the weights are.
 template <compile::Source S> constexpr bool reads_weights() {

@@ -1,0 +1,53 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tracked value on another device, of another kind if need be: `nn::to(first.forward(x), Cpu{1})`, between networks that lie
+// on different devices. The backward pass brings the gradient back to where the value came from, so a model whose parts lie
+// here and there is written, differentiated and optimised as one that does not. It is what PyTorch's `to` is inside `forward`.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/network.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A copy of a tracked value on a device, with its history.
+template <AnyTracked X, ComputeDevice D> class Moved {
+public:
+  using Value = std::remove_cvref_t<decltype(std::declval<const typename X::Value&>().to(std::declval<const D&>()))>;
+  using device_type = D;
+
+  Moved(X source, const D& device) : source_{std::move(source)}, value_{source_.value().to(device)} {}
+
+  [[nodiscard]] const Value& value() const { return value_; }
+  [[nodiscard]] operator const Value&() const { return value_; }
+  [[nodiscard]] auto item() const { return value_.item(); }
+  [[nodiscard]] Dims shape() const { return value_.shape(); }
+  [[nodiscard]] D device() const { return value_.device(); }
+  /// What the run before it depended on besides its arguments.
+  [[nodiscard]] const RunContext& context() const requires requires(const X& x) { x.context(); }
+  { return source_.context(); }
+
+  /// Continues the backward pass on the device from which the value came.
+  void backward_from(const Value& gradient) const { source_.backward_from(gradient.to(source_.device())); }
+
+  /// Gives up the value and its history.
+  void reset() noexcept {
+    value_.reset();
+    if constexpr (requires { source_.reset(); }) source_.reset();
+  }
+
+private:
+  X source_;
+  Value value_;
+};
+
+/// The value on another device; gradients flow back to where it was.
+template <AnyTracked X, ComputeDevice D> [[nodiscard]] Moved<X, D> to(const X& x, const D& device) {
+  return {x, device};
+}
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
