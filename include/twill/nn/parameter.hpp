@@ -28,8 +28,7 @@ enum class Trainable : bool { no, yes };
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
   const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
   if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
-  const kernel::AxisId& ranks = graph.split.ranks; // each sees a part of what the weight works on
-  return graph::detail::copied_to(weight, graph.add_attributes({ranks.low, ranks.high, ranks.size, 0}));
+  return graph::detail::copied_to(weight, graph.split.ranks); // each sees a part of what the weight works on
 }
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
-#include <utility>
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
@@ -33,8 +32,11 @@ template <AnyRankAxis A>
     graph.refuse(graph::Problem::ranks_do_not_divide_the_axis, A::size, extent / options.blocks, line);
   extent /= A::size;
   const Value part{graph, graph.add_parameter(name, graph.element, shape, initialiser, graph::Role::weight, line)};
-  if (A::size > 1)
-    graph.parameters[static_cast<std::size_t>(part.node().index)].shard = {A::id, options.dimension, options.blocks};
+  if (A::size == 1) return part;
+  graph::ShardInfo& shard = graph.parameters[static_cast<std::size_t>(part.node().index)].shard;
+  shard.axis = A::id;
+  shard.dimension = options.dimension;
+  shard.blocks = options.blocks;
   return part;
 }
 
@@ -44,7 +46,11 @@ template <AnyRankAxis A>
 template <AnyRankAxis A> class SplitRegion {
 public:
   constexpr SplitRegion(graph::Graph& graph, int axis, bool sums_weights = true)
-      : graph_{&graph}, before_{std::exchange(graph.split, {A::id, axis, sums_weights})} {}
+      : graph_{&graph}, before_{graph.split} {
+    graph.split.ranks = A::id;
+    graph.split.axis = axis;
+    graph.split.sums_weights = sums_weights;
+  }
   SplitRegion(const SplitRegion&) = delete;
   SplitRegion& operator=(const SplitRegion&) = delete;
   constexpr ~SplitRegion() { graph_->split = before_; }

@@ -138,6 +138,10 @@ constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cota
   return {x.graph(), x.graph().add(node)};
 }
 
+[[nodiscard]] constexpr Value copied_to(Value x, const kernel::AxisId& ranks) {
+  return copied_to(x, x.graph().add_attributes({ranks.low, ranks.high, ranks.size, 0}));
+}
+
 constexpr void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   gradients.set(0, on_ranks(reduce_from_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
@@ -237,7 +241,7 @@ template <AnyRankAxis A> [[nodiscard]] constexpr Value reduce_scatter(Value x, i
 
 /// What all ranks hold alike, on the way into a region where they differ: the value itself, whose gradients add up.
 template <AnyRankAxis A> [[nodiscard]] constexpr Value copy_to(Value x) {
-  return A::size == 1 ? x : detail::copied_to(x, x.graph().add_attributes({A::id.low, A::id.high, A::size, 0}));
+  return A::size == 1 ? x : detail::copied_to(x, A::id);
 }
 
 /// Out of such a region: the sum of what the ranks hold. The gradient, which all ranks hold alike, passes.

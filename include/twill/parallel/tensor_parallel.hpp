@@ -25,10 +25,24 @@
 #include <utility>
 #include <vector>
 
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// Whether all weights that a model's ranks hold in parts are divided along this axis.
+template <class Stage> [[nodiscard]] constexpr bool divides_along(const kernel::AxisId& axis) {
+  for (const graph::ParameterInfo& info : compile::Face<nn::PlainForward<Stage>>::view().parameters)
+    if (info.shard.is_part() && !(info.shard.axis == axis)) return false;
+  return true;
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// A model of type M on the ranks along the axis A, which its layers name: one network for each device.
 template <nn::Model M, AnyRankAxis A, ComputeDevice D = Cpu, FloatingScalar T = float> class TensorParallel {
+  static_assert(parallel::detail::divides_along<typename nn::Network<M, D, T>::Stage>(A::id),
+                "twill: tensor_parallel: the model divides weights among other ranks than those of the axis given");
+
 public:
   using Network = nn::Network<M, D, T>;
   using device_type = D;

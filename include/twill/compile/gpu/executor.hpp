@@ -51,13 +51,6 @@ void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t 
   });
 }
 
-/// The same for everything.
-template <gpu::Runtime R>
-void run_instructions(const gpu::Queue<R>& queue, Binding& binding,
-                      std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  run_instructions(queue, binding, {0, binding.instructions.size()}, kernels);
-}
-
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>
 class Executor<D> {
