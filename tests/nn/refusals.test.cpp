@@ -121,6 +121,24 @@ template <class Body> constexpr auto loop(Value carry, Value rows, const Body& b
 constexpr graph::Step<1, 0> step_to(Value carry) { return {{carry}, {}}; }
 constexpr auto add_up = [](Value carry, Value row) { return step_to(carry + row); };
 
+/// Layers divided among three ranks.
+using Three = RankAxis<"three", 3>;
+constexpr Refusal ranks[] = {
+    {Reason::ranks_do_not_divide_the_axis, 3, 4,
+     [](Graph& g) {
+       use(nn::column_linear<Three>(in(g, {2, 5}), 4, "divided"));
+     }},
+    {Reason::ranks_do_not_divide_the_heads, 3, 4,
+     [](Graph& g) {
+       use(nn::sharded_multi_head_attention<Three>(in(g, {2, 3, 8}), 4, "divided"));
+     }},
+    {Reason::ranks_work_together_outside_of_scans_only, 0, 0,
+     [](Graph& g) {
+       use(loop(in(g, {}), in(g, {3}),
+                [](Value carry, Value row) { return step_to(carry + graph::all_reduce<Three>(row)); }));
+     }},
+};
+
 constexpr Refusal gradients_and_loops[] = {
     {Reason::gradient_of_a_value_that_is_not_a_scalar, 1, 0,
      [](Graph& g) {
@@ -238,6 +256,7 @@ TEST_CASE("each way to misuse a traced function is refused with both numbers", "
   check_all<losses>();
   check_all<layers>();
   check_all<gradients_and_loops>();
+  check_all<ranks>();
   for (const auto& row : budgets) check(row, row.fault);
   // What follows is for models that are cut, in parallel/.
   constexpr auto last = static_cast<std::size_t>(Reason::stage_boundary_inside_of_a_scan_or_a_checkpoint);
