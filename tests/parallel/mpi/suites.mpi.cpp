@@ -139,7 +139,12 @@ int main(int argc, char** argv) {
       barrier(world);
       if (world.rank() == 1 && part == "dies") std::raise(SIGKILL);
       if (world.rank() == 1) throw std::runtime_error("rank 1 threw what nobody caught");
-      while (true) barrier(world);
+      try {
+        while (true) barrier(world);
+      } catch (const CommunicatorError& error) { // said before anything else: mpirun ends all as soon as one has ended
+        std::fprintf(stderr, "%s: %s\n", argv[1], error.what());
+        throw;
+      }
     }
     return 0;
   } catch (const std::exception& error) {
