@@ -186,7 +186,7 @@ template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommun
 static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
 
 /// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its processes.
-/// The last of a group and its sub-groups to be let go waits for the other ranks to do so too.
+/// The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
 /// throws: Error if MPI is not running, ValueError for a time-out below 1
 template <ComputeDevice D = Cpu>
 [[nodiscard]] MpiCommunicator<D> mpi_communicator(MPI_Comm comm = MPI_COMM_WORLD, const D& device = D{},

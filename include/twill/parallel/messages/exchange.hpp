@@ -136,6 +136,7 @@ public:
     member.leave(by_exception);
     flush();
     has_failed_ = has_failed_ || member.has_failed() || by_exception;
+    has_outlived_ = has_outlived_ || gone_.contains(root);
     members_.erase(member.id());
     gone_.insert(member.id());
   }
@@ -200,7 +201,7 @@ private:
         wire_.send(member->rank_on_wire(packet.to), packet.parcel);
   }
 
-  // Waits until everybody has said good-bye and everything is sent; true when nothing can come any more.
+  // Waits until all ranks have let the group of all go and everything is sent; true when nothing can come any more.
   [[nodiscard]] bool linger() {
     if constexpr (!W::lingers) {
       return false;
@@ -209,7 +210,7 @@ private:
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
       for (int turn = 0; std::chrono::steady_clock::now() < deadline; ++turn) {
         while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
-        if (wire_.is_idle() && farewells_ >= wire_.size() - 1) return !has_failed_;
+        if (wire_.is_idle() && farewells_ >= wire_.size() - 1) return !has_failed_ && !has_outlived_;
         rest(turn);
       }
       return false;
@@ -223,6 +224,7 @@ private:
   std::set<std::uint64_t> gone_{};
   int farewells_ = 0;
   bool has_failed_ = false;
+  bool has_outlived_ = false; ///< a sub-group the group of all ranks: its other ranks may still say good-bye
   std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
 };
 
