@@ -57,10 +57,15 @@ public:
   /// Takes up a call that `check` has passed. throws: CommunicatorError
   [[nodiscard]] Ticket begin(Member& member, const Call& call, int color = 0, int key = 0) {
     const std::lock_guard lock(mutex_);
-    move_on();
-    const Ticket ticket = member.begin(call, color, key);
-    flush();
-    return ticket;
+    try {
+      move_on();
+      const Ticket ticket = member.begin(call, color, key);
+      flush();
+      return ticket;
+    } catch (...) { // a call that stays behind would write into memory that nobody waits for any more
+      member.fail(std::current_exception());
+      throw;
+    }
   }
 
   /// Waits for a call. throws: CommunicatorError
@@ -70,10 +75,15 @@ public:
       {
         const std::lock_guard lock(mutex_);
         const bool is_late = std::chrono::steady_clock::now() >= deadline; // before the last look at what has come
-        if (!ticket->is_done) move_on();
-        if (ticket->is_done) return;
-        if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
-        flush();
+        try {
+          if (!ticket->is_done) move_on();
+          if (ticket->is_done) return;
+          if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
+          flush();
+        } catch (...) { // as in `begin`
+          member.fail(std::current_exception());
+          throw;
+        }
         if (ticket->has_failed) member.throw_if_failed();
       }
       rest(turn);
