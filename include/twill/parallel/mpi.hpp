@@ -96,12 +96,14 @@ public:
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
   void send(int to, const messages::Parcel& parcel) {
+    require_running();
     Transit transit{to, parcel, MPI_REQUEST_NULL};
     require(MPI_Isend(parcel.data(), blocks(parcel), block_, to, tag, comm_, &transit.request), "MPI_Isend");
     if (!has_ended(transit)) outgoing_.push_back(std::move(transit));
   }
 
   [[nodiscard]] std::optional<messages::Packet> poll() {
+    require_running();
     std::erase_if(outgoing_, [this](Transit& transit) { return has_ended(transit); });
     for (std::size_t i = 0; i < incoming_.size(); ++i) {
       if (!has_ended(incoming_[i])) continue;
@@ -164,6 +166,12 @@ private:
     int is_done = 0;
     require(MPI_Test(&transit.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
     return is_done != 0;
+  }
+  // A call after MPI_Finalize would make MPI end the process.
+  static void require_running() {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over != 0) throw Error("mpi: MPI_Finalize has been called; let communicators and their handles go before");
   }
   void require(int result, const char* where) const {
     if (result == MPI_SUCCESS) return;
