@@ -145,6 +145,7 @@ public:
     const std::lock_guard lock(mutex_);
     member.leave(by_exception);
     flush();
+    member.abandon();
     has_failed_ = has_failed_ || member.has_failed() || by_exception;
     has_outlived_ = has_outlived_ || gone_.contains(root);
     members_.erase(member.id());

@@ -182,6 +182,13 @@ public:
     }
   }
 
+  /// Ends calls that nobody will move on any more; sub-groups go on.
+  void abandon() {
+    if (rounds_.empty() && messages_.empty()) return;
+    children_.clear();
+    fail({join_text({label(rank_), " has left the group with calls under way"}), rank_, false, nullptr}, false);
+  }
+
   /// Makes a sub-group fail with this one.
   void adopt(const std::shared_ptr<Member>& child) {
     std::erase_if(children_, [](const auto& each) { return each.expired(); });
