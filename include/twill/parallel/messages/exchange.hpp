@@ -235,7 +235,7 @@ private:
   std::set<std::uint64_t> gone_{};
   int farewells_ = 0;
   bool has_failed_ = false;
-  bool has_outlived_ = false; ///< a sub-group the group of all ranks: its other ranks may still say good-bye
+  bool has_outlived_ = false;   ///< a sub-group the group of all ranks: its other ranks may still say good-bye
   std::int64_t timeout_ms_ = 0; ///< of the group of all ranks
 };
 
