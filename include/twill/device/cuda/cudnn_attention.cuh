@@ -9,7 +9,9 @@
 #include <twill/device/cuda/attention.hpp>
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/cudnn_plan.cuh>
+#include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/library_options.hpp>
+#include <twill/device/gpu/runtime.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -230,10 +232,16 @@ struct AttentionGradients {
                               &scale,
                               &one};
   if (a.is_causal) pointers.push_back(&outside);
-  if (!is_deterministic) pointers.push_back(memory + scratch.sums_bytes);
-  return run_graph(queue, detail::key_of(a, is_deterministic ? 5 : 4),
-                   [&] { return attention_gradient_graph(a, is_deterministic); }, pointers,
-                   {memory + scratch.bytes(), workspace.bytes - scratch.bytes()});
+  if (!is_deterministic) { // engines add to dQ in float: it starts at zero, and one run adds once
+    pointers.push_back(memory + scratch.sums_bytes);
+    gpu::check<CudaRuntime>(
+        CudaRuntime::fill(memory + scratch.sums_bytes, 0, scratch.query_gradient_bytes, queue.stream()), "fill",
+        queue.device());
+  }
+  return run_graph(
+      queue, detail::key_of(a, is_deterministic ? 5 : 4), [&] { return attention_gradient_graph(a, is_deterministic); },
+      pointers, {memory + scratch.bytes(), workspace.bytes - scratch.bytes()},
+      is_deterministic ? Repeatable::yes : Repeatable::no);
 }
 
 } // namespace twill::inline v0::nvidia::dnn
