@@ -62,7 +62,7 @@ struct PlanSummary {
   friend constexpr bool operator==(const PlanSummary&, const PlanSummary&) = default;
 };
 
-/// "the fastest of 8 that were timed", "no engine of 5: 3 compute in TF32, 2 need more working memory".
+/// "the fastest of 8 that were timed", "none of the library's 5 engines: 3 compute in TF32, 2 need more working memory".
 [[nodiscard]] TWILL_COLD inline std::string to_string(const PlanSummary& summary) {
   if (summary.was_timed) return join_text({"the fastest of ", summary.candidates, " that were timed"});
   if (summary.exists) return "the first of the library's proposals that is allowed";
@@ -130,7 +130,7 @@ template <class Plan, class Proposals, class Trial>
   ChosenPlan<Plan> chosen{};
   const auto plans = allowed_plans<Plan>(proposals, limits, wanted, chosen.summary,
                                          [&](const Plan& plan) { return wanted > 1 || trial.runs(plan); });
-  if (plans.size() == 1) chosen.plan = plans.front();
+  if (plans.size() == 1 && (wanted == 1 || trial.runs(*plans.front()))) chosen.plan = plans.front();
   float best_ms = 0;
   for (std::size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
     const std::optional<float> ms = trial.milliseconds_of(*plans[i]);
