@@ -8,6 +8,7 @@
 #include <twill/compile/function.hpp>
 #include <twill/core/config.hpp>
 #include <twill/optim/clip.hpp>
+#include <twill/optim/loss_scale.hpp>
 #include <twill/parallel/pipeline/ties.hpp>
 #include <twill/tensor/create.hpp>
 
@@ -22,6 +23,7 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 /// The rule that a stage follows by itself, and the norm to which all stages are clipped.
 template <optim::Rule R> struct RuleOfStages {
+  static_assert(!optim::ScaledRule<R>, "twill: pipeline: a loss scale looks at the gradients of all stages; train without it");
   static_assert(
       !requires(R & rule) { rule.max_norm; },
       "twill: a pipeline clips the norm over all its stages; let clip_norm be the outermost rule");

@@ -236,6 +236,7 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
   static constexpr bool has_ties = true;
   template <std::size_t I> using Model = CutModel<C, I>;
   template <std::size_t I> using Source = CutStage<C, I, T>;
+  using BatchModel = typename C::cut_type;
 
   /// Nothing to refuse: both sides of a cut come from one trace.
   template <class Stages> static consteval void check() {}

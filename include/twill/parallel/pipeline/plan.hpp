@@ -30,6 +30,7 @@ template <FloatingScalar T, class... Parts> struct Plan {
   static constexpr bool has_ties = false; ///< each model has names of its own
   template <std::size_t I> using Model = std::tuple_element_t<I, std::tuple<Parts...>>;
   template <std::size_t I> using Source = ModelAsStage<Model<I>, T, I == 0>;
+  using BatchModel = Model<0>; ///< whose inputs are those of the batch
 
   /// Refuses stages that do not fit each other.
   template <class Stages> static consteval void check() {

@@ -67,7 +67,9 @@ public:
         x_{x},
         targets_{targets},
         rank_{rank},
-        checkpointing_{checkpointing} {}
+        checkpointing_{checkpointing} {
+    check_batch(std::type_identity<X>{});
+  }
 
   void run_forward(int stage, int m) {
     visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I>, auto& own) {
@@ -130,6 +132,13 @@ public:
   [[nodiscard]] double loss() const { return loss_sum_; }
 
 private:
+  /// The inputs of the batch, as a stage gets them, against what the model declares.
+  template <class... Inputs> static consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
+    nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
+                     decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
+                                  .to(std::declval<const D&>()))...>();
+  }
+
   template <class F> void visit(int stage, F f) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, pipeline_.template at<I>())
