@@ -230,6 +230,24 @@ constexpr bool is_best_of_all() {
 }
 static_assert(is_best_of_all());
 
+// ---- what cannot be cut ---------------------------------------------------------------------------------------------
+/// Its first stage makes nothing that the second would not make by itself.
+struct CutTooEarly {
+  static constexpr Value forward(Input<Dim<"batch">, 5> x) {
+    const Value rows = x;
+    return nn::linear(nn::stage_boundary(tanh(rows)), 3, "head");
+  }
+};
+constexpr graph::Problem problem_of_early_cut() {
+  using First = pipeline::CutStage<pipeline::Cut<CutTooEarly>, 0, double>;
+  graph::Graph graph = First::make_graph();
+  static_cast<void>(First::build(graph));
+  return graph.fault.problem;
+}
+static_assert(problem_of_early_cut() == graph::Problem::stage_before_a_boundary_makes_nothing_for_the_next);
+static_assert(pipeline::Balanced<Uneven, 60>::places<float>().fault.problem ==
+              graph::Problem::model_has_fewer_places_to_cut_than_stages_need);
+
 TEST_CASE("a report tells the work of each stage, and what it sends", "[parallel][PAR-6]") {
   constexpr auto reports = pipeline::stage_reports<Skips, float, nn::Size<"batch", 10>>;
   static_assert(reports.size() == 3);

@@ -9,6 +9,7 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
 
 #include <catch2/catch.hpp>
@@ -276,6 +277,23 @@ TEST_CASE("rows that do not fill the micro-batches, and devices of another numbe
                     "train_step: 3 rows make 3 micro-batches, not 4");
   CHECK_THROWS_WITH(FourStages<pipeline::GPipe>({Cpu{0}, Cpu{1}}),
                     "Pipeline: GPipe with 4 stages runs on 4 devices, got 2");
+  CHECK_THROWS_WITH(FourStages<pipeline::GPipe>(Cpu{0}, 4, Draw{}), "Pipeline: a rank is in [0, 4), got 4");
+}
+
+TEST_CASE("the state of one rank's stages has the names of the whole, and loads from the state of all",
+          "[parallel][IO-3]") {
+  FourStages<pipeline::GPipe> all{{Cpu{0}, Cpu{0}, Cpu{0}, Cpu{0}}};
+  FourStages<pipeline::GPipe> one{Cpu{0}, 2, Draw{}};
+  const nn::StateDict expected = pipeline::state_dict(all);
+  pipeline::load_state_dict(one, expected);
+  const nn::StateDict found = pipeline::state_dict(one);
+  REQUIRE(found.size() == 2);
+  for (const auto& [name, tensor] : found.entries()) {
+    INFO(name);
+    CHECK(name.starts_with("2.hidden."));
+    REQUIRE(expected.find(name) != nullptr);
+    CHECK(std::ranges::equal(tensor.bytes, expected.find(name)->bytes));
+  }
 }
 
 } // namespace

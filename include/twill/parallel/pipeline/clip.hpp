@@ -23,7 +23,8 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 /// The rule that a stage follows by itself, and the norm to which all stages are clipped.
 template <optim::Rule R> struct RuleOfStages {
-  static_assert(!optim::ScaledRule<R>, "twill: pipeline: a loss scale looks at the gradients of all stages; train without it");
+  static_assert(!optim::ScaledRule<R>,
+                "twill: pipeline: a loss scale looks at the gradients of all stages; train without it");
   static_assert(
       !requires(R & rule) { rule.max_norm; },
       "twill: a pipeline clips the norm over all its stages; let clip_norm be the outermost rule");

@@ -57,9 +57,9 @@ public:
   }
 
   /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
-  /// draws `draw`, which is the same on all ranks.
+  /// draws `draw`, which is the same on all ranks.    throws: ValueError for a rank that the pipeline does not have
   BasicPipeline(D device, int rank, const Draw& draw)
-      : devices_(static_cast<std::size_t>(ranks), device), stages_{make(rank, draw, Sequence{})} {
+      : devices_(static_cast<std::size_t>(ranks), device), stages_{make(check(rank), draw, Sequence{})} {
     Plan::template check<Stages>();
   }
 
@@ -112,6 +112,12 @@ private:
       throw ValueError("Pipeline: " + std::string{S::name} + " with " + std::to_string(stages) + " stages runs on " +
                        std::to_string(ranks) + " devices, got " + std::to_string(devices.size()));
     return devices;
+  }
+
+  static int check(int rank) {
+    if (rank < 0 || rank >= ranks)
+      throw ValueError("Pipeline: a rank is in [0, " + std::to_string(ranks) + "), got " + std::to_string(rank));
+    return rank;
   }
 
   [[nodiscard]] Draw first_draw() const {

@@ -38,7 +38,8 @@ template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::C
   using OwnRule = typename detail::RuleOfStages<R>::type;
 
 public:
-  /// throws: ValueError where the schedule cannot be carried out, or the group has another number of ranks
+  /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, or the stages that are
+  /// here are not those of the communicator's rank
   RankStep(P& pipeline, C& communicator, L loss, R rule, StepOptions options, Data* replicas = nullptr)
       : pipeline_{&pipeline},
         communicator_{&communicator},
@@ -47,6 +48,7 @@ public:
         options_{options},
         max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
+    require_own_stages(typename P::Sequence{});
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
     make_optimisers(rule, typename P::Sequence{});
   }
@@ -98,6 +100,16 @@ private:
   }
 
   [[nodiscard]] int rank() const { return communicator_->rank(); }
+
+  template <std::size_t... I> void require_own_stages(std::index_sequence<I...>) const {
+    if (communicator_->size() != P::ranks)
+      throw ValueError("train_step: " + std::string{S::name} + " with " + std::to_string(P::stages) +
+                       " stages runs on " + std::to_string(P::ranks) + " ranks, the communicator has " +
+                       std::to_string(communicator_->size()));
+    if (((pipeline_->template has<I>() != (schedule_.rank(static_cast<int>(I)) == rank())) || ...))
+      throw ValueError("train_step: the pipeline holds other stages than those of rank " + std::to_string(rank()) +
+                       "; make it with (device, communicator.rank(), draw)");
+  }
 
   /// The sum of a number over a group.
   template <class Group> [[nodiscard]] static double total(Group& group, double number) {

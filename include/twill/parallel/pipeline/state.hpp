@@ -10,6 +10,8 @@
 #include <twill/parallel/pipeline/pipeline.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,36 +23,52 @@ template <class P> [[nodiscard]] std::string prefix_of(std::size_t stage) {
   return P::Plan::has_ties ? std::string{} : std::to_string(stage) + ".";
 }
 
+/// Calls `f(number, network)` for each stage that is here, in order.
+template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((pipeline.template has<I>() ? f(I, pipeline.template stage<I>()) : void()), ...);
+  }
+  (typename P::Sequence{});
+}
+
+/// The names of the weights of all stages, here or elsewhere.
+template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all() {
+  std::set<std::string, std::less<>> names;
+  const auto infos = P::infos();
+  for (std::size_t stage = 0; stage < infos.size(); ++stage)
+    for (const graph::ParameterInfo& info : infos[stage])
+      names.insert(prefix_of<P>(stage) + std::string{info.name.view()});
+  return names;
+}
+
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// Copies the weights and buffers of all stages to host memory, in the order of the stages.
+/// Copies the weights and buffers of the stages that are here to host memory, in the order of the stages.
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
 [[nodiscard]] nn::StateDict state_dict(BasicPipeline<S, T, D, Parts...>& pipeline) {
   using P = BasicPipeline<S, T, D, Parts...>;
   nn::StateDict all{};
-  std::size_t stage = 0;
-  pipeline.for_each_stage([&](auto& network) {
+  detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
     const nn::StateDict own = nn::state_dict(network);
     for (const auto& [name, tensor] : own.entries()) {
       std::string key = detail::prefix_of<P>(stage) + name;
       if (all.find(key) == nullptr) all.add(std::move(key), tensor);
     }
-    ++stage;
   });
   return all;
 }
 
-/// Overwrites the weights and buffers of all stages. Nothing is written when something does not fit.
+/// Overwrites the weights and buffers of the stages that are here, from a state of these or of all. Nothing is written when
+/// something does not fit.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
 void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {
   using P = BasicPipeline<S, T, D, Parts...>;
   std::vector<std::string> missing;
   std::vector<const nn::StoredTensor*> used;
-  std::size_t stage = 0;
-  pipeline.for_each_stage([&](auto& network) {
+  detail::for_each_numbered_stage(pipeline, [&](std::size_t stage, auto& network) {
     const auto infos = network.parameter_infos();
     for (const graph::ParameterInfo& info : infos) {
       const std::string key = detail::prefix_of<P>(stage) + std::string{info.name.view()};
@@ -60,14 +78,11 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
       else
         nn::detail::require_fitting(key, info, *used.back(), false);
     }
-    ++stage;
   });
   std::vector<std::string> unexpected;
-  for (const auto& [name, tensor] : state.entries()) {
-    bool is_known = false;
-    for (const nn::StoredTensor* const found : used) is_known = is_known || found == &tensor;
-    if (!is_known) unexpected.push_back(name);
-  }
+  const auto known = detail::names_of_all<P>();
+  for (const auto& [name, tensor] : state.entries())
+    if (!known.contains(name)) unexpected.push_back(name);
   if (!missing.empty() || !unexpected.empty())
     throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
                      (missing.empty() || unexpected.empty() ? "" : "; ") +
