@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -57,8 +58,10 @@ public:
   /// throws: ValueError where the rows do not fill the micro-batches; what this rank threw; CommunicatorError naming another
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
-    if (max_norm_ >= 0) clip();
-    update(typename P::Sequence{});
+    telling_others([&] {
+      if (max_norm_ >= 0) clip();
+      update(typename P::Sequence{});
+    });
     return loss;
   }
 
@@ -66,10 +69,14 @@ public:
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
     static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
     const std::tuple<const Batch&...> all{batch...};
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return gradients_of(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
-    }
-    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    double loss = 0;
+    telling_others([&] {
+      loss = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return this->gradients_of(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
+      }
+      (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    });
+    return loss;
   }
 
   /// When each action of the last step ran on this rank, in seconds from its beginning.
@@ -79,8 +86,19 @@ public:
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 
 private:
+  /// Calls f; what it throws ends the other ranks' calls, too.
+  template <class F> void telling_others(F f) {
+    try {
+      f();
+    } catch (...) {
+      communicator_->fail(std::current_exception());
+      if (replicas_ != nullptr) replicas_->fail(std::current_exception());
+      throw;
+    }
+  }
+
   template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
-    const std::int64_t rows = std::get<0>(x).size(0);
+    const std::int64_t rows = detail::rows_of_batch(x, targets);
     const auto pieces = detail::micro_batches_of(rows, options_.micro_batches);
     detail::begin_step(*pipeline_);
     if constexpr (P::Plan::has_ties) share_draw();

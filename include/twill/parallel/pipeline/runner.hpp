@@ -11,6 +11,7 @@
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
+#include <twill/parallel/scatter.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,6 +32,11 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
     throw ValueError("train_step: " + std::to_string(rows) + " rows make " + std::to_string(pieces.size()) +
                      " micro-batches, not " + std::to_string(micro_batches));
   return pieces;
+}
+
+/// The rows of a batch.    throws: ShapeError where its tensors have different numbers of them
+template <class X, class Y> [[nodiscard]] std::int64_t rows_of_batch(const X& x, const Y& targets) {
+  return std::apply([&](const auto&... input) { return parallel::common_rows(input..., targets).value_or(0); }, x);
 }
 
 /// Gives up what an unfinished step has left, and the gradients of the last one; a cut model draws as one.
@@ -93,6 +99,8 @@ public:
         find_cotangents(number, own, m);
         own.input_gradient(m);
         synchronize(own.network.device());
+      } else {
+        refuse_parts(stage);
       }
     });
   }
@@ -101,6 +109,8 @@ public:
       if constexpr (requires { own.weight_gradient(m); }) {
         own.weight_gradient(m);
         synchronize(own.network.device());
+      } else {
+        refuse_parts(stage);
       }
     });
   }
@@ -137,6 +147,11 @@ private:
     nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
                      decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
                                   .to(std::declval<const D&>()))...>();
+  }
+
+  [[noreturn]] static void refuse_parts(int stage) {
+    throw ValueError("train_step: " + std::string{P::ScheduleType::name} + " computes the gradients of stage " +
+                     std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
   }
 
   template <class F> void visit(int stage, F f) {

@@ -75,19 +75,24 @@ public:
 
 private:
   template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
-    const auto pieces = detail::micro_batches_of(std::get<0>(x).size(0), options_.micro_batches);
+    const auto pieces = detail::micro_batches_of(detail::rows_of_batch(x, targets), options_.micro_batches);
     detail::begin_step(*pipeline_);
     timeline_ = Timeline{};
     timeline_.ranks.resize(static_cast<std::size_t>(P::ranks));
     double loss = 0;
     const double origin = steady_seconds();
-    parallel::run_ranks(communicators_, [&](auto& communicator) {
-      const int rank = communicator.rank();
-      detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_, pieces,
-                                             x,          targets,   rank,  options_.checkpointing};
-      timeline_.ranks[static_cast<std::size_t>(rank)] = pipeline::run(schedule_, communicator, runner, origin);
-      if (rank == schedule_.rank(P::stages - 1)) loss = runner.loss();
-    });
+    try {
+      parallel::run_ranks(communicators_, [&](auto& communicator) {
+        const int rank = communicator.rank();
+        detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_, pieces,
+                                               x,          targets,   rank,  options_.checkpointing};
+        timeline_.ranks[static_cast<std::size_t>(rank)] = pipeline::run(schedule_, communicator, runner, origin);
+        if (rank == schedule_.rank(P::stages - 1)) loss = runner.loss();
+      });
+    } catch (...) { // a group that has failed serves no later step
+      communicators_ = parallel::thread_communicators(pipeline_->devices(), {.timeout_ms = options_.timeout_ms});
+      throw;
+    }
     timeline_.is_complete = true;
     add_tied_gradients(pipeline_->states(), tied_);
     return loss;
