@@ -142,7 +142,7 @@ public:
     program.knobs.set(loss_weight_knob, share_of(shapes[0][0]));
     program.knobs.set(detail::continues_knob, batches_ > 0 ? 1 : 0);
     if (program.draws) {
-      if (batches_ == 0) draw_ = generator(network_->device()).next(); // one for all pieces, as for one batch
+      if (batches_ == 0) draw_ = network_->state()->next_draw(); // one for all pieces, as for one batch
       program.knobs.set_draw(draw_.seed, draw_.step);
     }
     program.executor.allow(capture);
