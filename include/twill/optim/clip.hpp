@@ -72,6 +72,8 @@ template <Rule R> class ClipValue : public R {
 
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_value"}, R::numbers);
+  /// A norm behind this one is that of clipped gradients, which whoever sums up those of all ranks has not seen.
+  static constexpr bool is_by_whole_weights = optim::is_by_whole_weights<R>() || optim::is_by_norm<R>();
 
   /// throws: ValueError for a negative value
   ClipValue(R rule, double value) : R{std::move(rule)}, max_value{value} {
