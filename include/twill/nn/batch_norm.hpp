@@ -162,8 +162,12 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
   const Value share = options.is_cumulative ? graph::reciprocal(graph::cast(batches + added, dtype))
                                             : graph::constant(graph, dtype, options.momentum);
   const Value unbiased = seen.variance / (1.0 - seen.one_value);
-  update_buffer(mean, (1.0 - share) * old_mean + share * seen.mean);
-  update_buffer(variance, (1.0 - share) * old_variance + share * unbiased);
+  // One value over all ranks has no variance: what no rank could refuse by itself moves nothing.
+  const auto moved = [&](Value old, Value next) {
+    return options.is_synchronised ? graph::where(seen.one_value < 1, next, old) : next;
+  };
+  update_buffer(mean, moved(old_mean, (1.0 - share) * old_mean + share * seen.mean));
+  update_buffer(variance, moved(old_variance, (1.0 - share) * old_variance + share * unbiased));
   update_buffer(batches, batches + added);
   const Value trains = is_training(graph);
   return {graph::where(trains, batch.mean, running.mean), graph::where(trains, batch.variance, running.variance),
@@ -186,7 +190,8 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// x: (batch, channels, ...). Weights "weight", "bias"; buffers "running_mean", "running_var", "num_batches_tracked".
-/// A batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run.
+/// A batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
+/// synchronised, one value over all ranks is normalised to the bias and leaves the running statistics as they are.
 [[nodiscard]] constexpr Value batch_norm(Value x, std::string_view name, BatchNormOptions options = {},
                                          int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
