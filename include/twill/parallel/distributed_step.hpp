@@ -132,7 +132,7 @@ private:
   };
 
   [[nodiscard]] Shares exchange(std::int64_t rows) {
-    const Draw own = model_->module().knobs().draws() ? generator(device_).next() : Draw{};
+    const Draw own = model_->module().knobs().draws() ? model_->module().state()->next_draw() : Draw{};
     const auto all = numbers_.exchange(
         {rows_ + rows, batches_, static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
         [&](const Call& call) { model_->run(call); });
@@ -217,7 +217,8 @@ private:
     if (rows == 0 && interlude.empty()) return;
     if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
     void* output = loss_.data();
-    run(program, generator(device_).next(), rows_, weight_of(rows), {&output, 1}, &interlude, tensors...);
+    const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
+    run(program, draw, rows_, weight_of(rows), {&output, 1}, &interlude, tensors...);
     ++batches_;
     rows_ += rows;
   }
@@ -246,7 +247,8 @@ private:
                                        .outputs = outputs,
                                        .knobs = program.knobs.bits(),
                                        .first_row = first_row,
-                                       .interlude = interlude});
+                                       .interlude = interlude,
+                                       .groups = &model_->module().state()->groups});
     });
   }
 

@@ -39,7 +39,8 @@ public:
                        .parameters = parameters(),
                        .knobs = knobs,
                        .inputs_stay = true,
-                       .interlude = &interlude});
+                       .interlude = &interlude,
+                       .groups = &model_->module().state()->groups});
     memory_->wait_for_all();
   }
 

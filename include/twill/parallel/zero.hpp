@@ -74,6 +74,11 @@ public:
                   compile::Arena::kept},
         state_{*model.module().state(), executor_.table().parameters, parts_},
         sum_{model.module().device(), Dims{}} {
+    if constexpr (optim::is_by_norm<R>())
+      for (const graph::ParameterInfo& info : Network::parameter_infos())
+        if (info.shard.is_part())
+          throw ValueError("zero: a norm of all gradients is summed over replicas, not over ranks that hold parts of "
+                           "the layers; train without zero");
     executor_.edit(shorten_);
     for (std::size_t k = 0; k < parts_.size(); ++k) gradients_.push_back(memory.part_address(k + 1, parts_[k].begin));
     gradients_.push_back(sum_.data());
