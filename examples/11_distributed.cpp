@@ -20,7 +20,7 @@ using namespace twill;
 
 struct Classifier {
   static constexpr auto forward(Input<Dim<"batch">, 16> x) {
-    auto hidden = nn::batch_norm(nn::linear(x, 64, "hidden"), "norm", {.is_synchronised = true}); // SyncBatchNorm
+    auto hidden = nn::batch_norm(nn::linear(x, 64, "hidden", nn::Bias::no), "norm", {.is_synchronised = true});
     return nn::linear(relu(hidden), 4, "output");
   }
 };
