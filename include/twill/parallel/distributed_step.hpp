@@ -101,8 +101,11 @@ public:
     return update_->item(name);
   }
 
-  /// The buckets, once there was a step.
-  [[nodiscard]] const Buckets& buckets() const { return memory_->layout(); }
+  /// The buckets. throws: ValueError before the first step that speaks, which makes them
+  [[nodiscard]] const Buckets& buckets() const {
+    if (!memory_) throw ValueError("buckets: there was no step yet that could have made them");
+    return memory_->layout();
+  }
 
   /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
