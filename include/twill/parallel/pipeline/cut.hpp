@@ -92,8 +92,11 @@ public:
   }
 
 private:
-  /// A view of what was sent is looked at where it is used.
-  [[nodiscard]] constexpr bool is_sent(int id) const { return own_.items[id] == 0 && !is_view(graph_->node(id).kind); }
+  /// A view of what was sent is looked at where it is used. A rule stays with its operands, which would be sent, too.
+  [[nodiscard]] constexpr bool is_sent(int id) const {
+    const graph::Node& node = graph_->node(id);
+    return own_.items[id] == 0 && (!is_view(node.kind) || (node.kind == graph::Kind::rule && node.arity > 1));
+  }
 
   const graph::Graph* graph_;
   int root_;
