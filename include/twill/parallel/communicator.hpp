@@ -90,7 +90,7 @@ struct Call {
   }
 };
 
-/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank gets the same text.
+/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at fault.
 class TWILL_EXPORT CommunicatorError : public Error {
 public:
   CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)

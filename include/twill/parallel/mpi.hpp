@@ -4,8 +4,9 @@
 // Ranks that are processes, on one machine or many: `mpi_communicator()` is this process's membership in a group of all that
 // mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own, so
 // results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank. One that
-// dies is named by mpirun, which ends the job: Open MPI 4 tells nobody else. Not in the umbrella: needs <mpi.h>, for targets
-// that link twill::mpi.
+// dies is named by mpirun, which ends the job: Open MPI 4 tells nobody else. Packets move while a rank is inside a call, so
+// time-outs are longer than the longest computation between two. Not in the umbrella: needs <mpi.h>, for targets that link
+// twill::mpi.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
