@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -127,17 +128,13 @@ public:
 
   /// Makes all ranks' weights and buffers those of rank 0.
   /// throws: DeviceError unless network and communicator are on one device, ValueError naming a rank with another model,
-  /// CommunicatorError
+  /// CommunicatorError; what one rank throws ends the call on all
   DistributedDataParallel(Network& network, C& communicator, parallel::DistributedOptions options = {})
       : network_{&network}, communicator_{&communicator}, options_{options} {
-    if (!(network.device() == communicator.device()))
-      throw DeviceError(join_text({"DistributedDataParallel: the network lies on ", twill::to_string(network.device()),
-                                   ", the communicator on ", twill::to_string(communicator.device()),
-                                   "; move the network with to(device)"}));
-    if (options.buckets.first_bucket_bytes < 1 || options.buckets.bucket_bytes < 1)
-      throw ValueError(join_text({"DistributedDataParallel: a bucket holds at least 1 byte, got ",
-                                  options.buckets.first_bucket_bytes, " and ", options.buckets.bucket_bytes}));
-    require_one_model();
+    telling_others([&] {
+      require_valid();
+      require_one_model();
+    });
     synchronise();
   }
 
@@ -149,13 +146,13 @@ public:
 
   /// Copies rank 0's weights and buffers to all ranks; needed after somebody else has changed them.
   void synchronise() {
-    broadcast([](graph::Role) { return true; });
+    telling_others([&] { broadcast([](graph::Role) { return true; }); });
     network_->state()->note_update();
   }
 
   /// Copies rank 0's buffers, such as running statistics, to all ranks.
   void synchronise_buffers() {
-    broadcast([](graph::Role role) { return role == graph::Role::buffer; });
+    telling_others([&] { broadcast([](graph::Role role) { return role == graph::Role::buffer; }); });
   }
 
   /// What this rank has sent so far, by the formulas.
@@ -172,6 +169,26 @@ public:
   }
 
 private:
+  /// Calls f; what it throws ends the other ranks' calls, too.
+  template <class F> void telling_others(const F& f) {
+    try {
+      f();
+    } catch (...) {
+      communicator_->fail(std::current_exception());
+      throw;
+    }
+  }
+
+  void require_valid() const {
+    if (!(network_->device() == communicator_->device()))
+      throw DeviceError(join_text({"DistributedDataParallel: the network lies on ",
+                                   twill::to_string(network_->device()), ", the communicator on ",
+                                   twill::to_string(communicator_->device()), "; move the network with to(device)"}));
+    if (options_.buckets.first_bucket_bytes < 1 || options_.buckets.bucket_bytes < 1)
+      throw ValueError(join_text({"DistributedDataParallel: a bucket holds at least 1 byte, got ",
+                                  options_.buckets.first_bucket_bytes, " and ", options_.buckets.bucket_bytes}));
+  }
+
   template <class Chosen> void broadcast(const Chosen& chosen) {
     const auto& state = *network_->state();
     for (std::size_t i = 0; i < state.infos.size(); ++i)

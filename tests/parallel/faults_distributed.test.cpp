@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks of a distributed model that throw or hang, one after the other, at every call of their communicator and inside forward
+// pass, loss, backward pass and update: all ranks hear of it by name, nothing is leaked, each weight is an old or a new one, and a
+// fresh group trains on to the bits of a run in which nothing went wrong.
+
+#include "tests/parallel/faults.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/nn/linear.hpp>
+#include <twill/parallel/distributed_step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+// Four devices whatever the machine has; ranks share its cores.
+[[maybe_unused]] const bool divided = [] {
+  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
+  return true;
+}();
+
+struct Model {
+  static constexpr auto forward(Input<Dim<"batch">, 4> x) {
+    return nn::linear(fault_point<Place::forward>(tanh(nn::linear(x, 5, "hidden"))), 3, "output");
+  }
+};
+using Network = nn::Network<Model, Cpu, double>;
+constexpr int ranks = 3;
+constexpr int steps = 3; ///< the last is there to hear of faults in the update of the one before
+
+/// What one run of all ranks leaves.
+struct Run {
+  std::vector<Ending> endings{};
+  std::vector<std::vector<double>> weights{}; ///< of each rank
+};
+
+/// Zero's update is in pieces of weights, which no kernel of one's own would know: its faults are those of calls.
+template <int Stage> auto rule_of_stage() {
+  if constexpr (Stage == 0)
+    return FaultySgd{};
+  else
+    return optim::Sgd{{.rate = 0.1}};
+}
+
+template <int Stage>
+Run trained(Trial& trial, std::int64_t timeout_ms, const std::vector<double>& weights, int count = steps) {
+  auto group = faulty_threads(trial, ranks, timeout_ms);
+  std::vector<Network> networks{};
+  for (int rank = 0; rank < ranks; ++rank) {
+    networks.emplace_back(Cpu{rank});
+    set_weights(networks.back(), weights);
+  }
+  Run run{};
+  run.endings = play(trial, group, [&](FaultyThreads& communicator) {
+    const int rank = communicator.rank();
+    const auto x = waves<4>(Cpu{rank}, 2 + rank);
+    const auto y = waves<3>(Cpu{rank}, 2 + rank);
+    DistributedDataParallel model{networks[static_cast<std::size_t>(rank)],
+                                  communicator,
+                                  {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 100}}};
+    auto step = train_step(model, faulty_loss, rule_of_stage<Stage>(), parallel::zero<Stage>);
+    for (int i = 0; i < count; ++i) static_cast<void>(step(x, y));
+  });
+  for (const Network& network : networks) run.weights.push_back(weights_of(network));
+  return run;
+}
+
+std::string text_of(const Fault& fault) {
+  return "rank " + std::to_string(fault.rank) + (fault.kind == Kind::throws ? " throws" : " hangs") + " at place " +
+         std::to_string(static_cast<int>(fault.place)) + " for the " + std::to_string(fault.turn) + ". time";
+}
+
+/// Each weight of each rank is one of those before a step or behind it.
+bool are_old_or_new(const Run& run, const std::vector<std::vector<double>>& known) {
+  for (const std::vector<double>& own : run.weights)
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      bool is_known = false;
+      for (const std::vector<double>& each : known) is_known = is_known || own[i] == each[i];
+      if (!is_known) return false;
+    }
+  return true;
+}
+
+template <int Stage> void check_all_faults() {
+  const std::vector<double> start = [] {
+    manual_seed_all(7);
+    return weights_of(Network{Cpu{0}});
+  }();
+  std::vector<std::vector<double>> known{start}; // after each number of steps
+  std::array<int, static_cast<std::size_t>(Place::count)> turns{};
+  for (int count = 1; count <= steps; ++count) {
+    Trial none{{}};
+    const Run run = trained<Stage>(none, 60'000, start, count);
+    for (const Ending& ending : run.endings) REQUIRE(ending.is_done);
+    known.push_back(run.weights[0]);
+    for (std::size_t place = 0; place < turns.size() && count < steps; ++place)
+      turns[place] = none.count(0, static_cast<Place>(place));
+  }
+  const std::vector<std::int64_t> before = bytes_in_use(ranks);
+  const auto check = [&](const Fault& fault) {
+    INFO("stage " << Stage << ": " << text_of(fault));
+    const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
+    {
+      Trial trial{fault};
+      const Run run = trained<Stage>(trial, fault.kind == Kind::throws ? 60'000 : 250, start);
+      REQUIRE(trial.was_met());
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Ending& ending = run.endings[static_cast<std::size_t>(rank)];
+        INFO("rank " << rank << ": " << ending.text << " | " << ending.again);
+        CHECK_FALSE(ending.is_done);
+        CHECK(ending.again.find(culprit) != std::string::npos);
+        if (rank == fault.rank && fault.kind == Kind::throws) {
+          CHECK(ending.is_injected);
+          continue;
+        }
+        CHECK(ending.text == ending.again);
+        CHECK(ending.named == fault.rank);
+        CHECK(ending.has_cause == (fault.kind == Kind::throws));
+      }
+      CHECK(are_old_or_new(run, known));
+    }
+    CHECK(bytes_in_use(ranks) == before);
+  };
+  for (std::size_t place = 0; place < turns.size(); ++place)
+    for (int turn = 1; turn <= turns[place]; ++turn)
+      for (int rank = 0; rank < ranks; ++rank) check({rank, static_cast<Place>(place), turn, Kind::throws});
+  // Hangs cost their time-out each: one for each kind of place, on ranks in turn.
+  const int calls = turns[0];
+  int rank = 0;
+  for (const int turn : {1, 3, calls / 2, calls - 1, calls}) check({rank++ % ranks, Place::call, turn, Kind::hangs});
+  if (Stage == 0)
+    for (const Place place : {Place::forward, Place::loss, Place::backward, Place::update})
+      check({rank++ % ranks, place, turns[static_cast<std::size_t>(place)], Kind::hangs});
+  Trial none{{}};
+  const Run again = trained<Stage>(none, 60'000, start);
+  for (const std::vector<double>& weights : again.weights) CHECK(weights == known.back());
+}
+
+} // namespace
+
+TEST_CASE("a distributed rank that throws or hangs anywhere in a step ends the step on all ranks, which name it",
+          "[parallel][PAR-9]") {
+  check_all_faults<0>();
+}
+TEST_CASE("so does one whose ranks share out states and gradients", "[parallel][PAR-9]") {
+  check_all_faults<1>();
+  check_all_faults<2>();
+}
