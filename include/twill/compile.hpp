@@ -10,6 +10,7 @@
 #include <twill/compile/channels_last.hpp>
 #include <twill/compile/cost.hpp>
 #include <twill/compile/divisions.hpp>
+#include <twill/compile/draft.hpp>
 #include <twill/compile/dump.hpp>
 #include <twill/compile/executor.hpp>
 #include <twill/compile/face.hpp>
@@ -36,4 +37,5 @@
 #include <twill/compile/storage.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/unit_order.hpp>
+#include <twill/compile/units.hpp>
 #include <twill/compile/watch.hpp>

@@ -5,17 +5,14 @@
 // one operation. Nodes are visited in order; each starts a unit and is merged with the units of its operands where the
 // grid, the kind of kernel and the order of execution allow it. The recogniser knows no operation called softmax or norm:
 // a row unit is any chain of reductions over the last axis with elementwise work around them. Read next:
-// compile/lower.hpp.
+// compile/order.hpp.
 
-#include <twill/compile/reading.hpp>
-#include <twill/compile/unit_order.hpp>
+#include <twill/compile/units.hpp>
 #include <twill/core/config.hpp>
 
 #include <cstddef>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
-
-enum class UnitKind : std::uint8_t { elementwise, row, column, operation };
 
 /// The largest number of steps in one program; beyond it registers spill and compile time grows.
 inline constexpr int max_steps = 32;
@@ -23,31 +20,10 @@ inline constexpr int max_steps = 32;
 /// The same of a program that reduces rows: cut in two, it would write and read whole rows between its parts.
 inline constexpr int max_row_steps = 48;
 
-struct Unit {
-  UnitKind kind = UnitKind::elementwise;
-  Extents grid{};           ///< without extents of one; a row unit reduces along its last dimension
-  int column_axis = -1;     ///< the grid dimension that a column unit reduces
-  int loop = -1;            ///< in whose steps it runs
-  int region = 0;           ///< the part of the function that it belongs to
-  bool counts = false;      ///< reads the positions of its elements
-  List<int> assigned{};     ///< the parameters and carries it overwrites
-  List<int> members{};      ///< nodes, in order
-  List<int> dependencies{}; ///< units that have to run before
-
-  constexpr Unit() = default;
-};
-
-/// The units of a graph, while it is being fused and afterwards.
-class Grouping {
+/// Divides a graph into units.
+class Grouping : public Units {
 public:
-  constexpr explicit Grouping(const Graph& graph)
-      : graph_{&graph},
-        unit_of_(graph.nodes.size(), -1),
-        readers_(graph.parameters.size() + graph.carries.size(), List<int>{}),
-        loops_{loops_of_nodes(graph)},
-        needs_of_loop_(graph.loops.size(), List<int>{}) {
-    units_.reserve(graph.nodes.size());
-    merged_into_.reserve(graph.nodes.size());
+  constexpr explicit Grouping(const Graph& graph) : Units{graph} {
     for (int id = 0; id < graph.size(); ++id) {
       const Node& node = graph.node(id);
       if (node.kind == Kind::operation)
@@ -58,23 +34,6 @@ public:
         add_fusable(id);
     }
     join_neighbours();
-  }
-
-  /// The unit that computes a node, -1 for leaves and views.
-  [[nodiscard]] constexpr int unit_of(int node) const {
-    int unit = unit_of_.items[node];
-    if (unit < 0) return -1;
-    const int* const into = merged_into_.items;
-    while (into[unit] >= 0) unit = into[unit];
-    return unit;
-  }
-  [[nodiscard]] constexpr const Unit& unit(int id) const { return units_.items[id]; }
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
-  [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.items[id] < 0; }
-  [[nodiscard]] constexpr int find(int id) const {
-    const int* const into = merged_into_.items;
-    while (into[id] >= 0) id = into[id];
-    return id;
   }
 
   /// True when the node has one value for each row of its unit's grid.
@@ -91,67 +50,16 @@ public:
                                                             : n.shape;
   }
 
-  /// Where, among parameters and carries, a node is that is overwritten or may be; -1 for others.
-  [[nodiscard]] constexpr int slot_of(int id) const {
-    const Node& node = graph_->nodes.items[id];
-    if (node.kind == Kind::parameter) return node.index;
-    return node.kind == Kind::carry ? static_cast<int>(graph_->parameters.size()) + node.index : -1;
-  }
-
 private:
-  constexpr Unit& at(int id) { return units_.items[id]; }
-
-  /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
-  constexpr void visit_dependencies(int of, const auto& visit) const {
-    for (int on : unit(of).dependencies) visit(find(on));
-    if (unit(of).loop < 0) return;
-    for (int on : needs_of_loop_.items[unit(of).loop]) visit(find(on));
-  }
-
-  constexpr int add_unit() {
-    units_.push_back({});
-    merged_into_.push_back(-1);
-    run_order_.append();
-    return size() - 1;
-  }
-
   /// The distinct units whose values a node reads.
   struct Producers {
     graph::Few<int, graph::max_inputs> units{};
     int count = 0;
   };
 
-  constexpr void note_parameter(int root, int reader) {
-    if (const int slot = slot_of(root); slot >= 0) readers_.items[slot].push_back(reader);
-  }
-
-  constexpr void depend(Unit& unit, int on) {
-    for (int known : unit.dependencies)
-      if (known == on) return;
-    unit.dependencies.push_back(on);
-    if (unit.loop < 0 || this->unit(on).loop == unit.loop) return;
-    List<int>& needs = needs_of_loop_.items[unit.loop];
-    for (int known : needs)
-      if (find(known) == on) return;
-    needs.push_back(on);
-  }
-
-  /// What is read through an `after` is read when its other input is there.
-  constexpr void wait_for(int unit, int id) {
-    for (; is_view(graph_->node(id).kind); id = graph_->node(id).input(0)) {
-      const Node& node = graph_->node(id);
-      if (node.kind != Kind::after || node.arity < 2) continue;
-      if (const int on = unit_of(root_of(*graph_, node.input(1))); on >= 0 && on != unit) depend(at(unit), on);
-    }
-  }
-
   constexpr void add_operation(int id) {
-    const int unit = add_unit();
+    const int unit = add_unit(id);
     at(unit).kind = UnitKind::operation;
-    at(unit).loop = loops_.computed.items[id];
-    at(unit).region = graph_->node(id).region;
-    at(unit).members.push_back(id);
-    unit_of_.items[id] = unit;
     const Node& node = graph_->node(id);
     for (int i = 0; i < node.arity; ++i) {
       const int root = root_of(*graph_, node.input(i));
@@ -162,21 +70,14 @@ private:
   }
 
   /// A further result belongs to the launch of its operation.
-  constexpr void add_result(int id) {
-    const int unit = unit_of(graph_->node(id).input(0));
-    at(unit).members.push_back(id);
-    unit_of_.items[id] = unit;
-  }
+  constexpr void add_result(int id) { add_member(unit_of(graph_->node(id).input(0)), id); }
 
   constexpr void add_fusable(int id) {
     const Node& node = graph_->node(id);
-    int unit = add_unit();
+    int unit = add_unit(id);
     start(at(unit), id);
-    at(unit).loop = loops_.computed.items[id];
-    at(unit).region = node.region;
     const bool overwrites = node.kind == Kind::assign || node.kind == Kind::close;
     if (overwrites) at(unit).assigned.push_back(node.input(0));
-    unit_of_.items[id] = unit;
     const int first = overwrites ? 1 : 0;
     Producers producers{};
     for (int i = first; i < node.arity; ++i) {
@@ -193,7 +94,7 @@ private:
     if (node.kind == Kind::close && unit_of(node.input(0)) >= 0) depend(at(unit), unit_of(node.input(0)));
     // A parameter may be overwritten only when everybody has read it.
     if (overwrites)
-      for (int reader : readers_.items[slot_of(node.input(0))])
+      for (int reader : readers_of(node.input(0)))
         if (unit_of(reader) != unit) depend(at(unit), unit_of(reader));
     const bool reads_memory = node.kind == Kind::close && node.axis != 0;
     for (int i = reads_memory ? 0 : producers.count; i-- > 0;) {
@@ -206,7 +107,6 @@ private:
 
   constexpr void start(Unit& unit, int id) const {
     const Node& node = graph_->node(id);
-    unit.members.push_back(id);
     unit.grid = graph::without_ones(domain(id));
     if (node.kind != Kind::reduce) return;
     int position = 0;
@@ -265,7 +165,7 @@ private:
   /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
   [[nodiscard]] constexpr bool reads_in_place(int writer, int reader) const {
     for (int parameter : unit(writer).assigned)
-      for (int node : readers_.items[slot_of(parameter)])
+      for (int node : readers_of(parameter))
         if (unit_of(node) == reader && !reads_in_place_at(node, parameter)) return false;
     return true;
   }
@@ -290,25 +190,20 @@ private:
     if (depends_directly(b, consumer)) return false;
     if (!reads_in_place(consumer, producer) || !reads_in_place(producer, consumer)) return false;
     if (!aligned(id, producer, a.grid.rank > b.grid.rank ? a.grid : b.grid)) return false;
-    const auto dependencies = [&](int of, const auto& visit) {
-      visit_dependencies(of, visit);
+    const int merged = join(producer, consumer, [&](int of, const auto& visit) {
       if (of != consumer) return;
       for (int i = 0; i < producers.count; ++i)
         if (const int on = find(producers.units.items[i]); on != consumer) visit(on);
-    };
-    const bool in_order = run_order_.is_before(producer, consumer);
-    if (!run_order_.join(in_order ? producer : consumer, in_order ? consumer : producer, dependencies)) return false;
-    const int merged = merge(consumer, producer);
-    run_order_.take_place(merged, merged == consumer ? producer : consumer);
-    consumer = merged;
-    return true;
+    });
+    if (merged >= 0) consumer = merged;
+    return merged >= 0;
   }
 
   /// Reductions over one grid that read the same tensor, and nothing of each other's, share a launch and the reading: the
   /// gradients of a scale and a shift, for example. Columns also share what one unit has made.
   constexpr void join_neighbours() {
     List<int> reader_of_node(graph_->nodes.size(), -1);
-    List<int> reader_of_unit(units_.size(), -1);
+    List<int> reader_of_unit(static_cast<std::size_t>(size()), -1);
     for (int id = 0; id < graph_->size(); ++id) {
       const Node& node = graph_->node(id);
       if (!is_elementwise(node.kind) && node.kind != Kind::reduce) continue;
@@ -339,67 +234,13 @@ private:
     const Unit& b = unit(other);
     if (a.kind != b.kind || a.column_axis != b.column_axis || !(a.grid == b.grid) || !compatible(a, b)) return;
     if (!a.assigned.empty() || !b.assigned.empty() || depends_directly(a, other) || depends_directly(b, one)) return;
-    const auto dependencies = [&](int of, const auto& visit) { visit_dependencies(of, visit); };
-    const bool in_order = run_order_.is_before(one, other);
-    if (!run_order_.join(in_order ? one : other, in_order ? other : one, dependencies)) return;
-    const int merged = merge(other, one);
-    run_order_.take_place(merged, merged == other ? one : other);
+    static_cast<void>(join(one, other, [](int, const auto&) {}));
   }
 
   /// The first input of a node that is read; that of an assignment is written.
   [[nodiscard]] static constexpr int first_read(Kind kind) {
     return kind == Kind::assign || kind == Kind::close ? 1 : 0;
   }
-
-  [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {
-    for (int dependency : unit.dependencies)
-      if (find(dependency) == on) return true;
-    return false;
-  }
-
-  /// Merges sorted numbers into others; mostly, all of the second come last.
-  static constexpr void join_members(List<int>& into, List<int>& from) {
-    if (into.back() < from.front()) return into.append(from);
-    List<int> members{};
-    members.reserve(into.size() + from.size());
-    std::size_t taken = 0;
-    for (int member : into) {
-      while (taken < from.size() && from[taken] < member) members.push_back(from[taken++]);
-      members.push_back(member);
-    }
-    members.append(from.begin() + taken, from.end());
-    into.swap(members);
-  }
-
-  /// Makes one unit of two and returns which of them it is: the larger, so that searches for a merged unit stay short.
-  constexpr int merge(int consumer, int producer) {
-    const bool keeps_producer = unit(producer).members.size() >= unit(consumer).members.size();
-    const int kept = keeps_producer ? producer : consumer;
-    const int absorbed = keeps_producer ? consumer : producer;
-    Unit& into = at(kept);
-    Unit& from = at(absorbed);
-    if (from.kind != UnitKind::elementwise) {
-      into.kind = from.kind;
-      into.column_axis = from.column_axis;
-    }
-    if (from.grid.rank > into.grid.rank) into.grid = from.grid;
-    into.counts = into.counts || from.counts;
-    join_members(into.members, from.members);
-    into.assigned.append(from.assigned);
-    for (int dependency : from.dependencies)
-      if (const int on = find(dependency); on != kept) depend(into, on);
-    merged_into_.items[absorbed] = kept;
-    return kept;
-  }
-
-  const Graph* graph_;
-  List<Unit> units_{};
-  List<int> merged_into_{}; ///< for each unit the one that took it over, or -1
-  List<int> unit_of_{};
-  List<List<int>> readers_{}; ///< for each parameter and carry the nodes that read it
-  LoopsOfNodes loops_{};
-  List<List<int>> needs_of_loop_{}; ///< for each loop the units outside that its units need
-  UnitOrder run_order_{};
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

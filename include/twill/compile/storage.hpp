@@ -51,7 +51,7 @@ private:
     for (std::size_t position = 0; position < order_->size(); ++position) {
       const Unit& unit = units_->unit((*order_)[position]);
       for (int parameter : unit.assigned)
-        overwritten_at_.items[units_->slot_of(parameter)] = static_cast<int>(position);
+        overwritten_at_.items[units_->variable_of(parameter)] = static_cast<int>(position);
     }
   }
 
@@ -118,7 +118,8 @@ private:
       if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
       // What depends on a parameter cannot be computed again once the parameter is overwritten.
-      if (const int slot = units_->slot_of(reading.root); slot >= 0 && overwritten_at_.items[slot] <= position_)
+      if (const int variable = units_->variable_of(reading.root);
+          variable >= 0 && overwritten_at_.items[variable] <= position_)
         return false;
       if (root.kind == Kind::input || root.kind == Kind::parameter || holds(reading.root)) {
         if (graph::proper_rank(root.shape) < graph::proper_rank(node.shape) || so_far.large_read == reading.root)
