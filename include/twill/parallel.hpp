@@ -8,6 +8,7 @@
 #include <twill/parallel/buckets.hpp>
 #include <twill/parallel/call_check.hpp>
 #include <twill/parallel/chunk.hpp>
+#include <twill/parallel/clock_offset.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/data_parallel.hpp>
@@ -16,6 +17,7 @@
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
 #include <twill/parallel/mesh.hpp>
+#include <twill/parallel/numbers.hpp>
 #include <twill/parallel/operation.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
@@ -23,6 +25,7 @@
 #include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/mesh_pipeline.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
@@ -39,6 +42,7 @@
 #include <twill/parallel/pipeline/step.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/ties.hpp>
+#include <twill/parallel/pipeline/timeline.hpp>
 #include <twill/parallel/pipeline/transfers.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/rank_group.hpp>

@@ -7,5 +7,6 @@
 #include <twill/profile/device_table.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/progress.hpp>
+#include <twill/profile/schedule_trace.hpp>
 #include <twill/profile/svg_plot.hpp>
 #include <twill/profile/table.hpp>

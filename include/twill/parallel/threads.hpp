@@ -6,6 +6,7 @@
 // tree of parallel/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of another kind, GPUs included, is
 // only ever touched by its own device's stream, and travels through the host. Read next: parallel/collectives.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
@@ -44,6 +45,7 @@ public:
       job_ = std::move(other.job_);
       hub_ = std::move(other.hub_);
       letter_ = std::move(other.letter_);
+      finished_s_ = other.finished_s_;
     }
     return *this;
   }
@@ -55,8 +57,12 @@ public:
     const auto letter = std::exchange(letter_, nullptr);
     if (job == nullptr && letter == nullptr) return;
     job != nullptr ? job->wait() : hub_->mail.wait(letter);
+    finished_s_ = job != nullptr ? steady_seconds() : letter->finished_s;
     staged_.finish();
   }
+
+  /// When a message that was waited for was through, by the steady clock; of another call, when its wait was over.
+  [[nodiscard]] double finished_s() const { return finished_s_; }
 
   [[nodiscard]] bool is_done() const {
     if (job_ != nullptr) return job_->is_done();
@@ -76,6 +82,7 @@ private:
   std::shared_ptr<detail::ThreadQueue::Job> job_;
   std::shared_ptr<detail::ThreadHub> hub_;
   detail::ThreadMail::Ticket letter_;
+  double finished_s_ = 0;
 };
 
 /// One rank of a group of threads. Its functions are called by one thread at a time.

@@ -6,6 +6,7 @@
 // copy that has begun reaches into both ranks' memory, it is always finished; only a message that nobody has met can run
 // into the time-out. Read next: parallel/threads_rank.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/threads_group.hpp>
@@ -29,6 +30,7 @@ public:
     Call call;
     int rank = 0;
     State state = State::waiting;
+    double finished_s = 0; ///< when the elements were copied, by the steady clock
   };
   using Ticket = std::shared_ptr<Letter>;
 
@@ -58,6 +60,7 @@ public:
     if (send.source.data != nullptr && receive.target.data != nullptr && send.source.bytes() > 0)
       std::memcpy(receive.target.data, send.source.data, send.source.bytes());
     lock.lock();
+    letter->finished_s = other->finished_s = steady_seconds();
     letter->state = other->state = Letter::State::done;
     group_.changed().notify_all();
     return letter;

@@ -123,6 +123,7 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   }
   std::vector<double> differences(6, 1);
   std::vector<double> losses(6, 0);
+  std::vector<std::size_t> messages(6, 0);
   auto world = parallel::thread_communicators(std::vector<Cpu>{Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}, Cpu{0}, Cpu{1}},
                                               {.timeout_ms = 60000});
   parallel::run_ranks(world, [&](auto& member) {
@@ -143,7 +144,13 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
                                                static_cast<const double*>(theirs.buffer.data())[k]));
     });
     differences[rank] = worst;
+    const pipeline::Timeline timeline = step.timeline();
+    messages[rank] = pipeline::messages_of(timeline).size();
+    if (!std::ranges::equal(timeline.ranks[rank % 3], step.events(), {}, &pipeline::TimedAction::action,
+                            &pipeline::TimedAction::action))
+      throw ValueError("a timeline of all ranks has other actions than a rank's own");
   });
+  CHECK(messages == std::vector<std::size_t>(6, 2 * 2 * 3)); // two neighbours, there and back, three micro-batches
   for (const double loss : losses) CHECK(loss == Approx(expected).epsilon(1e-12));
   for (const double difference : differences) CHECK(difference < 1e-12);
 }

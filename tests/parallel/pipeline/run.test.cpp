@@ -2,6 +2,7 @@
 //
 // Schedules carried out by threads whose channels hold nothing, with random delays: gradients have the bits that one thread
 // computes, nothing hangs, and a rank that throws is named on all of them.
+#include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
@@ -154,7 +155,7 @@ template <class S> void check_runs(int ranks, int micro_batches, int runs, std::
       Runner runner{schedule, stages, seed + static_cast<std::uint64_t>(100 * run_number + rank)};
       for (int s = 0; s < schedule.stages; ++s)
         if (schedule.rank(s) == rank) runner.other_of_ = s;
-      const auto events = pipeline::run(schedule, communicator, runner);
+      const auto events = pipeline::run(schedule, communicator, runner).computed;
       actions[static_cast<std::size_t>(rank)] = events.size();
       if (runner.unsent() != 0) throw std::runtime_error("an output was not given back");
     });
@@ -206,6 +207,52 @@ TEST_CASE("a rank that throws at any action ends all ranks with its error", "[pa
           CHECK_THAT(told[static_cast<std::size_t>(rank)], Catch::Contains("rank " + std::to_string(failing)));
       }
     }
+}
+
+TEST_CASE("what passes between ranks is told by both, on one clock for all", "[parallel][PAR-6]") {
+  const Schedule schedule = pipeline::schedule<OneForwardOneBackward>(3, 4);
+  auto stages = make_stages(3);
+  auto communicators = parallel::thread_communicators(std::vector<Cpu>(3, Cpu{0}), {.timeout_ms = 60000});
+  std::vector<parallel::ClockOffset> offsets(3);
+  std::vector<Timeline> timelines(3);
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    const int rank = communicator.rank();
+    const auto clock = [&] { return steady_seconds() + 1000.0 * rank; }; // as on another machine
+    Runner runner{schedule, stages, 1};
+    runner.other_of_ = rank;
+    const double begin = steady_seconds();
+    const RankTimeline own = pipeline::run(schedule, communicator, runner, begin);
+    const auto at = static_cast<std::size_t>(rank);
+    offsets[at] = parallel::clock_offset(communicator, clock);
+    timelines[at] = gather_timeline(communicator, own, begin + 1000.0 * rank, offsets[at]);
+    if (parallel::clock_offset(communicator).offset_s != 0) throw std::runtime_error("threads have one clock");
+  });
+  double error = 1e-6;
+  for (int rank = 0; rank < 3; ++rank) {
+    const parallel::ClockOffset& offset = offsets[static_cast<std::size_t>(rank)];
+    CHECK(std::fabs(offset.offset_s + 1000 * rank) <= offset.error_s + 1e-6);
+    error = std::fmax(error, offset.error_s + 1e-6);
+  }
+  const Timeline& timeline = timelines[1];
+  CHECK(timeline.makespan() == timelines[2].makespan());
+  const auto computed = [&](int rank, const Action& action) {
+    for (const TimedAction& event : timeline.ranks[static_cast<std::size_t>(rank)])
+      if (event.action == action) return event;
+    throw std::runtime_error("an action is missing: " + to_string(action));
+  };
+  const List<TimedMessage> messages = messages_of(timeline);
+  CHECK(messages.size() == 2 * 2 * 4);
+  for (const TimedMessage& message : messages) {
+    INFO(to_string(message.send) << " from " << message.from << " to " << message.to);
+    const bool is_forward = message.send.work == Work::send_forward;
+    CHECK(message.to == message.from + (is_forward ? 1 : -1));
+    CHECK(message.bytes == 3 * 8);
+    CHECK(message.sent <= message.delivered + 2 * error);
+    const Work work = is_forward ? Work::forward : Work::backward;
+    CHECK(message.sent >= computed(message.from, {work, message.send.stage, message.send.micro_batch}).end);
+    const int stage = counterpart(message.send).stage;
+    CHECK(message.delivered <= computed(message.to, {work, stage, message.send.micro_batch}).start);
+  }
 }
 
 TEST_CASE("a group of another size is refused", "[parallel][PAR-6]") {

@@ -90,17 +90,22 @@ struct Prediction {
   const auto stage = [&](const Action& action) -> const StageCost& {
     return stages[static_cast<std::size_t>(action.stage)];
   };
+  // The gradient of a stage's input is as large as the output of the stage before.
+  const auto bytes = [&](const Action& action) {
+    const int from = action.work == Work::forward ? action.stage : action.stage - 1;
+    return stages[static_cast<std::size_t>(from)].output_bytes;
+  };
+  const auto transfer = [&](const Action& action) {
+    return cluster.between_stages.time_s(static_cast<double>(bytes(action)));
+  };
   result.timeline = simulate(
       schedule,
       [&](const Action& action) {
         const StageCost& own = stage(action);
         return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action);
       },
-      [&](const Action& action) {
-        // The gradient of a stage's input is as large as the output of the stage before.
-        const int from = action.work == Work::forward ? action.stage : action.stage - 1;
-        return cluster.between_stages.time_s(static_cast<double>(stages[static_cast<std::size_t>(from)].output_bytes));
-      });
+      transfer);
+  add_messages(result.timeline, schedule, transfer, bytes);
   result.bubble_s = result.timeline.bubble();
   result.peak_bytes = peak_kept_bytes(schedule, stages);
   for (int rank = 0; rank < schedule.ranks; ++rank) {

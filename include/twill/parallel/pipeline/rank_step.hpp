@@ -7,10 +7,13 @@
 // second communicator, over the ranks that hold the same stages of other replicas, the pipeline is data-parallel:
 // replicas see different batches, and gradients are those of all rows together. Read next: parallel/pipeline/step.hpp.
 
+#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/chunk.hpp>
+#include <twill/parallel/clock_offset.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/pipeline/clip.hpp>
+#include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/runner.hpp>
@@ -80,7 +83,12 @@ public:
   }
 
   /// When each action of the last step ran on this rank, in seconds from its beginning.
-  [[nodiscard]] const List<TimedAction>& events() const { return events_; }
+  [[nodiscard]] const List<TimedAction>& events() const { return events_.computed; }
+  /// The same of all ranks and of the messages between them, in seconds from the earliest beginning. A collective call, which
+  /// compares the clocks of the ranks; a step does not.
+  [[nodiscard]] Timeline timeline() {
+    return gather_timeline(*communicator_, events_, begin_, parallel::clock_offset(*communicator_));
+  }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Of all gradients before the last clipping.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
@@ -104,7 +112,8 @@ private:
     if constexpr (P::Plan::has_ties) share_draw();
     detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_,  pieces,
                                            x,          targets,   rank(), options_.checkpointing};
-    events_ = pipeline::run(schedule_, *communicator_, runner);
+    begin_ = steady_seconds();
+    events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
     add_tied();
     // Means over this replica's rows become means over those of all.
     double sums[2] = {static_cast<double>(rows) * runner.loss(), static_cast<double>(rows)};
@@ -241,7 +250,8 @@ private:
   double gradient_norm_ = 0;
   Schedule schedule_;
   std::vector<TiedWeight> tied_;
-  List<TimedAction> events_{};
+  double begin_ = 0; ///< of the last step, by the steady clock
+  RankTimeline events_{};
   Optimisers optimisers_{};
 };
 

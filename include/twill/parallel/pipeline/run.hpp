@@ -3,17 +3,20 @@
 //
 // Carries out one rank's part of a schedule over any communicator. Sends and receives are started where the schedule has
 // them and run beside the computation; an action waits for the message it needs and for nothing else. What a stage computes
-// and where its tensors lie is the runner's: this file knows elements only. What was done comes back as events in seconds,
-// which profile/gantt.hpp draws. Read next: parallel/pipeline/transfers.hpp.
+// and where its tensors lie is the runner's: this file knows elements only. What was done and sent comes back as events in
+// seconds, which profile/gantt.hpp draws. Read next: parallel/pipeline/transfers.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/timeline.hpp>
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -63,12 +66,32 @@ template <StageRunner R> void compute(R& runner, const Action& action) {
           action.micro_batch};
 }
 
+/// A handle that knows when its call was through, once it was waited for; of others it is told when that was seen.
+template <class Handle>
+concept knows_time = requires(const Handle& handle) {
+  { handle.finished_s() } -> std::same_as<double>;
+};
+
 /// Messages under way on one rank.
 template <parallel::Communicator C, StageRunner R> class Messages {
   using Handle = decltype(std::declval<C&>().start(std::declval<const parallel::Call&>()));
   struct UnderWay {
     Action action;
     std::vector<Handle> handles;
+    double start = 0;
+    double seen = 0; ///< when it was found to be through
+    std::int64_t bytes = 0;
+
+    void begin(Handle handle, const parallel::Elements& elements) {
+      handles.push_back(std::move(handle));
+      bytes += static_cast<std::int64_t>(elements.bytes());
+    }
+    [[nodiscard]] bool look() {
+      for (const Handle& handle : handles)
+        if (!handle.is_done()) return false;
+      if (seen == 0) seen = steady_seconds();
+      return true;
+    }
   };
 
 public:
@@ -80,16 +103,16 @@ public:
     const int peer = schedule_.rank(counterpart(action).stage);
     using parallel::Call;
     if (is_sent(work)) {
-      UnderWay& message = sent_.emplace_back(UnderWay{action, {}});
+      UnderWay& message = sent_.emplace_back(UnderWay{action, {}, steady_seconds()});
       for (const parallel::Elements& elements :
            work == Work::send_forward ? runner_.output(stage, micro_batch) : runner_.input_gradient(stage, micro_batch))
-        message.handles.push_back(communicator_.start(Call::send(elements, peer)));
+        message.begin(communicator_.start(Call::send(elements, peer)), elements);
     } else {
-      UnderWay& message = received_.emplace_back(UnderWay{action, {}});
+      UnderWay& message = received_.emplace_back(UnderWay{action, {}, steady_seconds()});
       for (const parallel::Elements& elements : work == Work::receive_forward
                                                     ? runner_.input(stage, micro_batch)
                                                     : runner_.output_gradient(stage, micro_batch))
-        message.handles.push_back(communicator_.start(Call::receive(elements, peer)));
+        message.begin(communicator_.start(Call::receive(elements, peer)), elements);
     }
   }
 
@@ -97,7 +120,7 @@ public:
   void wait_for(const Action& received) {
     for (std::size_t i = 0; i < received_.size(); ++i)
       if (received_[i].action == received) {
-        for (Handle& handle : received_[i].handles) handle.wait();
+        finish(received_[i]);
         received_.erase(received_.begin() + static_cast<std::ptrdiff_t>(i));
         return;
       }
@@ -105,16 +128,16 @@ public:
 
   /// Gives back the elements of messages that have arrived; waits for all of them at the end.
   void settle_sent(bool all) {
+    if constexpr (!knows_time<Handle>)
+      for (UnderWay& message : received_) static_cast<void>(message.look());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < sent_.size(); ++i) {
-      bool is_done = true;
-      for (const Handle& handle : sent_[i].handles) is_done = is_done && handle.is_done();
-      if (!all && !is_done) {
+      if (!all && !sent_[i].look()) {
         if (kept != i) sent_[kept] = std::move(sent_[i]);
         ++kept;
         continue;
       }
-      for (Handle& handle : sent_[i].handles) handle.wait();
+      finish(sent_[i]);
       const auto [work, stage, micro_batch] = sent_[i].action;
       work == Work::send_forward ? runner_.output_is_sent(stage, micro_batch)
                                  : runner_.input_gradient_is_sent(stage, micro_batch);
@@ -122,12 +145,26 @@ public:
     sent_.erase(sent_.begin() + static_cast<std::ptrdiff_t>(kept), sent_.end());
   }
 
+  /// Those that are through, in seconds of the steady clock.
+  [[nodiscard]] const List<TimedAction>& finished() const { return finished_; }
+
 private:
+  void finish(UnderWay& message) {
+    double end = message.start;
+    for (Handle& handle : message.handles) {
+      handle.wait();
+      if constexpr (knows_time<Handle>) end = std::max(end, handle.finished_s());
+    }
+    if constexpr (!knows_time<Handle>) end = message.seen > 0 ? message.seen : steady_seconds();
+    finished_.push_back({communicator_.rank(), message.action, message.start, end, message.bytes});
+  }
+
   const Schedule& schedule_;
   C& communicator_;
   R& runner_;
   std::vector<UnderWay> sent_{};
   std::vector<UnderWay> received_{};
+  List<TimedAction> finished_{};
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
@@ -139,8 +176,8 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 /// throws: ValueError where the group has another size; what the runner throws, after telling the group; CommunicatorError
 /// naming the rank that failed
 template <parallel::Communicator C, StageRunner R>
-List<TimedAction> run(const Schedule& schedule, C& communicator, R& runner, double origin = steady_seconds()) {
-  List<TimedAction> events;
+RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double origin = steady_seconds()) {
+  RankTimeline events;
   if (communicator.size() != schedule.ranks)
     throw ValueError("pipeline::run: the schedule has " + std::to_string(schedule.ranks) + " ranks, the communicator " +
                      std::to_string(communicator.size()));
@@ -155,13 +192,18 @@ List<TimedAction> run(const Schedule& schedule, C& communicator, R& runner, doub
       if (action.work != Work::weight_gradient) messages.wait_for(detail::needed_message(action));
       const double start = steady_seconds() - origin;
       detail::compute(runner, action);
-      events.push_back({rank, action, start, steady_seconds() - origin});
+      events.computed.push_back({rank, action, start, steady_seconds() - origin});
       messages.settle_sent(false);
     }
     messages.settle_sent(true);
   } catch (...) {
     communicator.fail(std::current_exception());
     throw;
+  }
+  for (TimedAction message : messages.finished()) {
+    message.start -= origin;
+    message.end -= origin;
+    events.messages.push_back(message);
   }
   return events;
 }

@@ -9,17 +9,11 @@
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
+#include <twill/parallel/pipeline/timeline.hpp>
 
 #include <cstddef>
 
 namespace twill::inline v0::pipeline {
-
-struct TimedAction {
-  int rank = 0;
-  Action action;
-  double start = 0;
-  double end = 0;
-};
 
 /// The time of each kind of work of a stage; a backward pass takes that of both gradients.
 struct UniformCost {
@@ -48,36 +42,6 @@ struct UniformTransfer {
   double time = 0;
 
   [[nodiscard]] constexpr double operator()(const Action&) const { return time; }
-};
-
-struct Timeline {
-  List<List<TimedAction>> ranks; ///< what each rank computed, in order
-  bool is_complete = false;      ///< false: some action waits for what never comes
-
-  constexpr Timeline() = default;
-
-  /// From the first start to the last end of all.
-  [[nodiscard]] constexpr double makespan() const {
-    double last = 0;
-    for (const List<TimedAction>& events : ranks)
-      if (!events.empty() && events.back().end > last) last = events.back().end;
-    return last;
-  }
-  /// What a rank stands still between its first and its last action.
-  [[nodiscard]] constexpr double idle(int rank) const {
-    const List<TimedAction>& events = ranks[static_cast<std::size_t>(rank)];
-    if (events.empty()) return 0;
-    double busy = 0;
-    for (const TimedAction& event : events) busy += event.end - event.start;
-    return events.back().end - events.front().start - busy;
-  }
-  /// The bubble: the idle time of the rank that has most of it.
-  [[nodiscard]] constexpr double bubble() const {
-    double most = 0;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-      if (const double own = idle(static_cast<int>(rank)); own > most) most = own;
-    return most;
-  }
 };
 
 namespace detail {
@@ -148,6 +112,27 @@ template <class Cost, class Transfer = UniformTransfer>
   }
   timeline.is_complete = left == 0;
   return timeline;
+}
+
+/// Adds to a simulated timeline what passes between ranks: `transfer` as above, `bytes(action)` of what the action made.
+template <class Transfer, class Bytes>
+constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const Transfer& transfer,
+                            const Bytes& bytes) {
+  timeline.messages.clear();
+  timeline.messages.resize(timeline.ranks.size());
+  for (const List<TimedAction>& events : timeline.ranks)
+    for (const TimedAction& event : events) {
+      const Action& made = event.action;
+      if (!schedule.sends(made.work, made.stage)) continue;
+      const Work work = made.work == Work::forward ? Work::send_forward : Work::send_backward;
+      const Action send{work, made.stage, made.micro_batch};
+      const Action receive = counterpart(send);
+      const int to = schedule.rank(receive.stage);
+      const double end = event.end + transfer(made);
+      timeline.messages[static_cast<std::size_t>(event.rank)].push_back(
+          {event.rank, send, event.end, end, bytes(made)});
+      timeline.messages[static_cast<std::size_t>(to)].push_back({to, receive, event.end, end, bytes(made)});
+    }
 }
 
 /// The largest number of activations that each rank keeps at a time: a forward pass adds one, the end of its last gradient

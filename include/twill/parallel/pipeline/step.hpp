@@ -67,7 +67,7 @@ public:
     (std::make_index_sequence<sizeof...(Batch) - 1>{});
   }
 
-  /// When each action of the last step ran, in seconds from its beginning.
+  /// When each action of the last step ran and each message passed, in seconds from its beginning.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Of all gradients before the last clipping, for rules made by `optim::clip_norm`.
@@ -79,6 +79,7 @@ private:
     detail::begin_step(*pipeline_);
     timeline_ = Timeline{};
     timeline_.ranks.resize(static_cast<std::size_t>(P::ranks));
+    timeline_.messages.resize(static_cast<std::size_t>(P::ranks));
     double loss = 0;
     const double origin = steady_seconds();
     try {
@@ -86,7 +87,9 @@ private:
         const int rank = communicator.rank();
         detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_, pieces,
                                                x,          targets,   rank,  options_.checkpointing};
-        timeline_.ranks[static_cast<std::size_t>(rank)] = pipeline::run(schedule_, communicator, runner, origin);
+        RankTimeline events = pipeline::run(schedule_, communicator, runner, origin);
+        timeline_.ranks[static_cast<std::size_t>(rank)].swap(events.computed);
+        timeline_.messages[static_cast<std::size_t>(rank)].swap(events.messages);
         if (rank == schedule_.rank(P::stages - 1)) loss = runner.loss();
       });
     } catch (...) { // a group that has failed serves no later step

@@ -1,0 +1,144 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pipeline's timelines in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each timeline, in
+// it a thread for what each rank computes and one for what it sends and receives, more where messages overlap, and an arrow
+// from each send to its receive. The same as a picture: profile/gantt.hpp.
+
+#include <twill/core/text.hpp>
+#include <twill/parallel/pipeline/timeline.hpp>
+#include <twill/profile/gantt.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::profile::detail {
+
+/// Writes the events of one timeline after the other.
+class TraceText {
+public:
+  explicit TraceText(double microseconds) : microseconds_{microseconds} {}
+
+  void add(const NamedTimeline& named, std::size_t process) {
+    process_ = process;
+    if (!named.name.empty()) {
+      begin("process_name", "M", 0);
+      text_ += join_text({", \"args\": {\"name\": \"", escape_json(named.name), "\"}}"});
+    }
+    const auto& ranks = named.timeline.ranks;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      name_thread(rank, join_text({"rank ", rank}));
+      for (const pipeline::TimedAction& event : ranks[rank])
+        complete(to_string(event.action), words_of(event.action.work), rank, event.start, event.end,
+                 join_text({"\"stage\": ", event.action.stage, ", \"micro_batch\": ", event.action.micro_batch}));
+    }
+    add_messages(named.timeline);
+  }
+
+  [[nodiscard]] std::string finish() const {
+    return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
+  }
+
+private:
+  /// One row of messages of a rank, in which none overlaps another.
+  struct Lane {
+    std::size_t rank = 0;
+    double end = 0;
+  };
+
+  void add_messages(const pipeline::Timeline& timeline) {
+    std::vector<pipeline::TimedMessage> messages;
+    for (const pipeline::TimedMessage& message : pipeline::messages_of(timeline)) messages.push_back(message);
+    std::stable_sort(messages.begin(), messages.end(),
+                     [](const auto& left, const auto& right) { return left.start() < right.start(); });
+    std::vector<Lane> lanes;
+    for (const pipeline::TimedMessage& message : messages) {
+      const std::string sent = join_text(
+          {"\"bytes\": ", message.bytes, ", \"sent\": ", time(message.sent), ", \"wanted\": ", time(message.wanted)});
+      const std::size_t from = lane(lanes, timeline, message, message.from);
+      complete(to_string(message.send), words_of(message.send.work), from, message.start(), message.delivered, sent);
+      const std::size_t to = lane(lanes, timeline, message, message.to);
+      complete(to_string(counterpart(message.send)), "received", to, message.start(), message.delivered, sent);
+      const double middle = 0.5 * (message.start() + message.delivered);
+      for (const std::string_view phase : {"s", "f"}) {
+        begin("message", phase, phase == "s" ? from : to);
+        text_ += join_text({", \"cat\": \"message\", \"id\": ", flows_, ", \"ts\": ", time(middle),
+                            phase == "f" ? ", \"bp\": \"e\"}" : "}"});
+      }
+      ++flows_;
+    }
+  }
+
+  /// The thread of a message on one of its sides: the rank's first lane that is free.
+  std::size_t lane(std::vector<Lane>& lanes, const pipeline::Timeline& timeline, const pipeline::TimedMessage& message,
+                   int side) {
+    const auto rank = static_cast<std::size_t>(side);
+    std::size_t number = 0;
+    while (number < lanes.size() && (lanes[number].rank != rank || lanes[number].end > message.start())) ++number;
+    const std::size_t thread = timeline.ranks.size() + number;
+    if (number == lanes.size()) {
+      lanes.push_back({rank, 0});
+      name_thread(thread, join_text({"rank ", rank, ", messages"}));
+    }
+    lanes[number].end = message.delivered;
+    return thread;
+  }
+
+  void begin(std::string_view name, std::string_view phase, std::size_t thread) {
+    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": \"", name, "\", \"ph\": \"", phase,
+                        "\", \"pid\": ", process_, ", \"tid\": ", thread});
+  }
+  void name_thread(std::size_t thread, const std::string& name) {
+    begin("thread_name", "M", thread);
+    text_ += join_text({", \"args\": {\"name\": \"", name, "\"}}"});
+  }
+  void complete(const std::string& name, std::string_view category, std::size_t thread, double start, double end,
+                const std::string& arguments) {
+    begin(name, "X", thread);
+    text_ += join_text({", \"cat\": \"", category, "\", \"ts\": ", time(start), ", \"dur\": ", time(end - start),
+                        ", \"args\": {", arguments, "}}"});
+  }
+  [[nodiscard]] std::string time(double value) const { return fixed(value * microseconds_, 3); }
+  [[nodiscard]] static std::string escape_json(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') escaped += '\\';
+      escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+    return escaped;
+  }
+
+  double microseconds_;
+  std::size_t process_ = 0;
+  std::size_t flows_ = 0;
+  std::string text_{};
+};
+
+} // namespace twill::inline v0::profile::detail
+
+namespace twill::inline v0::profile {
+
+/// Several timelines in the Trace Event Format. `microseconds` is the length of their unit: 1e6 for seconds.
+[[nodiscard]] inline std::string chrome_trace(const std::vector<NamedTimeline>& timelines, double microseconds = 1) {
+  detail::TraceText trace{microseconds};
+  for (std::size_t process = 0; process < timelines.size(); ++process) trace.add(timelines[process], process);
+  return trace.finish();
+}
+/// One.
+[[nodiscard]] inline std::string chrome_trace(const pipeline::Timeline& timeline, double microseconds = 1) {
+  return chrome_trace(std::vector{NamedTimeline{{}, timeline}}, microseconds);
+}
+
+/// Writes the trace to a file.    throws: SystemError
+inline void save_chrome_trace(const std::string& path, const std::vector<NamedTimeline>& timelines,
+                              double microseconds = 1) {
+  detail::write_text(path, chrome_trace(timelines, microseconds), "trace");
+}
+inline void save_chrome_trace(const std::string& path, const pipeline::Timeline& timeline, double microseconds = 1) {
+  detail::write_text(path, chrome_trace(timeline, microseconds), "trace");
+}
+
+} // namespace twill::inline v0::profile
