@@ -276,7 +276,7 @@ inline constexpr auto given_inputs = [] {
   graph::Graph graph = F::make_graph();
   const StageTrace trace = F::build(graph);
   std::array<int, static_cast<std::size_t>(stage_counts<F>.given)> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = trace.given[i];
+  for (std::size_t i = 0; i != numbers.size(); ++i) numbers[i] = trace.given[i];
   return numbers;
 }();
 

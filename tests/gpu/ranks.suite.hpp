@@ -1,0 +1,252 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are threads with a GPU each: gradients in buckets, shared out or not, divided layers, stages of a pipeline. The
+// numbers are those of one GPU. On a machine with one GPU there is one rank, and what needs several is skipped.
+
+#include <tests/support/skip.hpp>
+#include <tests/support/suite.hpp>
+#include <tests/train/models.hpp>
+
+#include <twill/nn/batch_norm.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/nn/tensor_parallel.hpp>
+#include <twill/optim/clip.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/parallel/distributed_step.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/state.hpp>
+#include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/tensor_parallel.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace twill::test {
+namespace ranks_suite {
+
+using D = TestedDevice;
+
+inline void require_near(const std::vector<double>& left, const std::vector<double>& right) {
+  require_equal(left.size(), right.size());
+  for (std::size_t i = 0; i < left.size(); ++i) require_close(left[i], right[i], 1e-12, 1e-12);
+}
+
+/// Whether there is a GPU for each of two ranks; says so if not.
+inline bool has_two() {
+  if (D::count() < 2) skip("this machine has one GPU");
+  return D::count() > 1;
+}
+
+// Distributed data parallelism ---------------------------------------------------------------------------------------
+
+/// With statistics of all ranks' rows in the middle of the pass.
+struct Normed {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    const auto hidden = nn::batch_norm(nn::linear(x, 9, "hidden"), "norm", {.is_synchronised = true});
+    return nn::linear(tanh(hidden), 3, "output");
+  }
+};
+
+inline constexpr std::int64_t all_rows = 13;
+inline constexpr parallel::BucketOptions small_buckets{.first_bucket_bytes = 100, .bucket_bytes = 500};
+
+/// The rows of a rank: with three ranks the first has none.
+inline parallel::Rows rows_of_rank(int rank, int ranks) {
+  if (ranks < 3) return ranks == 1 ? parallel::Rows{0, 13} : parallel::Rows{rank * 8, rank == 0 ? 8 : 5};
+  return rank == 0 ? parallel::Rows{0, 0} : parallel::Rows{(rank - 1) * 8, rank == 1 ? 8 : 5};
+}
+
+template <class M> nn::Network<M, D, double> network_on(const D& device, double dropout) {
+  manual_seed_all(7);
+  nn::Network<M, D, double> network{device};
+  if constexpr (std::same_as<M, DropoutClassifier>) network.set("dropout", dropout);
+  return network;
+}
+
+/// The losses of some steps, then the weights, of the only rank or of all, which have to agree.
+template <class M, int Stage, class Rule, class Play>
+std::vector<double> distributed(const Rule& rule, Play play, double dropout = 0.5) {
+  const int ranks = std::min(D::count(), 3);
+  std::vector<D> devices{};
+  for (int rank = 0; rank < ranks; ++rank) devices.push_back(D{rank});
+  auto communicators = parallel::thread_communicators(devices, {.timeout_ms = 60'000});
+  std::vector<nn::Network<M, D, double>> networks{};
+  for (const D& device : devices) networks.push_back(network_on<M>(device, dropout));
+  std::vector<std::vector<double>> found(devices.size());
+  manual_seed_all(3);
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    auto& network = networks[static_cast<std::size_t>(communicator.rank())];
+    DistributedDataParallel model{network, communicator, {.buckets = small_buckets}};
+    auto step = train_step(model, nn::cross_entropy, rule, parallel::zero<Stage>);
+    found[static_cast<std::size_t>(communicator.rank())] =
+        play(step, communicator.device(), rows_of_rank(communicator.rank(), ranks));
+  });
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    const auto weights = weights_of(networks[rank]);
+    found[rank].insert(found[rank].end(), weights.begin(), weights.end());
+    require(found[rank] == found[0]);
+  }
+  return found[0];
+}
+
+/// The same on one GPU.
+template <class M, class Rule> std::vector<double> alone(const Rule& rule, int steps, double dropout = 0.5) {
+  auto network = network_on<M>(D{0}, dropout);
+  auto step = train_step(network, nn::cross_entropy, rule);
+  const auto x = random_rows<double, 5>(D{0}, all_rows);
+  const auto label = random_labels(D{0}, all_rows, 3);
+  std::vector<double> found{};
+  manual_seed_all(3);
+  for (int i = 0; i < steps; ++i) found.push_back(step(x, label).item());
+  const auto weights = weights_of(network);
+  found.insert(found.end(), weights.begin(), weights.end());
+  return found;
+}
+
+inline auto inputs_of(const parallel::Rows& rows, const D& device) {
+  return parallel::rows_of<0>(random_rows<double, 5>(Cpu{0}, all_rows), rows).contiguous().to(device);
+}
+inline auto labels_of(const parallel::Rows& rows, const D& device) {
+  return parallel::rows_of<0>(random_labels(Cpu{0}, all_rows, 3), rows).contiguous().to(device);
+}
+
+/// Steps that speak.
+inline constexpr auto play_steps = [](auto& step, const D& device, const parallel::Rows& rows) {
+  std::vector<double> losses{};
+  const auto x = inputs_of(rows, device);
+  const auto label = labels_of(rows, device);
+  for (int i = 0; i < 3; ++i) losses.push_back(step(x, label).item());
+  return losses;
+};
+
+inline void buckets() {
+  const optim::MomentumSgd rule{{.rate = 0.1}};
+  const auto expected = alone<DropoutClassifier>(rule, 3);
+  require_near(distributed<DropoutClassifier, 0>(rule, play_steps), expected);
+}
+const Case buckets_case{"ranks on GPUs reduce gradients in buckets and train as one does", &buckets};
+
+inline void shared_out() {
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.5);
+  const auto expected = alone<Normed>(rule, 3);
+  require_near(distributed<Normed, 1>(rule, play_steps), expected);
+  require_near(distributed<Normed, 2>(rule, play_steps), expected);
+}
+const Case shared_out_case{"ranks on GPUs share out states and gradients, and sum statistics in the middle of a pass",
+                           &shared_out};
+
+inline void silent() {
+  const optim::MomentumSgd rule{{.rate = 0.1}};
+  const auto expected = alone<DropoutClassifier>(rule, 2, 0);
+  const auto found = distributed<DropoutClassifier, 0>(
+      rule,
+      [](auto& step, const D& device, const parallel::Rows& rows) {
+        const std::int64_t half = rows.count / 2;
+        const parallel::Rows first{rows.begin, half};
+        const parallel::Rows second{rows.begin + half, rows.count - half};
+        std::vector<double> losses{};
+        for (int i = 0; i < 2; ++i) {
+          {
+            const auto silence = step.no_sync();
+            static_cast<void>(step(inputs_of(first, device), labels_of(first, device)));
+          }
+          losses.push_back(step(inputs_of(second, device), labels_of(second, device)).item());
+        }
+        return losses;
+      },
+      0);
+  require_near(found, expected);
+}
+const Case silent_case{"silent steps on GPUs and one that speaks are one step on all their rows", &silent};
+
+// Divided layers -----------------------------------------------------------------------------------------------------
+
+struct Wide {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    return nn::linear(tanh(nn::linear(x, 8, "wide")), 3, "narrow");
+  }
+};
+using TwoRanks = RankAxis<"tensor", 2>;
+struct Divided {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    return nn::row_linear<TwoRanks>(tanh(nn::column_linear<TwoRanks>(x, 8, "wide")), 3, "narrow");
+  }
+};
+
+inline void divided() {
+  if (!has_two()) return;
+  manual_seed_all(7);
+  TensorParallel<Divided, TwoRanks, D, double> model{{D{0}, D{1}}, {.timeout_ms = 60'000}};
+  nn::Network<Wide, D, double> one{D{1}};
+  nn::load_state_dict(one, model.state_dict());
+  const auto x = random_rows<double, 5>(D{0}, 7);
+  const auto label = random_labels(D{0}, 7, 3);
+  require_near(to_vector(model.infer(x)), to_vector(one.infer(x.to(D{1}))));
+  const optim::MomentumSgd rule{{.rate = 0.1}};
+  auto step = train_step(model, nn::cross_entropy, rule);
+  auto step_of_one = train_step(one, nn::cross_entropy, rule);
+  for (int i = 0; i < 4; ++i)
+    require_close(step(x, label), step_of_one(x.to(D{1}), label.to(D{1})).item(), 1e-12, 1e-12);
+  model.load_state_dict(nn::state_dict(one)); // and back
+  require_near(to_vector(model.infer(x)), to_vector(one.infer(x.to(D{1}))));
+  const compile::CaptureReport report = step.rank_step(0).capture_report();
+  require(report.graph_runs == 0 && report.plain_runs == 4);
+  require_equal(report.reason, std::string{"the program calls groups of ranks between its launches"});
+}
+const Case divided_case{"a model divided among two GPUs trains as on one; its steps are not captured, and say why",
+                        &divided};
+
+// Pipelines ----------------------------------------------------------------------------------------------------------
+
+struct Lower {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) { return tanh(nn::linear(x, 6, "lower")); }
+};
+struct Head {
+  static constexpr auto forward(Input<Dim<"batch">, 6> x) { return nn::linear(x, 3, "head"); }
+};
+struct Whole {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    return nn::linear(tanh(nn::linear(x, 6, "0.lower")), 3, "1.head");
+  }
+};
+
+/// All weights, in the order of their names.
+inline std::vector<double> numbers_of(const nn::StateDict& state) {
+  std::vector<double> all{};
+  for (const auto& [name, tensor] : state.entries()) {
+    std::vector<double> values(static_cast<std::size_t>(tensor.shape.elements()));
+    std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(double));
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+template <class S> void staged(pipeline::Checkpointing checkpointing) {
+  nn::Network<Whole, D, double> one{D{0}};
+  pipeline::BasicPipeline<S, double, D, Lower, Head> stages{{D{0}, D{1}}};
+  pipeline::load_state_dict(stages, nn::state_dict(one));
+  const auto x = random_rows<double, 5>(Cpu{0}, 8);
+  const auto label = random_labels(Cpu{0}, 8, 3);
+  const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.5);
+  auto step_of_one = train_step(one, nn::cross_entropy, rule);
+  auto step = train_step(stages, nn::cross_entropy, rule,
+                         {.micro_batches = 3, .checkpointing = checkpointing, .timeout_ms = 60'000}); // 3, 3, 2 rows
+  for (int i = 0; i < 3; ++i)
+    require_close(step(x.to(D{0}), label.to(D{0})), step_of_one(x.to(D{0}), label.to(D{0})).item(), 1e-12, 1e-12);
+  require_near(numbers_of(pipeline::state_dict(stages)), numbers_of(nn::state_dict(one)));
+}
+inline void stages() {
+  if (!has_two()) return;
+  staged<pipeline::OneForwardOneBackward>(pipeline::Checkpointing::except_last);
+  staged<pipeline::ZeroBubbleH1>(pipeline::Checkpointing::never);
+}
+const Case stages_case{"stages on GPUs train as one network does, on an uneven last micro-batch, too", &stages};
+
+} // namespace ranks_suite
+} // namespace twill::test
