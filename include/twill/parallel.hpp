@@ -17,8 +17,11 @@
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
 #include <twill/parallel/mesh.hpp>
+#include <twill/parallel/mesh_check.hpp>
 #include <twill/parallel/numbers.hpp>
 #include <twill/parallel/operation.hpp>
+#include <twill/parallel/parallel_model.hpp>
+#include <twill/parallel/parallel_state.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
@@ -26,12 +29,14 @@
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
-#include <twill/parallel/pipeline/mesh_pipeline.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/predict.hpp>
 #include <twill/parallel/pipeline/programs.hpp>
+#include <twill/parallel/pipeline/rank_runner.hpp>
 #include <twill/parallel/pipeline/rank_step.hpp>
+#include <twill/parallel/pipeline/rank_ties.hpp>
+#include <twill/parallel/pipeline/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/runner.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
@@ -54,6 +59,7 @@
 #include <twill/parallel/scatter.hpp>
 #include <twill/parallel/shards.hpp>
 #include <twill/parallel/share.hpp>
+#include <twill/parallel/stored_parts.hpp>
 #include <twill/parallel/tensor_parallel.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/parallel/threads_group.hpp>

@@ -13,6 +13,7 @@
 #include <twill/nn/state_dict.hpp>
 #include <twill/parallel/rank_group.hpp>
 #include <twill/parallel/ranks.hpp>
+#include <twill/parallel/stored_parts.hpp>
 #include <twill/parallel/threads.hpp>
 #include <twill/train/train_step.hpp>
 
@@ -113,19 +114,9 @@ public:
       for (const graph::ParameterInfo& known : infos)
         if (known.name.view() == name) info = &known;
       for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        if (info == nullptr || !info->shard.is_part()) {
-          parts[rank].add(name, tensor);
-          continue;
-        }
-        if (!(tensor.shape == nn::whole_shape(*info).evaluate({})) || tensor.dtype != info->dtype)
-          throw ShapeError(
-              join_text({"load_state_dict: '", name, "' is ", twill::name(info->dtype), " of shape ",
-                         to_string(nn::whole_shape(*info).evaluate({})), " on one device, ", twill::name(tensor.dtype),
-                         " of ", to_string(tensor.shape), " in the state dictionary"}));
-        const std::vector<std::byte> own = nn::part_of_whole(*info, tensor.bytes, static_cast<int>(rank));
-        auto [part, data] = nn::StoredTensor::make(tensor.dtype, info->shape.evaluate({}));
-        std::copy(own.begin(), own.end(), data);
-        parts[rank].add(name, std::move(part));
+        const bool is_known = info != nullptr;
+        parts[rank].add(name,
+                        is_known ? parallel::part_of_stored(*info, name, tensor, static_cast<int>(rank)) : tensor);
       }
     }
     for (std::size_t rank = 0; rank < parts.size(); ++rank) nn::load_state_dict(*networks_[rank], parts[rank]);

@@ -9,8 +9,8 @@
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
+#include <twill/parallel/parallel_model.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
-#include <twill/parallel/pipeline/mesh_pipeline.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
@@ -129,10 +129,10 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
   parallel::run_ranks(world, [&](auto& member) {
     using OnMesh = parallel::Mesh<parallel::Axis<"data", 2>, parallel::Axis<"pipe", 3>>;
     using C = std::remove_cvref_t<decltype(member)>;
-    pipeline::MeshPipeline<OnMesh, C, pipeline::ZeroBubbleH1, double, Cpu, Skips> pipe{member, draw};
+    ParallelModel<OnMesh, pipeline::ZeroBubbleH1, C, Skips, double> pipe{member, draw};
     const int replica = pipe.groups().template coordinate<"data">();
     const parallel::Rows own{replica == 0 ? 0 : 6, replica == 0 ? 6 : 5};
-    auto step = pipe.step(nn::cross_entropy, rule, {.micro_batches = 3});
+    auto step = train_step(pipe, nn::cross_entropy, rule, {.micro_batches = 3});
     const auto rank = static_cast<std::size_t>(member.rank());
     for (int i = 0; i < 2; ++i) losses[rank] = step(parallel::rows_of<0>(x, own), parallel::rows_of<0>(labels, own));
     double worst = 0;

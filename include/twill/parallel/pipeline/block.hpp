@@ -8,9 +8,11 @@
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/communicator.hpp>
+#include <twill/parallel/rank_sums.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,6 +47,22 @@ template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
+/// The name of the axis along which replicas see rows of their own: what a model sums over ranks is summed along it.
+inline constexpr kernel::AxisId replicas_axis{"data", 0};
+
+/// Adds up over the replicas, in place.
+class SumOverReplicas {
+public:
+  explicit SumOverReplicas(kernel::RankGroup& replicas) : replicas_{&replicas} {}
+  void operator()(const parallel::Call& call) const {
+    replicas_->run({kernel::Collective::all_reduce, kernel::Reduction::sum, call.source.dtype, call.source.data,
+                    call.source.count, call.target.data, call.target.count});
+  }
+
+private:
+  kernel::RankGroup* replicas_;
+};
+
 /// A program with an executor of its own, made at its first run.
 template <compile::Source S, ComputeDevice D> class Program {
 public:
@@ -54,6 +72,10 @@ public:
     if (!executor_ || !(executor_->device() == device))
       executor_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<S>::view(),
                                                          compile::kernels<S, team_t<D>>, compile::Arena::for_each_run);
+    std::optional<parallel::AddUpRankSums<SumOverReplicas>> sums{};
+    if (kernel::RankGroup* const replicas = context.groups.find(replicas_axis); replicas != nullptr)
+      sums.emplace(executor_->table(), SumOverReplicas{*replicas});
+    const bool has_sums = sums.has_value() && !sums->empty();
     Blocks<D> outputs(static_cast<std::size_t>(executor_->table().outputs));
     for (const compile::ValueInfo& value : executor_->table().values)
       if (value.storage == compile::Storage::output)
@@ -67,7 +89,9 @@ public:
                              .parameters = parameters,
                              .outputs = addresses,
                              .knobs = knobs.bits(),
-                             .first_row = context.first_row});
+                             .first_row = context.first_row,
+                             .interlude = has_sums ? &*sums : nullptr,
+                             .groups = &context.groups});
     return outputs;
   }
 

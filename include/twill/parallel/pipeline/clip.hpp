@@ -45,7 +45,7 @@ struct Scaled {
   }
 };
 
-/// Calls `f(gradient, is_counted)` with each gradient as a vector; each tied weight is counted once.
+/// Calls `f(gradient, info, is_counted)` with each gradient as a vector; each tied weight is counted once.
 template <FloatingScalar T, ComputeDevice D, class F>
 void for_each_gradient(const StageStates<D>& stages, const std::vector<TiedWeight>& tied, F f) {
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -59,7 +59,8 @@ void for_each_gradient(const StageStates<D>& stages, const std::vector<TiedWeigh
           is_counted = is_counted && !(weight.owners[k].stage == stage && weight.owners[k].index == i);
       const auto call = [&]<class E>(E) {
         const Dims shape(static_cast<std::int64_t>(buffer.bytes() / sizeof(E)));
-        f(Tensor<E, D, Shape<dyn>>(buffer, static_cast<E*>(buffer.data()), shape, Dims(1)), is_counted);
+        f(Tensor<E, D, Shape<dyn>>(buffer, static_cast<E*>(buffer.data()), shape, Dims(1)), stages[stage]->infos[i],
+          is_counted);
       };
       if (stages[stage]->infos[i].dtype == dtype_of<T>)
         call(T{});
@@ -69,15 +70,21 @@ void for_each_gradient(const StageStates<D>& stages, const std::vector<TiedWeigh
   }
 }
 
-/// Of all elements of the gradients that are here.
-template <FloatingScalar T, ComputeDevice D>
-[[nodiscard]] double sum_of_squares(const StageStates<D>& stages, const std::vector<TiedWeight>& tied) {
+/// Of all elements of the gradients that are here, of the weights that are chosen: `is_chosen(info)`.
+template <FloatingScalar T, ComputeDevice D, class Chosen>
+[[nodiscard]] double sum_of_squares(const StageStates<D>& stages, const std::vector<TiedWeight>& tied,
+                                    Chosen is_chosen) {
   double total = 0;
-  for_each_gradient<T>(stages, tied, [&](const auto& gradient, bool is_counted) {
+  for_each_gradient<T>(stages, tied, [&](const auto& gradient, const graph::ParameterInfo& info, bool is_counted) {
     if constexpr (D::has_memory)
-      if (is_counted) total += static_cast<double>(compiled(SumOfSquares{})(gradient).item());
+      if (is_counted && is_chosen(info)) total += static_cast<double>(compiled(SumOfSquares{})(gradient).item());
   });
   return total;
+}
+
+template <FloatingScalar T, ComputeDevice D>
+[[nodiscard]] double sum_of_squares(const StageStates<D>& stages, const std::vector<TiedWeight>& tied) {
+  return sum_of_squares<T>(stages, tied, [](const graph::ParameterInfo&) { return true; });
 }
 
 /// gradient *= factor
@@ -96,7 +103,7 @@ template <FloatingScalar T, ComputeDevice D>
 double clip_gradients(const StageStates<D>& stages, const std::vector<TiedWeight>& tied, double max_norm) {
   const double norm = std::sqrt(sum_of_squares<T>(stages, tied));
   const double factor = std::min(1.0, max_norm / (norm + 1e-6)); // always multiplied
-  for_each_gradient<T>(stages, tied, [&](const auto& gradient, bool) { scale(gradient, factor); });
+  for_each_gradient<T>(stages, tied, [&](const auto& gradient, const auto&, bool) { scale(gradient, factor); });
   return norm;
 }
 

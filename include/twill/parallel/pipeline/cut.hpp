@@ -50,6 +50,12 @@ template <nn::Model M> struct Cut {
   }
 };
 
+/// M as one stage, whatever its marks: a pipeline of one rank.
+template <nn::Model M> struct Uncut {
+  using cut_type = M;
+  template <FloatingScalar T> static constexpr CutPlaces places() { return {}; }
+};
+
 /// The places of a way to cut, found once.
 template <CutKind C, FloatingScalar T> inline constexpr CutPlaces cut_places = C::template places<T>();
 
@@ -250,14 +256,21 @@ template <FloatingScalar T, CutKind C> struct Plan<T, C> {
     return compile::resolve_symbols(compile::Face<Whole>::view(), shapes);
   }
 
-  /// Gives a stage the weights that the whole model would have drawn.
+  /// Gives a stage the weights that the whole model would have drawn, of divided ones this rank's part.
   template <class Stage> static void initialise(Stage& stage, const Draw& draw) {
     const auto infos = compile::Face<Whole>::view().parameters;
     const auto& state = *stage.network.state();
     for (std::size_t own = 0; own < state.infos.size(); ++own)
       for (std::size_t i = 0; i < infos.size(); ++i)
         if (infos[i].name == state.infos[own].name)
-          nn::initialise_parameter(state.device, infos[i], i, draw, state.buffers[own].data());
+          nn::initialise_parameter(state.device, infos[i], i, draw, state.buffers[own].data(),
+                                   rank_of_part(state.groups, infos[i]));
+  }
+
+private:
+  [[nodiscard]] static int rank_of_part(const kernel::RankGroups& groups, const graph::ParameterInfo& info) {
+    const kernel::RankGroup* const group = info.shard.is_part() ? groups.find(info.shard.axis) : nullptr;
+    return group != nullptr ? group->rank() : 0;
   }
 };
 

@@ -57,9 +57,13 @@ public:
   }
 
   /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
-  /// draws `draw`, which is the same on all ranks.    throws: ValueError for a rank that the pipeline does not have
-  BasicPipeline(D device, int rank, const Draw& draw)
-      : devices_(static_cast<std::size_t>(ranks), device), stages_{make(check(rank), draw, Sequence{})} {
+  /// draws `draw`, which is the same on all ranks. With groups the rank is one of several at the same stages: layers that are
+  /// divided along the axes of the groups are parts, and every step draws alike on all of them. A stage that is a model of its
+  /// own then draws what follows `draw` by its number.    throws: ValueError for a rank that the pipeline does not have
+  BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
+      : devices_(static_cast<std::size_t>(ranks), device),
+        groups_{std::move(groups)},
+        stages_{make(check(rank), draw, Sequence{})} {
     Plan::template check<Stages>();
   }
 
@@ -68,6 +72,9 @@ public:
   [[nodiscard]] auto all() {
     return std::apply([](auto&... stage) { return std::tie(*stage...); }, *stages_);
   }
+
+  /// Of which the rank is a member, beside that of the pipeline's ranks; empty where nobody else works at its stages.
+  [[nodiscard]] const kernel::RankGroups& groups() const { return groups_; }
 
   /// A stage, and whether it is here.
   template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
@@ -120,6 +127,12 @@ private:
     return rank;
   }
 
+  /// A model of its own draws behind those before it, as on one device.
+  [[nodiscard]] static Draw own_draw(Draw draw, int stage) {
+    if constexpr (!Plan::has_ties) draw.step += static_cast<decltype(draw.step)>(stage);
+    return draw;
+  }
+
   [[nodiscard]] Draw first_draw() const {
     if constexpr (Plan::has_ties) return generator(devices_[0]).next();
     return {};
@@ -133,7 +146,11 @@ private:
     const auto one = [&]<class Stage>(std::unique_ptr<Stage>& stage, int number) {
       const int own = S::rank_of(number, ranks);
       if (rank >= 0 && own != rank) return;
-      stage = std::make_unique<Stage>(devices_[static_cast<std::size_t>(own)]);
+      const D& device = devices_[static_cast<std::size_t>(own)];
+      if (groups_.all().empty())
+        stage = std::make_unique<Stage>(device);
+      else
+        stage = std::make_unique<Stage>(device, groups_, own_draw(draw, number));
       if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
     };
     (one(std::get<I>(*made), static_cast<int>(I)), ...);
@@ -141,6 +158,7 @@ private:
   }
 
   std::vector<D> devices_;
+  kernel::RankGroups groups_{};
   std::unique_ptr<Owned> stages_;
 };
 

@@ -3,9 +3,11 @@
 //
 // A training step of a pipeline in which each rank runs its own stages over a communicator, whatever that is made of: threads,
 // or processes that hold nothing of the other stages. All ranks make the same steps; of the batch a rank reads what its
-// stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. With a
-// second communicator, over the ranks that hold the same stages of other replicas, the pipeline is data-parallel:
-// replicas see different batches, and gradients are those of all rows together. Read next: parallel/pipeline/step.hpp.
+// stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. Beside the
+// rank may stand those that hold the same stages of other replicas, who see other rows, and those that hold other parts of
+// the same layers; losses, gradients and draws are those of all rows together. All that work at a stage carry out its actions
+// in one order, and that order is free of deadlock, so calls among them inside of an action cannot meet in a circle. Read
+// next: parallel/parallel_model.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -15,8 +17,10 @@
 #include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
+#include <twill/parallel/pipeline/rank_runner.hpp>
+#include <twill/parallel/pipeline/rank_ties.hpp>
+#include <twill/parallel/pipeline/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run.hpp>
-#include <twill/parallel/pipeline/runner.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/train/optimiser.hpp>
@@ -27,10 +31,22 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// Who else works at a rank's stages. What is not null outlives the step.
+template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
+  Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows
+  C* world = nullptr;       ///< all ranks, which are told what ends this one
+  ReplicaOptions options{};
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
@@ -44,15 +60,16 @@ template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::C
 public:
   /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, or the stages that are
   /// here are not those of the communicator's rank
-  RankStep(P& pipeline, C& communicator, L loss, R rule, StepOptions options, Data* replicas = nullptr)
+  RankStep(P& pipeline, C& communicator, L loss, R rule, StepOptions options, RankPeers<C, Data> peers = {})
       : pipeline_{&pipeline},
         communicator_{&communicator},
-        replicas_{replicas},
+        world_{peers.world},
         loss_{std::move(loss)},
         options_{options},
         max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
     require_own_stages(typename P::Sequence{});
+    if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
     make_optimisers(rule, typename P::Sequence{});
   }
@@ -99,8 +116,9 @@ private:
     try {
       f();
     } catch (...) {
+      if (world_ != nullptr) world_->fail(std::current_exception());
       communicator_->fail(std::current_exception());
-      if (replicas_ != nullptr) replicas_->fail(std::current_exception());
+      if (replicas_) replicas_->communicator().fail(std::current_exception());
       throw;
     }
   }
@@ -108,22 +126,43 @@ private:
   template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
     const std::int64_t rows = detail::rows_of_batch(x, targets);
     const auto pieces = detail::micro_batches_of(rows, options_.micro_batches);
-    detail::begin_step(*pipeline_);
-    if constexpr (P::Plan::has_ties) share_draw();
-    detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_,  pieces,
-                                           x,          targets,   rank(), options_.checkpointing};
+    const StageStates<D> states = pipeline_->states();
+    begin(rows, states);
+    const auto complete = [&](std::size_t stage) {
+      if (replicas_) replicas_->start(states, stage);
+    };
+    using Runner = detail::ModelRunner<P, L, X, Y>;
+    detail::TellingRunner<Runner, C, decltype(complete)> runner{
+        world_,  complete, options_.micro_batches, *pipeline_, schedule_, loss_, pieces, x,
+        targets, rank(),   options_.checkpointing};
+    runner.count_among(rows_.all);
     begin_ = steady_seconds();
     events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
-    add_tied();
-    // Means over this replica's rows become means over those of all.
-    double sums[2] = {static_cast<double>(rows) * runner.loss(), static_cast<double>(rows)};
-    if (replicas_ != nullptr) {
-      const double all = total(*replicas_, sums[1]);
-      if (rank() == schedule_.rank(P::stages - 1)) sums[0] = total(*replicas_, sums[0]);
-      average(sums[1] / all);
-      sums[1] = all;
+    if (replicas_) replicas_->finish(states);
+    RankTies<C, D>{*communicator_, schedule_, states}.add(tied_);
+    double loss = 0;
+    if (rank() == schedule_.rank(P::stages - 1)) {
+      loss = runner.loss();
+      if (replicas_) loss = total(replicas_->communicator(), loss);
     }
-    return total(*communicator_, rank() == schedule_.rank(P::stages - 1) ? sums[0] / sums[1] : 0.0);
+    return total(*communicator_, loss);
+  }
+
+  /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
+  void begin(std::int64_t rows, const StageStates<D>& states) {
+    if (replicas_) replicas_->clear();
+    detail::begin_step(*pipeline_);
+    if (pipeline_->groups().all().empty()) {
+      if constexpr (P::Plan::has_ties) share_draw();
+    } else if constexpr (!P::Plan::has_ties) { // each stage draws as if it had followed those before it on one device
+      for (const auto& state : states)
+        if (state) state->last_draw.step += static_cast<decltype(state->last_draw.step)>(P::stages - 1);
+    }
+    rows_ = {0, rows};
+    if (!replicas_) return;
+    rows_ = rows_among(replicas_->communicator(), rows);
+    replicas_->agree_on_buffers(states);
+    pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
   }
 
   [[nodiscard]] int rank() const { return communicator_->rank(); }
@@ -139,10 +178,15 @@ private:
   }
 
   /// The sum of a number over a group.
-  template <class Group> [[nodiscard]] static double total(Group& group, double number) {
-    Tensor<double, D, Shape<>> sum(D(group.device()), Dims{});
+  template <class Group> [[nodiscard]] double total(Group& group, double number) const {
+    Tensor<double, D, Shape<>> sum(D(communicator_->device()), Dims{});
     sum.fill(number);
-    group.run(parallel::Call::all_reduce(parallel::elements(sum)));
+    const parallel::Elements elements = parallel::elements(sum);
+    if constexpr (parallel::Communicator<Group>)
+      group.run(parallel::Call::all_reduce(elements));
+    else
+      group.run({kernel::Collective::all_reduce, kernel::Reduction::sum, elements.dtype, elements.data, elements.count,
+                 elements.data, elements.count});
     if constexpr (D::has_memory) return sum.item();
     return number;
   }
@@ -165,63 +209,27 @@ private:
     });
   }
 
-  /// Gives each owner of a tied weight the sum of all gradients, in the order of the stages.
-  void add_tied() {
-    const StageStates<D> states = pipeline_->states();
-    for (const TiedWeight& weight : tied_) {
-      const auto first = weight.owners[0];
-      const int root = schedule_.rank(static_cast<int>(first.stage));
-      for (std::size_t i = 1; i < weight.owners.size(); ++i) {
-        const auto other = weight.owners[i];
-        const int peer = schedule_.rank(static_cast<int>(other.stage));
-        if (rank() == root) add_from(states, first, other, peer);
-        if (rank() == peer && peer != root) communicator_->run(parallel::Call::send(gradient(states, other), root));
-      }
-      for (std::size_t i = 1; i < weight.owners.size(); ++i) {
-        const auto other = weight.owners[i];
-        const int peer = schedule_.rank(static_cast<int>(other.stage));
-        if (peer == root && rank() == root)
-          copy_bytes(states[other.stage]->device, gradient(states, other).data, states[first.stage]->device,
-                     gradient(states, first).data, gradient(states, first).bytes(), CopyOptions{});
-        else if (rank() == root)
-          communicator_->run(parallel::Call::send(gradient(states, first), peer));
-        else if (rank() == peer)
-          communicator_->run(parallel::Call::receive(gradient(states, other), root));
-      }
-    }
-  }
-  void add_from(const StageStates<D>& states, const TiedWeight::Owner& first, const TiedWeight::Owner& other,
-                int peer) {
-    nn::NetworkState<D>& own = *states[first.stage];
-    const parallel::Elements sum = gradient(states, first);
-    memory::Buffer<D> moved(own.device, sum.bytes());
-    if (peer == rank())
-      copy_bytes(own.device, moved.data(), states[other.stage]->device, gradient(states, other).data, sum.bytes(),
-                 CopyOptions{});
-    else
-      communicator_->run(parallel::Call::receive({moved.data(), sum.count, sum.dtype}, peer));
-    own.add(own.device, sum.dtype, sum.count, sum.data, moved.data());
-    synchronize(own.device);
-  }
-  [[nodiscard]] static parallel::Elements gradient(const StageStates<D>& states, const TiedWeight::Owner& owner) {
-    const nn::NetworkState<D>& state = *states[owner.stage];
-    const graph::ParameterInfo& info = state.infos[owner.index];
-    return {state.gradients[owner.index].data(), info.shape.elements().factor, info.dtype};
-  }
-
-  /// Adds the gradients of all replicas, each weighted by its share of the rows.
-  void average(double share) {
-    detail::for_each_gradient<T>(pipeline_->states(), tied_, [&](const auto& gradient, bool) {
-      detail::scale(gradient, share);
-      replicas_->run(parallel::Call::all_reduce(parallel::elements(gradient)));
-    });
-  }
-
+  /// Weights that the ranks hold in parts count with all their parts, others once.
   void clip() {
     const StageStates<D> states = pipeline_->states();
-    gradient_norm_ = std::sqrt(total(*communicator_, detail::sum_of_squares<T>(states, tied_)));
+    double squares = detail::sum_of_squares<T>(states, tied_, [](const auto& info) { return !info.shard.is_part(); });
+    for (const auto& group : pipeline_->groups().all()) {
+      const auto is_along = [&](const auto& info) {
+        return info.shard.is_part() && info.shard.axis.is_named_as(group->axis());
+      };
+      if (has_parts(states, is_along)) squares += total(*group, detail::sum_of_squares<T>(states, tied_, is_along));
+    }
+    gradient_norm_ = std::sqrt(total(*communicator_, squares));
     const double factor = std::min(1.0, max_norm_ / (gradient_norm_ + 1e-6)); // always multiplied
-    detail::for_each_gradient<T>(states, tied_, [&](const auto& gradient, bool) { detail::scale(gradient, factor); });
+    detail::for_each_gradient<T>(states, tied_,
+                                 [&](const auto& gradient, const auto&, bool) { detail::scale(gradient, factor); });
+  }
+  template <class Chosen> [[nodiscard]] static bool has_parts(const StageStates<D>& states, Chosen is_chosen) {
+    for (const auto& state : states)
+      if (state)
+        for (const graph::ParameterInfo& info : state->infos)
+          if (is_chosen(info)) return true;
+    return false;
   }
 
   template <std::size_t I>
@@ -243,7 +251,9 @@ private:
 
   P* pipeline_;
   C* communicator_;
-  Data* replicas_;
+  C* world_;
+  std::optional<ReplicaRanks<Data, D>> replicas_{};
+  ReplicaRows rows_{}; ///< of the step under way
   L loss_;
   StepOptions options_;
   double max_norm_; ///< of all gradients; negative: they are not clipped
@@ -274,7 +284,7 @@ template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... 
 [[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, C& communicator, Data& replicas,
                               L loss, R rule, pipeline::StepOptions options) {
   return pipeline::RankStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R, C, Data>{
-      model, communicator, std::move(loss), std::move(rule), options, &replicas};
+      model, communicator, std::move(loss), std::move(rule), options, {.replicas = &replicas}};
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA

@@ -73,7 +73,8 @@ public:
         x_{x},
         targets_{targets},
         rank_{rank},
-        checkpointing_{checkpointing} {
+        checkpointing_{checkpointing},
+        all_rows_{pieces.back().begin + pieces.back().count} {
     check_batch(std::type_identity<X>{});
   }
 
@@ -138,7 +139,10 @@ public:
     visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
   }
 
-  /// The loss of the whole batch, on the rank of the last stage.
+  /// Weighs losses by their share of so many rows: those of all replicas, of which this batch is one's.
+  void count_among(std::int64_t rows) { all_rows_ = rows; }
+
+  /// The loss of the whole batch, on the rank of the last stage; of one of several replicas its share.
   [[nodiscard]] double loss() const { return loss_sum_; }
 
 private:
@@ -212,8 +216,7 @@ private:
   [[nodiscard]] bool is_here(int stage) const { return schedule_.rank(stage) == rank_; }
   [[nodiscard]] const parallel::Rows& piece(int m) const { return pieces_[static_cast<std::size_t>(m)]; }
   [[nodiscard]] double share(int m) const {
-    const std::int64_t rows = pieces_.back().begin + pieces_.back().count;
-    return rows > 0 ? static_cast<double>(piece(m).count) / static_cast<double>(rows) : 0;
+    return all_rows_ > 0 ? static_cast<double>(piece(m).count) / static_cast<double>(all_rows_) : 0;
   }
 
   P& pipeline_;
@@ -224,6 +227,7 @@ private:
   const Y& targets_;
   int rank_;
   Checkpointing checkpointing_;
+  std::int64_t all_rows_;
   double loss_sum_ = 0;
 };
 

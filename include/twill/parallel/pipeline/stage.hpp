@@ -59,6 +59,8 @@ public:
   static constexpr StageCounts counts = stage_counts<F>;
 
   explicit Stage(const D& device) : network{device} {}
+  /// As one of the ranks of these groups, which all draw alike.
+  Stage(const D& device, const kernel::RankGroups& groups, const Draw& draw) : network{device, groups, draw} {}
 
   Network network;
   nn::RunContext context{}; ///< of this step: its draws are those of the whole batch
@@ -78,11 +80,11 @@ public:
   std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
 
   /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
-  /// one of the whole batch. What gradients need is kept, or, if it is to be computed again, the inputs alone.
+  /// one of the rank's batch, which begins at that of the stage's context. What gradients need is kept, or, if it is to be computed again, the inputs alone.
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
     Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
-    own.context.first_row = first_row;
+    own.context.first_row += first_row;
     own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));

@@ -1,0 +1,174 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model over a mesh of ranks, chosen by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>, Axis<"tensor", 2>>,
+// Schedule, C, Model>` each of 8 ranks holds its stages along "pipe", its part of the layers that name the axis "tensor", and
+// sees its rows along "data". Any axis may be missing; without "pipe" the same model is one stage. The compiler compares
+// written sizes to what the pipeline and the layers need, open ones are compared when the mesh is filled. Losses, weights
+// and draws are those of one device that sees all rows. Read next: parallel/parallel_state.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/mesh.hpp>
+#include <twill/parallel/mesh_check.hpp>
+#include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/rank_step.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/rank_group.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A model for each stage, in order, where a `ParallelModel` takes one type.
+template <nn::Model... Stages> struct InStages {};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// The pipeline of a model on a mesh: cut at its marks unless it says another way, whole where there is no axis "pipe".
+template <bool HasPipe, class S, class T, class D, class Model> struct PipelineOf {
+  using type = pipeline::BasicPipeline<S, T, D, pipeline::Cut<Model>>;
+};
+template <bool HasPipe, class S, class T, class D, pipeline::CutKind C> struct PipelineOf<HasPipe, S, T, D, C> {
+  using type = pipeline::BasicPipeline<S, T, D, C>;
+};
+template <class S, class T, class D, class Model>
+requires(!pipeline::CutKind<Model>) struct PipelineOf<false, S, T, D, Model> {
+  using type = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, T, D, pipeline::Uncut<Model>>;
+};
+template <class S, class T, class D, pipeline::CutKind C> struct PipelineOf<false, S, T, D, C> {
+  using type = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, T, D, pipeline::Uncut<typename C::cut_type>>;
+};
+template <bool HasPipe, class S, class T, class D, class... Stages>
+struct PipelineOf<HasPipe, S, T, D, pipeline::InStages<Stages...>> {
+  static_assert(HasPipe, "twill: ParallelModel: a model given in stages runs along the axis \"pipe\" of a mesh");
+  using type = pipeline::BasicPipeline<S, T, D, Stages...>;
+};
+
+/// What the layers of a model name, however it is given.
+template <class T, class Model> inline constexpr LayerAxes layer_axes = find_axes<Model, T>();
+template <class T, pipeline::CutKind C>
+inline constexpr LayerAxes layer_axes<T, C> = find_axes<typename C::cut_type, T>();
+template <class T, class... Stages>
+inline constexpr LayerAxes layer_axes<T, pipeline::InStages<Stages...>> = [] {
+  LayerAxes all{};
+  (all.add(find_axes<Stages, T>()), ...);
+  return all;
+}();
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// One rank's part of a model on the mesh M, with weights of type T. `Model` is a model, cut at its marks; `pipeline::Cut`,
+/// `pipeline::Balanced` or another way to cut one; or `pipeline::InStages<First, Second, …>`.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T = float>
+class ParallelModel;
+
+template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
+public:
+  using MeshType = parallel::Mesh<Axes...>;
+  using device_type = typename C::Device;
+  using Element = T;
+  using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
+  static constexpr bool has_replicas = MeshType::template has<"data">;
+
+private:
+  static constexpr const parallel::LayerAxes& named = parallel::detail::layer_axes<T, Model>;
+  static_assert(parallel::detail::leaves_data_and_pipe(named),
+                "twill: ParallelModel: layers are divided along an axis of their own, not along \"data\" or \"pipe\"");
+  static_assert(parallel::detail::has_axes_of<Axes...>(named),
+                "twill: ParallelModel: layers of the model are divided along an axis that the mesh does not have");
+
+public:
+  /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be open.
+  /// `draw` is the same on all ranks: weights are those of one network that draws it.
+  /// throws: ValueError where the mesh, the pipeline or the layers have another number of ranks
+  ParallelModel(C& world, const Draw& draw, pipeline::ReplicaOptions options = {})
+      : ParallelModel(world, MeshType::of_ranks(world.size()), draw, options) {}
+
+  /// The same with the sizes that are open.
+  ParallelModel(C& world, const MeshType& mesh, const Draw& draw, pipeline::ReplicaOptions options = {})
+      : groups_{world, checked(mesh)},
+        alone_{alone(world)},
+        options_{options},
+        pipe_{device_type(world.device()), along_pipe().rank(), draw, rank_groups()} {}
+
+  ParallelModel(const ParallelModel&) = delete;
+  ParallelModel& operator=(const ParallelModel&) = delete;
+
+  /// This rank's stages.
+  [[nodiscard]] Pipe& pipeline() { return pipe_; }
+  [[nodiscard]] parallel::MeshGroups<C, MeshType>& groups() { return groups_; }
+  [[nodiscard]] C& world() { return groups_.world(); }
+  /// The ranks of this replica's pipeline; this one alone where the mesh has no axis "pipe".
+  [[nodiscard]] C& along_pipe() {
+    if constexpr (MeshType::template has<"pipe">)
+      return groups_.template along<"pipe">();
+    else
+      return *alone_;
+  }
+  /// Who else works at the stages of this rank.
+  [[nodiscard]] pipeline::RankPeers<C> peers() {
+    pipeline::RankPeers<C> found{.world = &world(), .options = options_};
+    if constexpr (has_replicas) found.replicas = &groups_.template along<"data">();
+    return found;
+  }
+
+private:
+  static std::optional<C> alone(C& world) {
+    if constexpr (MeshType::template has<"pipe">)
+      return std::nullopt;
+    else
+      return world.split(world.rank(), 0);
+  }
+
+  static const MeshType& checked(const MeshType& mesh) {
+    (parallel::detail::check_axis<Axes, Pipe::ranks, parallel::detail::ranks_of_layers<Axes>(named),
+                                  (named.size_of({Axes::name, 0}) > 0)>(),
+     ...);
+    if constexpr (MeshType::template has<"pipe">)
+      if (mesh.template size<"pipe">() != Pipe::ranks)
+        throw ValueError(
+            join_text({"ParallelModel: ", Pipe::ScheduleType::name, " with ", Pipe::stages, " stages runs on ",
+                       Pipe::ranks, " ranks, the axis \"pipe\" has ", mesh.template size<"pipe">()}));
+    return mesh;
+  }
+
+  /// The groups along all axes. Those of layers have as many ranks as these name.
+  [[nodiscard]] kernel::RankGroups rank_groups() {
+    kernel::RankGroups groups{};
+    const auto add = [&]<FixedString Name, std::int64_t Size>(std::type_identity<parallel::Axis<Name, Size>>) {
+      C& along = groups_.template along<Name>();
+      constexpr bool is_of_layers = Name.view() != "data" && Name.view() != "pipe";
+      const std::int64_t ranks = is_of_layers ? parallel::detail::ranks_of_layers<parallel::Axis<Name, Size>>(named)
+                                              : static_cast<std::int64_t>(along.size());
+      groups.add(std::make_shared<parallel::CommunicatorGroup<C>>(along, kernel::AxisId{Name.view(), ranks}));
+    };
+    (add(std::type_identity<Axes>{}), ...);
+    return groups;
+  }
+
+  parallel::MeshGroups<C, MeshType> groups_;
+  std::optional<C> alone_; ///< where there is no axis "pipe"
+  pipeline::ReplicaOptions options_;
+  Pipe pipe_;
+};
+
+/// This rank's part of a training step: `step(inputs, targets)` gives the loss of all rows, on every rank. Replicas give their
+/// own rows, in the order of the mesh, the ranks of one replica the same ones. The model has to outlive it.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
+          optim::Rule R>
+[[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options) {
+  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
+  return pipeline::RankStep<Pipe, L, R, C>{model.pipeline(), model.along_pipe(), std::move(loss), std::move(rule),
+                                           options,          model.peers()};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA

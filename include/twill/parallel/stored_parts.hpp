@@ -1,0 +1,35 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rank's part of a tensor in a state dictionary, which holds weights as one device has them. Read next: nn/shards.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/nn/shards.hpp>
+#include <twill/nn/state_dict.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// What a rank along the weight's axis loads of a stored tensor: its part, or all of what is not divided.
+/// throws: ShapeError naming the key and both sides
+[[nodiscard]] inline nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std::string_view name,
+                                                     const nn::StoredTensor& tensor, int rank) {
+  if (!info.shard.is_part()) return tensor;
+  const Dims whole = nn::whole_shape(info).evaluate({});
+  if (!(tensor.shape == whole) || tensor.dtype != info.dtype)
+    throw ShapeError(join_text({"load_state_dict: '", name, "' is ", twill::name(info.dtype), " of shape ",
+                                to_string(whole), " on one device, ", twill::name(tensor.dtype), " of ",
+                                to_string(tensor.shape), " in the state dictionary"}));
+  const std::vector<std::byte> own = nn::part_of_whole(info, tensor.bytes, rank);
+  auto [part, data] = nn::StoredTensor::make(tensor.dtype, info.shape.evaluate({}));
+  std::copy(own.begin(), own.end(), data);
+  return std::move(part);
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
