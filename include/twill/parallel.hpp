@@ -16,6 +16,7 @@
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
+#include <twill/parallel/gathers.hpp>
 #include <twill/parallel/mesh.hpp>
 #include <twill/parallel/mesh_check.hpp>
 #include <twill/parallel/numbers.hpp>
@@ -67,5 +68,7 @@
 #include <twill/parallel/threads_queue.hpp>
 #include <twill/parallel/threads_rank.hpp>
 #include <twill/parallel/traffic.hpp>
+#include <twill/parallel/weight_parts.hpp>
 #include <twill/parallel/whole_update.hpp>
+#include <twill/parallel/whole_weights.hpp>
 #include <twill/parallel/zero.hpp>

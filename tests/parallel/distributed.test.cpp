@@ -13,27 +13,24 @@
 
 #include "tests/support/message_of.hpp"
 #include "tests/support/numbers.hpp"
+#include "tests/support/ranks.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace twill;
+using twill::test::all_weights;
 using twill::test::largest_difference;
 using twill::test::message_of;
+using twill::test::thread_group;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Mlp {
   static constexpr auto forward(Input<Dim<"batch">, 7> x) {
@@ -43,43 +40,13 @@ struct Mlp {
 };
 using Network = nn::Network<Mlp, Cpu, double>;
 
-struct Batch {
-  Tensor<double, Cpu, Shape<dyn, 7>> x;
-  Tensor<std::int64_t, Cpu, Shape<dyn>> label;
+using Batch = test::LabelledRows<double, 7>;
 
-  [[nodiscard]] Batch rows(std::int64_t begin, std::int64_t count, Cpu device) const {
-    return {parallel::rows_of<0>(x, {begin, count}).contiguous().to(device),
-            parallel::rows_of<0>(label, {begin, count}).contiguous().to(device)};
-  }
-};
-
-Batch batch(std::int64_t rows) {
-  std::mt19937_64 engine{1};
-  std::normal_distribution<double> normal{};
-  Batch result{{Cpu{0}, Dims(rows, 7)}, {Cpu{0}, Dims(rows)}};
-  for (std::int64_t i = 0; i < rows * 7; ++i) result.x.data()[i] = normal(engine);
-  for (std::int64_t i = 0; i < rows; ++i) result.label.data()[i] = static_cast<std::int64_t>(engine() % 5);
-  return result;
-}
-
-std::vector<double> all_weights(const Network& network) {
-  std::vector<double> result{};
-  for (const auto& view : network.parameters()) {
-    const auto* const data = static_cast<const double*>(view.buffer.data());
-    result.insert(result.end(), data, data + view.shape.elements());
-  }
-  return result;
-}
-
-std::vector<parallel::ThreadCommunicator<Cpu>> group(int ranks, std::int64_t timeout_ms = 60'000) {
-  std::vector<Cpu> devices{};
-  for (int rank = 0; rank < ranks; ++rank) devices.push_back(Cpu{rank});
-  return parallel::thread_communicators(devices, {.timeout_ms = timeout_ms});
-}
+Batch batch(std::int64_t rows) { return {rows, 5}; }
 
 /// What all ranks hold after `play(model, step, rank)`, which has to be the same.
 template <class Play> std::vector<double> weights_of_ranks(int ranks, parallel::DistributedOptions options, Play play) {
-  auto communicators = group(ranks);
+  auto communicators = thread_group(ranks);
   manual_seed_all(7);
   std::vector<Network> networks{};
   for (int rank = 0; rank < ranks; ++rank) networks.emplace_back(Cpu{rank}); // each draws weights of its own
@@ -116,9 +83,7 @@ TEST_CASE("ranks have the bits of replicas in one process, in buckets of any siz
   auto one = train_step(alone, nn::cross_entropy, optim::Adam{{.rate = 0.01}});
   Network module = seeded_network();
   const int ranks = static_cast<int>(shards.size());
-  std::vector<Cpu> devices{};
-  for (int rank = 0; rank < ranks; ++rank) devices.push_back(Cpu{rank});
-  DataParallel replicas{module, {.devices = devices}};
+  DataParallel replicas{module, {.devices = test::first_devices(ranks)}};
   auto many = train_step(replicas, nn::cross_entropy, optim::Adam{{.rate = 0.01}});
   std::vector<double> losses{};
   manual_seed_all(3);
@@ -166,13 +131,13 @@ TEST_CASE("silent steps and one that speaks are one step on all their rows", "[p
     const Batch parts[2][3] = {{data.rows(0, 2, Cpu{0}), data.rows(2, 4, Cpu{0}), data.rows(6, 1, Cpu{0})},
                                {data.rows(7, 6, Cpu{1}), data.rows(8, 0, Cpu{1}), data.rows(8, 0, Cpu{1})}};
     for (int i = 0; i < 3; ++i) {
-      const std::int64_t before = model.traffic().calls;
+      const std::int64_t before = model.communicator().traffic().total().calls;
       {
         const auto silence = step.no_sync();
         static_cast<void>(step(parts[rank][0].x, parts[rank][0].label));
         static_cast<void>(step(parts[rank][1].x, parts[rank][1].label));
       }
-      if (model.traffic().calls != before) throw ValueError("a silent step has told something");
+      if (model.communicator().traffic().total().calls != before) throw ValueError("a silent step has told something");
       const double own = step(parts[rank][2].x, parts[rank][2].label).item();
       if (i == 2 && std::abs(own - loss) > 1e-12) throw ValueError("another loss");
     }
@@ -183,9 +148,11 @@ TEST_CASE("silent steps and one that speaks are one step on all their rows", "[p
 
 TEST_CASE("a step sends what the formula says and takes the bytes that were predicted", "[parallel][PAR-5][MEM-2]") {
   const auto data = batch(12);
+  std::array<std::int64_t, 4> sent{};
+  std::int64_t gradients = 0;
   static_cast<void>(weights_of_ranks(4, {.buckets = small_buckets}, [&](auto& model, auto& step, int rank) {
     const Batch own = data.rows(3 * rank, 3, Cpu{rank});
-    const std::int64_t sent = model.traffic().bytes;
+    const std::int64_t sent_before = model.communicator().traffic().total().sent_bytes;
     const compile::MemoryUse expected = step.memory(own.x, own.label);
     const std::int64_t before = memory_allocated(Cpu{rank});
     static_cast<void>(step(own.x, own.label));
@@ -193,19 +160,19 @@ TEST_CASE("a step sends what the formula says and takes the bytes that were pred
     // Weights are there before, and so is the loss.
     if (memory_allocated(Cpu{rank}) - before != expected.total() - expected.weights - 512)
       throw ValueError("a step takes " + std::to_string(memory_allocated(Cpu{rank}) - before) + " bytes");
-    std::int64_t gradients = 0;
-    for (const parallel::Bucket& bucket : step.buckets().buckets) gradients += bucket.bytes();
     if (step.buckets().buckets.size() < 3) throw ValueError("too few buckets");
-    // Twice: all-reduce of the gradients, and an all-gather of four numbers of each rank.
-    if (model.traffic().bytes - sent != 2 * (2 * gradients * 3 / 4 + 4 * 32 * 3 / 4))
-      throw ValueError("a step sends " + std::to_string(model.traffic().bytes - sent) + " bytes");
+    sent[static_cast<std::size_t>(rank)] = model.communicator().traffic().total().sent_bytes - sent_before;
+    if (rank > 0) return;
+    for (const parallel::Bucket& bucket : step.buckets().buckets) gradients += bucket.bytes();
   }));
+  // Twice and by all ranks: all-reduce of the gradients, and an all-gather of four numbers of each rank.
+  REQUIRE(sent[0] + sent[1] + sent[2] + sent[3] == 2 * 4 * (2 * gradients * 3 / 4 + 4 * 32 * 3 / 4));
 }
 
 TEST_CASE("a rank that fails ends the step on every rank, whenever the others come", "[parallel][PAR-9]") {
   const auto data = batch(12);
   for (int repeat = 0; repeat < 50; ++repeat) {
-    auto communicators = group(3, 20'000);
+    auto communicators = thread_group(3, 20'000);
     std::vector<std::string> messages(3);
     parallel::run_ranks(communicators, [&](auto& communicator) {
       const int rank = communicator.rank();
@@ -237,7 +204,7 @@ TEST_CASE("ranks with different models are refused on every rank", "[parallel][P
   struct Other {
     static constexpr auto forward(Input<Dim<"batch">, 7> x) { return nn::linear(x, 4, "output"); }
   };
-  auto communicators = group(2);
+  auto communicators = thread_group(2);
   std::vector<std::string> messages(2);
   parallel::run_ranks(communicators, [&](auto& communicator) {
     const auto wrap = [&](auto network) { DistributedDataParallel{network, communicator}; };

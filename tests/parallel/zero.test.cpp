@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps whose ranks share out states and gradients: the bits of steps that do not, with parts that end inside of weights and
-// ranks that own nothing, a norm over all of them, and the bytes that were predicted.
+// Steps whose ranks share out states, gradients and weights: the bits of steps that do not, with parts that end inside of
+// weights, ranks that own nothing or have no rows, a norm over all of them, and the bytes that were predicted.
 
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
@@ -12,25 +12,20 @@
 #include <twill/parallel/threads.hpp>
 
 #include "tests/support/numbers.hpp"
+#include "tests/support/ranks.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
 using namespace twill;
+using twill::test::all_weights;
 using twill::test::largest_difference;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Mlp {
   static constexpr auto forward(Input<Dim<"batch">, 7> x) {
@@ -44,17 +39,7 @@ struct Mlp {
 };
 using Network = nn::Network<Mlp, Cpu, float>;
 
-std::vector<double> all_weights(const Network& network) {
-  std::vector<double> result{};
-  for (const auto& view : network.parameters()) {
-    const auto* const data = static_cast<const float*>(view.buffer.data());
-    result.insert(result.end(), data, data + view.shape.elements());
-  }
-  return result;
-}
-
 constexpr parallel::BucketOptions small_buckets{.first_bucket_bytes = 64, .bucket_bytes = 2000};
-constexpr std::int64_t rows = 3;
 
 struct Result {
   std::vector<double> weights{};
@@ -65,9 +50,8 @@ struct Result {
 
 /// Four steps of so many ranks. Rank 0 fails the test where the bytes are not those predicted.
 template <int Stage> Result trained(int ranks, parallel::BucketOptions buckets, double max_norm) {
-  std::vector<Cpu> devices{};
-  for (int rank = 0; rank < ranks; ++rank) devices.push_back(Cpu{rank});
-  auto communicators = parallel::thread_communicators(devices, {.timeout_ms = 60'000});
+  const std::vector<Cpu> devices = test::first_devices(ranks);
+  auto communicators = test::thread_group(ranks);
   manual_seed_all(7);
   std::vector<Network> networks{};
   for (const Cpu& device : devices) networks.emplace_back(device);
@@ -78,21 +62,18 @@ template <int Stage> Result trained(int ranks, parallel::BucketOptions buckets, 
     Network& network = networks[static_cast<std::size_t>(rank)];
     DistributedDataParallel model{network, communicator, {.buckets = buckets}};
     const optim::Adam adam{{.rate = 0.01}};
-    std::mt19937 engine{static_cast<unsigned>(rank)};
-    std::normal_distribution<float> normal{};
-    Tensor<float, Cpu, Shape<dyn, 7>> x(Cpu{rank}, Dims(rows, 7));
-    Tensor<std::int64_t, Cpu, Shape<dyn>> label(Cpu{rank}, Dims(rows));
-    for (std::int64_t i = 0; i < rows * 7; ++i) x.data()[i] = normal(engine);
-    for (std::int64_t i = 0; i < rows; ++i) label.data()[i] = static_cast<std::int64_t>(engine() % 5);
+    const std::int64_t rows = rank == 1 ? 0 : 3 + rank;
+    const test::LabelledRows<float, 7> own{rows, 5, Cpu{rank}, static_cast<unsigned>(rank)};
     const auto play = [&](auto step) {
-      const compile::MemoryUse expected = step.memory(x, label);
+      const compile::MemoryUse expected = step.memory(own.x, own.label);
       const std::int64_t before = memory_allocated(Cpu{rank});
       float loss = 0;
-      for (int i = 0; i < 4; ++i) loss = step(x, label).item();
+      for (int i = 0; i < 4; ++i) loss = step(own.x, own.label).item();
       const std::int64_t taken = memory_allocated(Cpu{rank}) - before;
-      if (taken != expected.total() - expected.weights - 512) // the loss was there before
+      if (Stage < 3 && rows > 0 && taken != expected.total() - expected.weights - 512) // the loss was there before
         throw ValueError("steps take " + std::to_string(taken) + " bytes, predicted were " +
                          std::to_string(expected.total() - expected.weights - 512));
+      step.gather_weights();
       result.memory[static_cast<std::size_t>(rank)] = expected;
       if (rank != 0) return;
       result.loss = loss;
@@ -110,7 +91,7 @@ template <int Stage> Result trained(int ranks, parallel::BucketOptions buckets, 
 
 } // namespace
 
-TEST_CASE("sharing out states and gradients changes no bit and takes the bytes that were predicted",
+TEST_CASE("sharing out states, gradients and weights changes no bit and takes the bytes that were predicted",
           "[parallel][PAR-6][MEM-2]") {
   const int ranks = GENERATE(1, 2, 3, 4);
   const bool is_small = GENERATE(true, false);
@@ -118,6 +99,9 @@ TEST_CASE("sharing out states and gradients changes no bit and takes the bytes t
   const Result whole = trained<0>(ranks, buckets, 0);
   const Result first = trained<1>(ranks, buckets, 0);
   const Result second = trained<2>(ranks, buckets, 0);
+  const Result third = trained<3>(ranks, buckets, 0);
+  REQUIRE(third.weights == whole.weights);
+  REQUIRE(third.loss == whole.loss);
   REQUIRE(first.weights == whole.weights);
   REQUIRE(second.weights == whole.weights);
   REQUIRE(first.loss == whole.loss);
@@ -127,6 +111,8 @@ TEST_CASE("sharing out states and gradients changes no bit and takes the bytes t
   for (std::size_t rank = 0; rank < 4; ++rank) {
     states += first.memory[rank].states;
     REQUIRE(second.memory[rank].states == first.memory[rank].states);
+    REQUIRE(third.memory[rank].states == first.memory[rank].states);
+    REQUIRE(third.memory[rank].weights < whole.memory[rank].weights / 3);
     if (is_small) REQUIRE(second.memory[rank].kept < whole.memory[rank].kept);
   }
   REQUIRE(states < 3 * whole.memory[0].states / 2); // once among all ranks, and what is rounded up
@@ -139,6 +125,9 @@ TEST_CASE("a norm of all gradients is that of all parts", "[parallel][PAR-6][TRA
   REQUIRE(whole.norm > 0.1);
   REQUIRE(std::abs(first.norm - whole.norm) < 1e-6);
   REQUIRE(std::abs(second.norm - whole.norm) < 1e-6);
+  const Result third = trained<3>(3, small_buckets, 0.1);
+  REQUIRE(third.norm == second.norm);
+  REQUIRE(third.weights == second.weights);
   REQUIRE(largest_difference(first.weights, whole.weights) < 4e-5);
   REQUIRE(largest_difference(second.weights, whole.weights) < 4e-5);
 }

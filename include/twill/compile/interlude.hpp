@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
@@ -37,6 +38,25 @@ protected:
 
 private:
   std::vector<int> places_{};
+};
+
+/// Two interludes as one: at each place of either, the first acts, then the second. Both ignore places that are not theirs.
+class BothInterludes final : public Interlude {
+public:
+  BothInterludes(Interlude& first, Interlude& second) : first_{&first}, second_{&second} {
+    std::vector<int> places{first.places().begin(), first.places().end()};
+    places.insert(places.end(), second.places().begin(), second.places().end());
+    set_places(std::move(places));
+  }
+
+  void reach(int place, const Binding& binding) override {
+    first_->reach(place, binding);
+    second_->reach(place, binding);
+  }
+
+private:
+  Interlude* first_;
+  Interlude* second_;
 };
 
 /// The first place behind an instruction.

@@ -185,6 +185,7 @@ public:
   template <FixedString Name> [[nodiscard]] auto parameter() const {
     constexpr std::size_t index = find(Name.view());
     static_assert(index < Shown::sizes.parameters, "twill: parameter: the model has no weight of this name");
+    state_->require_whole("parameter");
     return tensor_of_parameter<index>(state_->buffers[index]);
   }
 
@@ -197,8 +198,9 @@ public:
     return tensor_of_parameter<index>(state_->gradients[index]);
   }
 
-  /// All weights with their names; the buffers are shared.
+  /// All weights with their names; the buffers are shared. throws: ValueError while the weights lie in parts on several ranks
   [[nodiscard]] std::vector<ParameterView<D>> parameters() const {
+    state_->require_whole("parameters");
     std::vector<ParameterView<D>> views{};
     for (std::size_t i = 0; i < state_->infos.size(); ++i) {
       const graph::ParameterInfo& info = state_->infos[i];
@@ -230,6 +232,7 @@ public:
   /// A network of the same weights on a device of another kind.
   template <ComputeDevice D2>
   requires(!std::same_as<D, D2>) [[nodiscard]] Network<M, D2, T> to(D2 device) const {
+    state_->require_whole("to");
     Network<M, D2, T> result{device};
     for (std::size_t i = 0; i < state_->buffers.size(); ++i)
       copy_bytes(device, result.state()->buffers[i].data(), state_->device, state_->buffers[i].data(),

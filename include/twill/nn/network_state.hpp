@@ -5,6 +5,8 @@
 // results of its staged runs, with steps and with replicas. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
@@ -73,7 +75,37 @@ public:
     return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
   }
 
-  [[nodiscard]] std::span<void* const> addresses() const override { return addresses_; }
+  /// throws: ValueError while the weights lie in parts on several ranks
+  [[nodiscard]] std::span<void* const> addresses() const override {
+    require_whole("run");
+    return addresses_;
+  }
+
+  /// Gives up the memory of a weight of which each of several ranks holds its part elsewhere, until it is taken back.
+  void give_up(std::size_t weight) {
+    buffers[weight].reset();
+    addresses_[weight] = nullptr;
+    is_whole_ = false;
+  }
+
+  /// Makes room for all weights that were given up; their elements are the caller's to fill in.
+  void take_back() {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (!buffers[i] && bytes_of(infos[i]) > 0) buffers[i] = memory::Buffer<D>(device, bytes_of(infos[i]));
+      addresses_[i] = buffers[i].data();
+    }
+    is_whole_ = true;
+  }
+
+  /// Whether all weights are here.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+
+  /// throws: ValueError while the weights lie in parts on several ranks
+  void require_whole(std::string_view where) const {
+    if (!is_whole_)
+      throw ValueError(join_text({where, ": since a step with zero<3> the weights of this network lie in parts on all "
+                                         "ranks; call gather_weights() of that step on every rank first"}));
+  }
 
   /// Adds to the gradients there are, in the order of the trainable weights.
   void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
@@ -89,6 +121,7 @@ public:
   }
 
   void move_to(D target) {
+    require_whole("to");
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
         if (!*buffer) continue;
@@ -119,6 +152,7 @@ public:
 
 private:
   std::vector<void*> addresses_{};
+  bool is_whole_ = true;
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -33,9 +33,10 @@ struct Updates {
   graph::Graph* graph = nullptr;
   List<int> weights{};
   List<int> gradients{};
-  Value keeps{};          ///< true where this step changes nothing; none: it always does
-  Value skipped{};        ///< how many steps before this one changed nothing
-  Value sum_of_squares{}; ///< of all gradients together, where somebody else has computed it
+  Value keeps{};            ///< true where this step changes nothing; none: it always does
+  Value skipped{};          ///< how many steps before this one changed nothing
+  Value sum_of_squares{};   ///< of all gradients together, where somebody else has computed it
+  bool is_in_parts = false; ///< ranks update parts of the weights: a sum over elements is that of all ranks' sums
 
   constexpr Updates() = default;
 };

@@ -21,31 +21,6 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// What one rank sends, by the formulas of rings: with S bytes and n ranks an all-reduce takes 2 S (n-1)/n, a reduce-scatter
-/// and an all-gather S (n-1)/n, a broadcast S.
-struct Traffic {
-  std::int64_t calls = 0;
-  std::int64_t bytes = 0;
-
-  void add(const Call& call, int ranks) {
-    const auto of_ring = [ranks](std::size_t size) { return static_cast<std::int64_t>(size) * (ranks - 1) / ranks; };
-    ++calls;
-    switch (call.operation) {
-    case Operation::all_reduce:
-      bytes += of_ring(2 * call.source.bytes());
-      break;
-    case Operation::reduce_scatter:
-      bytes += of_ring(call.source.bytes());
-      break;
-    case Operation::all_gather:
-      bytes += of_ring(call.target.bytes());
-      break;
-    default:
-      bytes += static_cast<std::int64_t>(call.source.bytes());
-    }
-  }
-};
-
 /// How the ranks' gradients count.
 enum class Share : std::uint8_t {
   rows, ///< by their rows: the gradient of the mean over all rows of all ranks, however uneven
@@ -155,18 +130,9 @@ public:
     telling_others([&] { broadcast([](graph::Role role) { return role == graph::Role::buffer; }); });
   }
 
-  /// What this rank has sent so far, by the formulas.
-  [[nodiscard]] const parallel::Traffic& traffic() const { return traffic_; }
-
-  /// Carries out, or begins, a call of this rank and counts it.
-  void run(const parallel::Call& call) {
-    traffic_.add(call, size());
-    communicator_->run(call);
-  }
-  [[nodiscard]] auto start(const parallel::Call& call) {
-    traffic_.add(call, size());
-    return communicator_->start(call);
-  }
+  /// Carries out, or begins, a call of this rank. What they move is counted by the communicator.
+  void run(const parallel::Call& call) { communicator_->run(call); }
+  [[nodiscard]] auto start(const parallel::Call& call) { return communicator_->start(call); }
 
 private:
   /// Calls f; what it throws ends the other ranks' calls, too.
@@ -210,7 +176,6 @@ private:
   Network* network_;
   C* communicator_;
   parallel::DistributedOptions options_;
-  parallel::Traffic traffic_{};
 };
 
 } // namespace twill::inline v0::inline TWILL_ISA

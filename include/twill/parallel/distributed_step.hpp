@@ -10,6 +10,7 @@
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
+#include <twill/parallel/weight_parts.hpp>
 #include <twill/parallel/whole_update.hpp>
 #include <twill/parallel/zero.hpp>
 #include <twill/train/train_step.hpp>
@@ -34,8 +35,11 @@ template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<
   using M = typename Network::model_type;
   using Model = DistributedDataParallel<Network, C>;
   using Memory = BucketMemory<Model, D>;
-  using Program = train::detail::StepProgram<D>;
-  using Update = std::conditional_t<Z::stage == 0, WholeUpdate<Network, Model, R>, PartialUpdate<Network, Model, R>>;
+  static constexpr bool has_parts = Z::stage == 3; ///< of the weights, between steps
+  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>;
+  using Update = std::conditional_t<Z::stage == 0, WholeUpdate<Network, Model, R, Weights>,
+                                    PartialUpdate<Network, Model, R, Weights>>;
+  static constexpr bool adds_up = Z::stage < 2; ///< batches, before it tells the others
   static constexpr Kept kept = Z::stage == 0 ? Kept::all : Z::stage == 1 ? Kept::part : Kept::part_only;
 
   template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
@@ -74,20 +78,26 @@ public:
   template <AnyTensor First, AnyTensor... Rest>
   train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
     static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
-    try {
+    told_to_others([&] {
       nn::check_inputs<M, T, D, true, First, Rest...>();
       train::detail::require_on("train_step", device_, first, rest...);
-      is_silent_ ? add(first, rest...) : step(first, rest...);
-    } catch (...) {
-      model_->communicator().fail(std::current_exception());
-      throw;
-    }
+      if constexpr (adds_up)
+        if (is_silent_) return add(first, rest...);
+      step(first, rest...);
+    });
     ++runs_;
     return {loss_, runs_, runs_};
   }
 
+  /// Makes the weights of the network whole, to look at them, to run the network by itself or to save them, until the next step
+  /// cuts them again. All ranks call this together. Nothing where weights stay whole. throws: CommunicatorError
+  void gather_weights() {
+    if constexpr (has_parts)
+      if (weights_) told_to_others([&] { weights_->gather(); });
+  }
+
   [[nodiscard]] NoSync no_sync() {
-    static_assert(Z::stage < 2, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
+    static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
     return NoSync{*this};
   }
 
@@ -115,6 +125,8 @@ public:
     const Buckets layout = make_buckets(table);
     const BucketOffsets offsets = lay_out(table, layout, kept, model_->size());
     const compile::MemoryUse update = Update::memory(layout, model_->rank(), model_->size());
+    use.weights = Weights::bytes(table, layout, model_->size());
+    if constexpr (has_parts) use.arena += compile::pool_bytes(plan_gathers(table, layout).bytes);
     use.states = update.states;
     use.arena += update.arena;
     use.kept = compile::pool_bytes(offsets.bytes) + compile::pool_bytes(offsets.part_bytes) +
@@ -126,6 +138,21 @@ public:
   R rule; ///< its options may change between steps
 
 private:
+  struct Program : train::detail::StepProgram<D> {
+    using train::detail::StepProgram<D>::StepProgram;
+    std::optional<GatherPlan> gathers{};
+  };
+
+  /// Calls `f()`; what it throws reaches all ranks.
+  template <class F> void told_to_others(const F& f) {
+    try {
+      f();
+    } catch (...) {
+      model_->communicator().fail(std::current_exception());
+      throw;
+    }
+  }
+
   /// What the ranks know of each other's rows.
   struct Shares {
     std::int64_t all_rows = 0;  ///< of all ranks, those that were added up included
@@ -154,18 +181,24 @@ private:
     const Shares shares = exchange(rows);
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
     if (!memory_) prepare(compile::Compiled<source<Tensors...>>::view());
-    if (shares.finishes) {
-      if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
-      scale_ = scale_of_sums(shares, rows);
-      reduce<train::detail::source_for<Finishing, M, Tensors...>>(shares, weight_of(rows), true, tensors...);
+    if constexpr (has_parts) weights_->cut();
+    if (adds_up && shares.finishes) {
+      if constexpr (adds_up) finish<Tensors...>(shares, rows, tensors...);
     } else if (rows > 0 || !RankSums{compile::Compiled<source<Tensors...>>::view()}.empty()) {
       reduce<source<Tensors...>>(shares, share_of(rows, shares.all_rows), rows > 0, tensors...);
     } else {
-      reduce_nothing();
+      reduce_nothing<source<Tensors...>>();
     }
     update();
     batches_ = 0;
     rows_ = 0;
+  }
+
+  /// A step behind batches that were added up, here or on another rank.
+  template <AnyTensor... Tensors> void finish(const Shares& shares, std::int64_t rows, const Tensors&... tensors) {
+    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+    scale_ = scale_of_sums(shares, rows);
+    reduce<train::detail::source_for<Finishing, M, Tensors...>>(shares, weight_of(rows), true, tensors...);
   }
 
   [[nodiscard]] Buckets make_buckets(const compile::TableView& table) const {
@@ -173,8 +206,15 @@ private:
   }
 
   void prepare(const compile::TableView& table) {
-    memory_.emplace(*model_, device_, table, make_buckets(table), kept);
-    update_.emplace(*model_, *memory_);
+    const Buckets layout = make_buckets(table);
+    if constexpr (has_parts) {
+      weights_.emplace(*model_, layout);
+      weights_->cut(); // before anything else takes memory
+    } else {
+      weights_.emplace(*model_);
+    }
+    memory_.emplace(*model_, device_, table, layout, kept);
+    update_.emplace(*model_, *memory_, *weights_);
   }
 
   template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
@@ -192,11 +232,33 @@ private:
   void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
     StartBuckets<Memory> interlude{*memory_, program.executor.table(), counts};
-    run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &interlude, tensors...);
+    if constexpr (has_parts) {
+      FetchWeights<Weights> fetch{*weights_, begin_fetching(program)};
+      compile::BothInterludes both{fetch, interlude};
+      run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &both, tensors...);
+      weights_->end();
+    } else {
+      run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &interlude, tensors...);
+    }
   }
 
-  /// A rank without rows adds nothing.
-  void reduce_nothing() {
+  const GatherPlan& begin_fetching(Program& program) {
+    if (!program.gathers) program.gathers = plan_gathers(program.executor.table(), memory_->layout());
+    weights_->begin(*program.gathers);
+    return *program.gathers;
+  }
+
+  /// A rank without rows adds nothing. Of weights that lie in parts it sends its own.
+  template <compile::Source S> void reduce_nothing() {
+    if constexpr (has_parts) {
+      Program& program = programs_.template at<S>(device_, model_->module().knobs());
+      StartBuckets<Memory> interlude{*memory_, program.executor.table(), false};
+      FetchWeights<Weights> fetch{*weights_, begin_fetching(program)};
+      compile::BothInterludes both{fetch, interlude};
+      for (const int place : both.places()) both.reach(place, {});
+      weights_->end();
+      return;
+    }
     for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
       memory_->wait_for_memory_of(bucket);
       memory_->clear(bucket);
@@ -296,6 +358,7 @@ private:
   std::vector<memory::Buffer<D>> sums_{};
   std::vector<void*> addresses_{};
   train::detail::StepPrograms<Program> programs_{};
+  std::optional<Weights> weights_{};
   std::optional<Memory> memory_{};
   std::optional<Update> update_{}; ///< dies before the memory
   std::int64_t runs_ = 0;
@@ -318,8 +381,8 @@ template <class Network, parallel::Communicator C, class L, optim::Rule R>
   return parallel::DistributedStep<Network, C, L, R>{model, loss, std::move(rule)};
 }
 
-/// The same with the optimiser's states shared out over the ranks, `parallel::zero<1>`, or the reduced gradients as well,
-/// `parallel::zero<2>`.
+/// The same with the optimiser's states shared out over the ranks, `parallel::zero<1>`, the reduced gradients as well,
+/// `parallel::zero<2>`, or the weights as well, `parallel::zero<3>`: those lie in parts between steps, see `gather_weights`.
 template <class Network, parallel::Communicator C, class L, optim::Rule R, int Stage>
 [[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule, parallel::Zero<Stage>) {
   return parallel::DistributedStep<Network, C, L, R, parallel::Zero<Stage>>{model, loss, std::move(rule)};

@@ -14,13 +14,13 @@
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// One rank's update of all weights.
-template <class Network, class Model, optim::Rule R> class WholeUpdate {
+template <class Network, class Model, optim::Rule R, class Weights> class WholeUpdate {
   using D = typename Network::device_type;
   using Source = train::UpdateWeights<typename Network::model_type, typename Network::Element, R>;
   using Memory = BucketMemory<Model, D>;
 
 public:
-  WholeUpdate(Model& model, Memory& memory)
+  WholeUpdate(Model& model, Memory& memory, Weights&)
       : model_{&model},
         memory_{&memory},
         executor_{model.module().device(), compile::Compiled<Source>::view(), compile::kernels<Source, team_t<D>>,

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The update of a training step whose ranks share the work (ZeRO, Rajbhandari et al., 2020): each rank has the optimiser's
-// states for its part of the weights alone (stage 1), and of the reduced gradients its part alone (stage 2); the weights are
-// gathered from all ranks afterwards. The bits are those of an update of everything on every rank; a norm of all gradients is
-// summed in another order. Read next: parallel/distributed_step.hpp.
+// states for its part of the weights alone (stage 1), of the reduced gradients its part alone (stage 2), and of the weights
+// themselves (stage 3); else the weights are gathered from all ranks afterwards. The bits are those of an update of everything
+// on every rank; a norm of all gradients is summed in another order. Read next: parallel/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/expr/functions/choice.hpp>
@@ -13,6 +13,7 @@
 #include <twill/optim/clip.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/shards.hpp>
+#include <twill/parallel/whole_weights.hpp>
 #include <twill/train/optimiser.hpp>
 
 #include <cmath>
@@ -25,10 +26,10 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// What the ranks share out: nothing, the optimiser's states, the reduced gradients as well.
+/// What the ranks share out: nothing, the optimiser's states, the reduced gradients as well, the weights as well.
 template <int Stage> struct Zero {
-  static_assert(Stage >= 0 && Stage <= 2,
-                "twill: zero: there are stages 1 (states) and 2 (gradients as well); weights are whole on every rank");
+  static_assert(Stage >= 0 && Stage <= 3,
+                "twill: zero: there are stages 1 (states), 2 (gradients as well) and 3 (weights as well)");
   static constexpr int stage = Stage;
 };
 template <int Stage> inline constexpr Zero<Stage> zero{};
@@ -55,8 +56,8 @@ template <class M, class T, class R> struct UpdateParts {
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
-/// One rank's part of the update.
-template <class Network, class Model, optim::Rule R> class PartialUpdate {
+/// One rank's part of the update. `Weights` knows where the weights are.
+template <class Network, class Model, optim::Rule R, class Weights> class PartialUpdate {
   using D = typename Network::device_type;
   using T = typename Network::Element;
   using Wide = std::conditional_t<std::same_as<T, double>, double, float>;
@@ -68,9 +69,10 @@ template <class Network, class Model, optim::Rule R> class PartialUpdate {
                 "twill: zero: a loss scale looks at all gradients, of which each rank has a part; train without zero");
 
 public:
-  PartialUpdate(Model& model, Memory& memory)
+  PartialUpdate(Model& model, Memory& memory, Weights& weights)
       : model_{&model},
         memory_{&memory},
+        weights_{&weights},
         parts_{parts_of(memory.layout(), model.rank(), model.size())},
         shorten_{parts_},
         executor_{model.module().device(), compile::Compiled<Source>::view(), compile::kernels<Source, team_t<D>>,
@@ -93,7 +95,7 @@ public:
   [[nodiscard]] static compile::TableView table() { return compile::Compiled<Source>::view(); }
 
   /// The weights.
-  [[nodiscard]] std::span<void* const> parameters() const { return model_->module().state()->addresses(); }
+  [[nodiscard]] std::span<void* const> parameters() const { return weights_->addresses(); }
 
   /// Updates this rank's part and fetches the others'.
   void run(std::span<const std::uint64_t> knobs) {
@@ -104,7 +106,7 @@ public:
         {},
         {.inputs = gradients_, .parameters = addresses_, .knobs = knobs, .inputs_stay = true, .interlude = &interlude});
     memory_->wait_for_all();
-    gather_weights();
+    weights_->finish_update(*memory_, parts_);
   }
 
   [[nodiscard]] double item(std::string_view name) const {
@@ -149,64 +151,16 @@ private:
   void follow_weights() {
     const nn::NetworkState<D>& network = *model_->module().state();
     addresses_.clear();
-    std::size_t weight = 0;
-    for (std::size_t i = 0; i < network.infos.size(); ++i) {
-      std::size_t offset = 0;
-      if (network.infos[i].role == graph::Role::weight)
-        offset = static_cast<std::size_t>(parts_[weight++].begin) * size_of(network.infos[i].dtype);
-      addresses_.push_back(static_cast<std::byte*>(network.buffers[i].data()) + offset);
-    }
-    addresses_.insert(addresses_.end(), state_.addresses().begin(), state_.addresses().end());
-  }
-
-  /// Fetches the other ranks' parts by way of the buckets: each is unpacked while the next one travels.
-  void gather_weights() {
-    std::size_t under_way = memory_->size();
-    for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
-      if (memory_->layout().buckets[bucket].is_whole) continue;
-      for_each_weight(bucket, [&](std::size_t output, std::byte* weight, std::size_t size) {
-        const Part& own = parts_[output - 1];
-        copy(memory_->part_address(output, own.begin), weight + static_cast<std::size_t>(own.begin) * size,
-             static_cast<std::size_t>(own.count()) * size);
-      });
-      memory_->start_gather(bucket);
-      if (under_way < memory_->size()) unpack(under_way);
-      under_way = bucket;
-    }
-    if (under_way < memory_->size()) unpack(under_way);
-  }
-
-  void unpack(std::size_t bucket) {
-    memory_->wait(bucket);
-    for_each_weight(bucket, [&](std::size_t output, std::byte* weight, std::size_t size) {
-      const Part& own = parts_[output - 1];
-      const auto* const all = static_cast<const std::byte*>(memory_->addresses()[output]);
-      const auto begin = static_cast<std::size_t>(own.begin) * size;
-      const auto end = static_cast<std::size_t>(own.end) * size;
-      const auto count = static_cast<std::size_t>(memory_->layout().entries[output].count) * size;
-      copy(weight, all, begin);
-      copy(weight + end, all + end, count - end);
+    for (const memory::Buffer<D>& buffer : network.buffers) addresses_.push_back(buffer.data());
+    detail::for_each_weight(network, [&](std::size_t output, std::size_t i) {
+      addresses_[i] = weights_->part_address(output, i, parts_[output - 1].begin);
     });
-  }
-
-  void copy(void* to, const void* from, std::size_t bytes) const {
-    const D device = model_->module().device();
-    if (bytes > 0) copy_bytes(device, to, device, from, bytes, CopyOptions{});
-  }
-
-  /// Calls `f(result, weight, bytes of an element)` for all weights of a bucket.
-  template <class F> void for_each_weight(std::size_t bucket, const F& f) const {
-    const nn::NetworkState<D>& network = *model_->module().state();
-    std::size_t output = 0;
-    for (std::size_t i = 0; i < network.infos.size(); ++i) {
-      if (network.infos[i].role != graph::Role::weight) continue;
-      if (static_cast<std::size_t>(memory_->layout().entries[++output].bucket) == bucket)
-        f(output, static_cast<std::byte*>(network.buffers[i].data()), size_of(network.infos[i].dtype));
-    }
+    addresses_.insert(addresses_.end(), state_.addresses().begin(), state_.addresses().end());
   }
 
   Model* model_;
   Memory* memory_;
+  Weights* weights_;
   std::vector<Part> parts_;
   ShortenUpdate shorten_;
   compile::Executor<D> executor_;
