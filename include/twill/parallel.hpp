@@ -17,6 +17,7 @@
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
 #include <twill/parallel/gathers.hpp>
+#include <twill/parallel/link.hpp>
 #include <twill/parallel/mesh.hpp>
 #include <twill/parallel/mesh_check.hpp>
 #include <twill/parallel/numbers.hpp>
@@ -30,6 +31,8 @@
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
+#include <twill/parallel/pipeline/machine.hpp>
+#include <twill/parallel/pipeline/measure.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/predict.hpp>

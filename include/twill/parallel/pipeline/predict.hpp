@@ -8,6 +8,7 @@
 
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
+#include <twill/parallel/link.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
@@ -29,21 +30,23 @@ struct StageCost {
   std::int64_t output_bytes = 0;   ///< sent to the next stage, and its gradient back
   std::int64_t gradient_bytes = 0; ///< of the weights, for all micro-batches together
   std::int64_t fixed_bytes = 0;    ///< weights, gradients, optimiser state, working memory: what is always there
+  std::int64_t shared_bytes =
+      0;               ///< that the ranks of a tensor-parallel stage add up in a forward pass, and in a backward pass
+  double update_s = 0; ///< of the weights, once a step
 };
 
-struct Link {
-  double bytes_per_s = 0; ///< 0: as fast as can be
-  double latency_s = 0;
-
-  [[nodiscard]] constexpr double time_s(double bytes) const {
-    return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
-  }
-};
+using parallel::Link;
+using parallel::ring_all_reduce_s;
 
 struct Cluster {
   int replicas = 1;           ///< pipelines side by side, each with its share of the batch
   Link between_stages = {};   ///< of neighbours in a pipeline
   Link between_replicas = {}; ///< of the same rank of two pipelines
+  int tensor_ranks = 1;       ///< that share each stage, whose costs are those of one of them
+  Link between_tensor_ranks = {};
+
+  /// Of a pipeline with so many ranks.
+  [[nodiscard]] constexpr int devices(int ranks) const { return ranks * replicas * tensor_ranks; }
 };
 
 struct Prediction {
@@ -77,13 +80,7 @@ struct Prediction {
   return peaks;
 }
 
-/// Around a ring of n, each sends 2 (n-1)/n of the bytes in 2 (n-1) messages.
-[[nodiscard]] constexpr double ring_all_reduce_s(double bytes, int ranks, const Link& link) {
-  if (ranks < 2) return 0;
-  return 2 * (ranks - 1) * link.time_s(bytes / ranks);
-}
-
-/// What a schedule takes with these stages on this cluster.    requires: a cost for each stage, and a sound schedule
+/// What a schedule takes with these stages on this cluster. Weights are updated when gradients are there.    requires: a cost for each stage, and a sound schedule
 [[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
                                            const Cluster& cluster = {}) {
   Prediction result;
@@ -102,7 +99,11 @@ struct Prediction {
       schedule,
       [&](const Action& action) {
         const StageCost& own = stage(action);
-        return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action);
+        const double shared = action.work == Work::weight_gradient
+                                  ? 0
+                                  : ring_all_reduce_s(static_cast<double>(own.shared_bytes), cluster.tensor_ranks,
+                                                      cluster.between_tensor_ranks);
+        return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action) + shared;
       },
       transfer);
   add_messages(result.timeline, schedule, transfer, bytes);
@@ -111,10 +112,14 @@ struct Prediction {
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     std::int64_t gradients = 0;
     std::int64_t sent = 0;
+    double update = 0;
     for (int s = 0; s < schedule.stages; ++s) {
       if (schedule.rank(s) != rank) continue;
       const StageCost& own = stages[static_cast<std::size_t>(s)];
       gradients += own.gradient_bytes;
+      update += own.update_s;
+      if (const int t = cluster.tensor_ranks; t > 1) // around a ring, there and back
+        sent += 2 * (2 * own.shared_bytes * (t - 1) / t) * schedule.micro_batches;
       result.peak_bytes[static_cast<std::size_t>(rank)] += own.fixed_bytes;
       if (schedule.sends(Work::forward, s)) sent += own.output_bytes * schedule.micro_batches;
       if (schedule.sends(Work::backward, s))
@@ -125,7 +130,7 @@ struct Prediction {
     if (n > 1) sent += 2 * gradients * (n - 1) / n;
     result.sent_bytes.push_back(sent);
     const List<TimedAction>& events = result.timeline.ranks[static_cast<std::size_t>(rank)];
-    const double end = (events.empty() ? 0 : events.back().end) + reduced;
+    const double end = (events.empty() ? 0 : events.back().end) + reduced + update;
     if (end > result.step_s) result.step_s = end;
     if (reduced > result.all_reduce_s) result.all_reduce_s = reduced;
   }
@@ -142,6 +147,27 @@ template <ScheduleKind S>
                      std::to_string(ranks * S::stages_per_rank) + " stages, costs are given for " +
                      std::to_string(stages.size()));
   return predict(schedule<S>(ranks, micro_batches), stages, cluster);
+}
+
+/// What a step costs: its stages, on each of so many micro-batches.
+struct CostModel {
+  List<StageCost> stages;
+  int micro_batches = 1;
+
+  constexpr CostModel() = default;
+  constexpr CostModel(List<StageCost> costs, int number_of_micro_batches)
+      : stages{static_cast<List<StageCost>&&>(costs)}, micro_batches{number_of_micro_batches} {}
+};
+
+/// A step of a pipeline on a cluster that need not be here, as many ranks as the stages make:
+/// `simulate<ZeroBubbleH1>({measured_costs(pipe, loss, {}, x, y), 32}, {.replicas = 64, .between_stages = link})`.
+/// throws: ValueError where the schedule cannot be carried out, or the stages do not fill the ranks
+template <ScheduleKind S> [[nodiscard]] Prediction simulate(const CostModel& costs, const Cluster& cluster = {}) {
+  const int stages = static_cast<int>(costs.stages.size());
+  if (stages == 0 || stages % S::stages_per_rank != 0)
+    throw ValueError("pipeline::simulate: " + std::string{S::name} + " has " + std::to_string(S::stages_per_rank) +
+                     " stages on each rank, costs are given for " + std::to_string(stages));
+  return predict<S>(stages / S::stages_per_rank, costs.micro_batches, costs.stages, cluster);
 }
 
 } // namespace twill::inline v0::pipeline

@@ -1,0 +1,116 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The connection between two ranks as two numbers: a message of n bytes takes `latency_s + n / bytes_per_s`. `measure_link`
+// plays ping-pong with messages of many sizes and fits the two numbers to the fastest trip of each size. Errors count in
+// parts of the time, so that small messages say as much about the latency as large ones about the speed (Hockney, The
+// communication challenge for MPP, 1994, for the model). Read next: parallel/pipeline/predict.hpp.
+
+#include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/device.hpp>
+#include <twill/parallel/communicator.hpp>
+#include <twill/parallel/numbers.hpp>
+#include <twill/tensor/tensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::inline v0::parallel {
+
+struct Link {
+  double bytes_per_s = 0; ///< 0: as fast as can be
+  double latency_s = 0;
+
+  [[nodiscard]] constexpr double time_s(double bytes) const {
+    return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
+  }
+};
+
+/// Around a ring of n, each sends 2 (n-1)/n of the bytes in 2 (n-1) messages.
+[[nodiscard]] constexpr double ring_all_reduce_s(double bytes, int ranks, const Link& link) {
+  if (ranks < 2) return 0;
+  return 2 * (ranks - 1) * link.time_s(bytes / ranks);
+}
+
+/// One measured message.
+struct TimedBytes {
+  double bytes = 0;
+  double time_s = 0;
+};
+
+/// The latency a and the seconds per byte b, neither negative, for which the sum of ((a + b bytes - time) / time)^2 is least.
+/// throws: ValueError for fewer than two sizes, or times that are not positive
+[[nodiscard]] inline Link fit_link(const std::vector<TimedBytes>& messages) {
+  double ones = 0, x = 0, xx = 0, y = 0, xy = 0; // sums, weighted by 1 / time^2
+  bool differ = false;
+  for (const TimedBytes& message : messages) {
+    if (!(message.time_s > 0))
+      throw ValueError(join_text({"fit_link: a message takes a positive time, one of ",
+                                  static_cast<std::int64_t>(message.bytes), " bytes took none"}));
+    differ = differ || message.bytes != messages.front().bytes;
+    const double weight = 1 / (message.time_s * message.time_s);
+    ones += weight;
+    x += weight * message.bytes;
+    xx += weight * message.bytes * message.bytes;
+    y += weight * message.time_s;
+    xy += weight * message.bytes * message.time_s;
+  }
+  if (!differ) throw ValueError("fit_link: messages of two sizes at least are needed");
+  double per_byte = (ones * xy - x * y) / (ones * xx - x * x);
+  double latency = (y - per_byte * x) / ones;
+  if (latency < 0) latency = 0, per_byte = xy / xx;   // the best line through nothing
+  if (per_byte < 0) per_byte = 0, latency = y / ones; // the best level
+  return {per_byte > 0 ? 1 / per_byte : 0, latency};
+}
+
+} // namespace twill::inline v0::parallel
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+struct LinkOptions {
+  std::int64_t largest_bytes = std::int64_t{1} << 22;
+  int round_trips = 10; ///< for each size; the fastest counts
+};
+
+/// The link to another rank, which makes the same call at the same time; both get the same numbers. A message is through when
+/// its receiver has it and has answered, so half a round trip of equal messages is one.
+/// throws: ValueError for a link to oneself    cost: a second for 4 MiB over 1 GB/s
+template <Communicator C> [[nodiscard]] Link measure_link(C& communicator, int peer, const LinkOptions& options = {}) {
+  using D = typename C::Device;
+  if (peer == communicator.rank())
+    throw ValueError(join_text({"measure_link: a link joins two ranks, got ", peer, " on both sides"}));
+  const bool leads = communicator.rank() < peer;
+  Tensor<unsigned char, D, Shape<dyn>> room(D(communicator.device()), Dims(options.largest_bytes));
+  room.fill(1);
+  synchronize(room.device());
+  std::vector<TimedBytes> messages;
+  for (std::int64_t bytes = 64; bytes <= options.largest_bytes; bytes *= 4) {
+    const Elements message{room.data(), bytes, DType::uint8};
+    double fastest = 0;
+    for (int round = 0; round <= options.round_trips; ++round) {
+      const double start = steady_seconds();
+      if (leads) communicator.run(Call::send(message, peer));
+      communicator.run(Call::receive(message, peer));
+      if (!leads) communicator.run(Call::send(message, peer));
+      const double time = 0.5 * (steady_seconds() - start);
+      if (round > 0) fastest = round == 1 ? time : std::min(fastest, time); // the first one warms up
+    }
+    messages.push_back({static_cast<double>(bytes), fastest});
+  }
+  Numbers result(communicator, 2);
+  if (leads) {
+    const Link link = fit_link(messages);
+    result.values() = {link.bytes_per_s, link.latency_s};
+    result.send(peer);
+  } else {
+    result.receive(peer);
+  }
+  return {result.values()[0], result.values()[1]};
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
