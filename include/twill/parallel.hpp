@@ -70,6 +70,7 @@
 #include <twill/parallel/threads_mail.hpp>
 #include <twill/parallel/threads_queue.hpp>
 #include <twill/parallel/threads_rank.hpp>
+#include <twill/parallel/threads_waits.hpp>
 #include <twill/parallel/traffic.hpp>
 #include <twill/parallel/weight_parts.hpp>
 #include <twill/parallel/whole_update.hpp>

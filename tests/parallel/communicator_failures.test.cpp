@@ -243,3 +243,39 @@ TEST_CASE("a call that is wrong by itself is refused and the group goes on", "[p
   CHECK_THROWS_AS(thread_communicators(std::vector<Cpu>{}), ValueError);
   CHECK_THROWS_AS(thread_communicators(std::vector<Cpu>(1), {.timeout_ms = 0}), ValueError);
 }
+
+TEST_CASE("where ranks wait for each other in a chain, the one at its end is named, in other groups, too",
+          "[parallel][PAR-9]") {
+  // 2 waits for 1, which waits for 0, which hangs; all waits begin at about the same time.
+  const auto told = texts(3, 100, [](auto& communicator) {
+    float value = 1;
+    if (communicator.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    if (communicator.rank() > 0) receive(communicator, &value, 1, communicator.rank() - 1);
+    while (true) barrier(communicator);
+  });
+  for (const auto& text : told) {
+    INFO(text);
+    CHECK(text.find("rank 0 on cpu:0") != std::string::npos);
+  }
+  // Ranks 1 and 3 meet in one sub-group, 1 and 0 in another, and 0 never comes.
+  const auto across = texts(4, 100, [](auto& communicator) {
+    const int rank = communicator.rank();
+    auto columns = communicator.split(rank % 2, 0);
+    auto lines = communicator.split(rank / 2, 0);
+    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    barrier(lines);
+    barrier(columns);
+  });
+  for (const std::size_t rank : {1, 2, 3}) {
+    INFO(across[rank]);
+    CHECK(across[rank].find("rank 0 on cpu:0") != std::string::npos);
+  }
+  // In a circle nobody is at fault more than another.
+  const auto circle = texts(2, 50, [](auto& communicator) {
+    float value = 1;
+    receive(communicator, &value, 1, 1 - communicator.rank());
+  });
+  CHECK(circle[0] == circle[1]);
+  CHECK(circle[0].find("has not answered for 50 ms; it was seen before its first collective call") !=
+        std::string::npos);
+}

@@ -46,9 +46,16 @@ struct Fault {
   Place place = Place::call;
   int turn = 1;
   Kind kind = Kind::throws;
+  std::int64_t hang_ms = 60'000; ///< at most; it is released before where somebody can tell
 };
 
-/// One run with at most one fault. A rank that hangs does so until it is released, a minute at most.
+/// "rank 2 throws at place 0, time 3".
+inline std::string to_string(const Fault& fault) {
+  return "rank " + std::to_string(fault.rank) + (fault.kind == Kind::throws ? " throws" : " hangs") + " at place " +
+         std::to_string(static_cast<int>(fault.place)) + ", time " + std::to_string(fault.turn);
+}
+
+/// One run with at most one fault.
 class Trial {
 public:
   static constexpr int most_ranks = 8;
@@ -70,7 +77,7 @@ public:
     was_met_ = true;
     if (fault_.kind == Kind::throws) throw Injected(rank);
     std::unique_lock lock(mutex_);
-    released_.wait_for(lock, std::chrono::seconds(60), [this] { return is_released_; });
+    released_.wait_for(lock, std::chrono::milliseconds(fault_.hang_ms), [this] { return is_released_; });
   }
   void release() {
     const std::lock_guard lock(mutex_);
@@ -250,6 +257,28 @@ inline std::vector<FaultyThreads> faulty_threads(Trial& trial, int ranks, std::i
   for (auto& communicator : parallel::thread_communicators(devices, {.timeout_ms = timeout_ms}))
     group.emplace_back(std::move(communicator), trial);
   return group;
+}
+
+/// How often the ranks of a run without a fault came to each place: the most of any rank.
+using Turns = std::array<int, static_cast<std::size_t>(Place::count)>;
+inline Turns turns_of(const Trial& trial, int ranks) {
+  Turns turns{};
+  for (std::size_t place = 0; place < turns.size(); ++place)
+    for (int rank = 0; rank < ranks; ++rank)
+      turns[place] = std::max(turns[place], trial.count(rank, static_cast<Place>(place)));
+  return turns;
+}
+
+/// Whether each weight of each rank is one of those that an undisturbed run has between its steps.
+inline bool are_old_or_new(const std::vector<std::vector<double>>& weights,
+                           const std::vector<std::vector<std::vector<double>>>& known) {
+  for (std::size_t rank = 0; rank < weights.size(); ++rank)
+    for (std::size_t i = 0; i < weights[rank].size(); ++i) {
+      bool is_known = false;
+      for (const auto& each : known) is_known = is_known || weights[rank][i] == each[rank][i];
+      if (!is_known) return false;
+    }
+  return true;
 }
 
 /// The bytes in use on so many devices.

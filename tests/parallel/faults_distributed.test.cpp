@@ -73,40 +73,23 @@ Run trained(Trial& trial, std::int64_t timeout_ms, const std::vector<double>& we
   return run;
 }
 
-std::string text_of(const Fault& fault) {
-  return "rank " + std::to_string(fault.rank) + (fault.kind == Kind::throws ? " throws" : " hangs") + " at place " +
-         std::to_string(static_cast<int>(fault.place)) + " for the " + std::to_string(fault.turn) + ". time";
-}
-
-/// Each weight of each rank is one of those before a step or behind it.
-bool are_old_or_new(const Run& run, const std::vector<std::vector<double>>& known) {
-  for (const std::vector<double>& own : run.weights)
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      bool is_known = false;
-      for (const std::vector<double>& each : known) is_known = is_known || own[i] == each[i];
-      if (!is_known) return false;
-    }
-  return true;
-}
-
 template <int Stage> void check_all_faults() {
   const std::vector<double> start = [] {
     manual_seed_all(7);
     return weights_of(Network{Cpu{0}});
   }();
-  std::vector<std::vector<double>> known{start}; // after each number of steps
-  std::array<int, static_cast<std::size_t>(Place::count)> turns{};
+  std::vector<std::vector<std::vector<double>>> known{{start, start, start}}; // after each number of steps
+  Turns turns{};
   for (int count = 1; count <= steps; ++count) {
     Trial none{{}};
     const Run run = trained<Stage>(none, 60'000, start, count);
     for (const Ending& ending : run.endings) REQUIRE(ending.is_done);
-    known.push_back(run.weights[0]);
-    for (std::size_t place = 0; place < turns.size() && count < steps; ++place)
-      turns[place] = none.count(0, static_cast<Place>(place));
+    known.push_back(run.weights);
+    if (count < steps) turns = turns_of(none, ranks);
   }
   const std::vector<std::int64_t> before = bytes_in_use(ranks);
   const auto check = [&](const Fault& fault) {
-    INFO("stage " << Stage << ": " << text_of(fault));
+    INFO("stage " << Stage << ": " << to_string(fault));
     const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     {
       Trial trial{fault};
@@ -125,7 +108,7 @@ template <int Stage> void check_all_faults() {
         CHECK(ending.named == fault.rank);
         CHECK(ending.has_cause == (fault.kind == Kind::throws));
       }
-      CHECK(are_old_or_new(run, known));
+      CHECK(are_old_or_new(run.weights, known));
     }
     CHECK(bytes_in_use(ranks) == before);
   };
@@ -141,7 +124,7 @@ template <int Stage> void check_all_faults() {
       check({rank++ % ranks, place, turns[static_cast<std::size_t>(place)], Kind::hangs});
   Trial none{{}};
   const Run again = trained<Stage>(none, 60'000, start);
-  for (const std::vector<double>& weights : again.weights) CHECK(weights == known.back());
+  CHECK(again.weights == known.back());
 }
 
 } // namespace

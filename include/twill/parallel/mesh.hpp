@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -182,11 +183,16 @@ concept AnyMesh = is_mesh<M>;
 /// One rank's communicators in a mesh. Making it is a collective call of the whole group, which has to outlive it.
 template <Communicator C, AnyMesh M> class MeshGroups {
 public:
-  /// throws: ValueError with both numbers if the group does not fill the mesh
+  /// throws: ValueError with both numbers if the group does not fill the mesh; what one rank throws ends the whole group
   MeshGroups(C& world, M mesh) : world_{&world}, mesh_{mesh} {
     mesh_.require_ranks(world.size());
     along_.reserve(M::axes);
-    for (std::size_t axis = 0; axis < M::axes; ++axis) along_.push_back(split_along(axis));
+    try {
+      for (std::size_t axis = 0; axis < M::axes; ++axis) along_.push_back(split_along(axis));
+    } catch (...) { // the others would wait for this rank's part
+      world.fail(std::current_exception());
+      throw;
+    }
   }
 
   [[nodiscard]] const M& mesh() const { return mesh_; }

@@ -18,15 +18,17 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 /// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
 /// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
+  struct Thrown {
+    std::exception_ptr exception;
+    bool tells_of_another;
+  };
   std::mutex mutex;
-  std::exception_ptr first;
-  bool is_consequence = true;
+  std::vector<Thrown> thrown; // in order; kept until all threads have ended
+  thrown.reserve(communicators.size());
   const auto failed = [&](C& communicator, bool tells_of_another) {
     {
-      // A sub-group that unwinding ended may have told others before this rank comes here.
       const std::lock_guard lock(mutex);
-      if (!first || (is_consequence && !tells_of_another)) first = std::current_exception();
-      is_consequence = is_consequence && tells_of_another;
+      thrown.push_back({std::current_exception(), tells_of_another});
     }
     communicator.fail(std::current_exception());
   };
@@ -51,7 +53,10 @@ template <Communicator C, class F> void run_ranks(std::vector<C>& communicators,
     throw;
   }
   for (std::thread& thread : threads) thread.join();
-  if (first) std::rethrow_exception(first);
+  // A sub-group that unwinding ended may have told others before the rank at fault came here.
+  for (const Thrown& each : thrown)
+    if (!each.tells_of_another) std::rethrow_exception(each.exception);
+  if (!thrown.empty()) std::rethrow_exception(thrown.front().exception);
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -33,10 +33,11 @@ struct ThreadOptions {
 /// A started call of a `ThreadCommunicator`.
 template <ComputeDevice D> class ThreadHandle {
 public:
-  ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadQueue::Job> job)
-      : staged_{std::move(staged)}, job_{std::move(job)} {}
+  ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadHub> hub, int rank,
+               std::shared_ptr<detail::ThreadQueue::Job> job)
+      : staged_{std::move(staged)}, hub_{std::move(hub)}, rank_{rank}, job_{std::move(job)} {}
   ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadHub> hub, detail::ThreadMail::Ticket letter)
-      : staged_{std::move(staged)}, hub_{std::move(hub)}, letter_{std::move(letter)} {}
+      : staged_{std::move(staged)}, hub_{std::move(hub)}, rank_{letter->rank}, letter_{std::move(letter)} {}
   ThreadHandle(ThreadHandle&&) noexcept = default;
   ThreadHandle& operator=(ThreadHandle&& other) noexcept {
     if (this != &other) {
@@ -44,6 +45,7 @@ public:
       staged_ = std::move(other.staged_);
       job_ = std::move(other.job_);
       hub_ = std::move(other.hub_);
+      rank_ = other.rank_;
       letter_ = std::move(other.letter_);
       finished_s_ = other.finished_s_;
     }
@@ -56,7 +58,8 @@ public:
     const auto job = std::exchange(job_, nullptr);
     const auto letter = std::exchange(letter_, nullptr);
     if (job == nullptr && letter == nullptr) return;
-    job != nullptr ? job->wait() : hub_->mail.wait(letter);
+    hub_->group->waiting(rank_, letter != nullptr ? letter->call.peer : -1,
+                         [&] { job != nullptr ? job->wait() : hub_->mail.wait(letter); });
     finished_s_ = job != nullptr ? steady_seconds() : letter->finished_s;
     staged_.finish();
   }
@@ -79,8 +82,9 @@ private:
   }
 
   detail::StagedCall<D> staged_;
-  std::shared_ptr<detail::ThreadQueue::Job> job_;
   std::shared_ptr<detail::ThreadHub> hub_;
+  int rank_ = 0;
+  std::shared_ptr<detail::ThreadQueue::Job> job_;
   detail::ThreadMail::Ticket letter_;
   double finished_s_ = 0;
 };
@@ -126,7 +130,9 @@ public:
     check(call, rank(), size());
     count(call);
     detail::StagedCall<D> staged(device_, call, rank());
-    is_point_to_point(call.operation) ? queue_->rank().run(staged.call()) : queue_->run(staged.call());
+    const bool has_peer = is_point_to_point(call.operation);
+    hub_->group->waiting(rank(), has_peer ? call.peer : -1,
+                         [&] { has_peer ? queue_->rank().run(staged.call()) : queue_->run(staged.call()); });
     staged.finish();
   }
 
@@ -141,16 +147,19 @@ public:
       return Handle(std::move(staged), hub_, std::move(letter));
     }
     auto job = queue_->start(staged.call());
-    return Handle(std::move(staged), std::move(job));
+    return Handle(std::move(staged), hub_, rank(), std::move(job));
   }
 
   /// Sub-groups of equal color, ordered by key, then rank; a negative color gets an empty communicator.
   [[nodiscard]] ThreadCommunicator split(int color, int key) {
     require_group({Operation::split, {}, {}});
     count({Operation::split, {}, {}});
-    queue_->drain();
-    auto [hub, place] = queue_->rank().split(color, key);
-    return hub ? ThreadCommunicator(std::move(hub), place, device_) : ThreadCommunicator();
+    std::pair<std::shared_ptr<detail::ThreadHub>, int> part;
+    hub_->group->waiting(rank(), -1, [&] {
+      queue_->drain();
+      part = queue_->rank().split(color, key);
+    });
+    return part.first ? ThreadCommunicator(std::move(part.first), part.second, device_) : ThreadCommunicator();
   }
 
   /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names it.

@@ -10,6 +10,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/parallel/call_check.hpp>
+#include <twill/parallel/threads_waits.hpp>
 
 #include <atomic>
 #include <condition_variable> // brings the clocks along; all of <chrono>, with calendars, would be costly in every file
@@ -45,15 +46,43 @@ public:
     int rank = -1;
     bool is_timeout = false;
     std::exception_ptr cause{};
+    int rank_of_all = -1; ///< the rank at fault, as the group of all counts
   };
 
+  /// The group of all ranks.
   ThreadGroup(std::vector<std::string> labels, std::int64_t timeout_ms)
-      : labels_{std::move(labels)}, timeout_ms_{timeout_ms}, slots_(labels_.size()), progress_(labels_.size()) {}
+      : ThreadGroup{labels, timeout_ms, std::make_shared<ThreadWaits>(labels), numbers(labels.size())} {}
+
+  /// A sub-group; `ranks_of_all` are its ranks in the group of all.
+  ThreadGroup(std::vector<std::string> labels, std::int64_t timeout_ms, std::shared_ptr<ThreadWaits> waits,
+              std::vector<int> ranks_of_all)
+      : labels_{std::move(labels)},
+        timeout_ms_{timeout_ms},
+        slots_(labels_.size()),
+        progress_(labels_.size()),
+        waits_{std::move(waits)},
+        ranks_of_all_{std::move(ranks_of_all)} {}
 
   [[nodiscard]] int size() const { return static_cast<int>(labels_.size()); }
   [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Slot& slot(int rank) { return slots_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const std::shared_ptr<ThreadWaits>& waits() const { return waits_; }
+  [[nodiscard]] int rank_of_all(int rank) const { return ranks_of_all_[static_cast<std::size_t>(rank)]; }
+
+  /// Calls f, in which a rank may wait for others: for `peer`, or, where that is negative, for those who do not come to its
+  /// collective call. Who runs into a time-out because of this rank learns whom it waits for.
+  template <class F> void waiting(int rank, int peer, const F& f) {
+    Waiter waiter{*this, rank, peer};
+    waits_->begin(rank_of_all(rank), waiter);
+    try {
+      f();
+    } catch (...) {
+      waits_->end(rank_of_all(rank), blamed());
+      throw;
+    }
+    waits_->end(rank_of_all(rank), -1);
+  }
 
   /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, the same on all ranks, if the
   /// group has failed, a rank is missing after the time-out, or the calls differ
@@ -79,7 +108,11 @@ public:
       if (changed_.wait_until(lock, deadline) == std::cv_status::timeout &&
           round_.load(std::memory_order_relaxed) == round) {
         throw_if_failed();
-        fail_for_missing(rank);
+        const int missing = first_missing(rank);
+        const int culprit = culprit_behind(missing, lock);
+        if (round_.load(std::memory_order_relaxed) != round) return; // somebody has come meanwhile
+        throw_if_failed();
+        fail_for_missing(rank, missing, culprit);
       }
     }
   }
@@ -101,7 +134,8 @@ public:
 
   /// Rank `rank` threw `cause`.
   void fail(int rank, const std::exception_ptr& cause) {
-    fail({join_text({label(rank), " failed: ", text_of(cause)}), rank, false, cause});
+    waits_->keep(cause);
+    fail({join_text({label(rank), " failed: ", text_of(cause)}), rank, false, cause, rank_of_all(rank)});
   }
 
   /// A rank's communicator is gone; whoever waits for it, now or later, is told so.
@@ -146,7 +180,25 @@ public:
   }
   TWILL_COLD void fail_for_leaving(int rank) {
     const char* const how = progress_of(rank).has_thrown ? " left the group with an exception " : " left the group ";
-    fail_locked({join_text({label(rank), how, last_seen(rank)}), rank, false, nullptr});
+    fail_locked({join_text({label(rank), how, last_seen(rank)}), rank, false, nullptr, rank_of_all(rank)});
+  }
+  /// Who keeps everybody waiting if this rank is waited for: it, or the end of the chain of those that wait for each other. Lets
+  /// go of the lock for that.
+  [[nodiscard]] TWILL_COLD int culprit_behind(int rank, std::unique_lock<std::mutex>& lock) {
+    lock.unlock();
+    const int culprit = waits_->culprit(rank_of_all(rank));
+    lock.lock();
+    return culprit;
+  }
+  /// Fails for a rank that did not come in time, because of a culprit behind it or of itself.
+  TWILL_COLD void fail_for_time(const std::string& text, int rank, int culprit) {
+    int named = rank; // a culprit that is not of this group is reached through one who is
+    for (int other = 0; other < size(); ++other)
+      if (rank_of_all(other) == culprit) named = other;
+    const bool is_behind = culprit != rank_of_all(rank);
+    fail_locked({join_text({text, is_behind ? "; " : "", is_behind ? label(rank) : "", is_behind ? " waits for " : "",
+                            is_behind ? waits_->label(culprit) : ""}),
+                 named, true, nullptr, culprit});
   }
   [[nodiscard]] bool has_left(int rank) const { return progress_[static_cast<std::size_t>(rank)].has_left; }
   /// "after 3 calls, the last a barrier": where a rank that is not here was seen.
@@ -164,6 +216,42 @@ private:
     bool has_left = false;
     bool has_thrown = false;
   };
+
+  /// A rank in a call, for those who are asked whom it waits for.
+  class Waiter final : public ThreadWaits::Asked {
+  public:
+    Waiter(ThreadGroup& group, int rank, int peer) : group_{&group}, rank_{rank}, peer_{peer} {}
+    [[nodiscard]] int waits_for() override {
+      if (peer_ >= 0) return group_->rank_of_all(peer_);
+      const std::lock_guard lock(group_->mutex_);
+      const int missing = group_->first_missing(rank_);
+      return missing < 0 ? -1 : group_->rank_of_all(missing);
+    }
+
+  private:
+    ThreadGroup* group_;
+    int rank_;
+    int peer_;
+  };
+
+  [[nodiscard]] static std::vector<int> numbers(std::size_t count) {
+    std::vector<int> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(static_cast<int>(i));
+    return all;
+  }
+
+  [[nodiscard]] int blamed() {
+    const std::lock_guard lock(mutex_);
+    return has_failed_ ? failure_.rank_of_all : -1;
+  }
+
+  /// The first rank that has come to fewer meetings than this one; negative: none.
+  [[nodiscard]] int first_missing(int rank) const {
+    for (std::size_t other = 0; other < progress_.size(); ++other)
+      if (progress_[other].meetings < progress_[static_cast<std::size_t>(rank)].meetings)
+        return static_cast<int>(other);
+    return -1;
+  }
 
   [[nodiscard]] Progress& progress_of(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
 
@@ -211,16 +299,15 @@ private:
     }
   }
 
-  TWILL_COLD void fail_for_missing(int rank) {
+  TWILL_COLD void fail_for_missing(int rank, int first, int culprit) {
     std::string missing;
-    int first = -1;
     for (int other = 0; other < size(); ++other) {
       if (progress_of(other).meetings >= progress_of(rank).meetings) continue;
-      if (first < 0) first = other;
       missing = join_text({missing, missing.empty() ? "" : ", ", label(other), " (", last_seen(other), ")"});
     }
-    fail_locked({join_text({to_string(progress_of(rank).signature), ": missing after ", timeout_ms_, " ms: ", missing}),
-                 first, true, nullptr});
+    fail_for_time(
+        join_text({to_string(progress_of(rank).signature), ": missing after ", timeout_ms_, " ms: ", missing}), first,
+        culprit);
     throw_if_failed();
   }
 
@@ -230,6 +317,8 @@ private:
   std::condition_variable changed_;
   std::vector<Slot> slots_;
   std::vector<Progress> progress_;
+  std::shared_ptr<ThreadWaits> waits_;
+  std::vector<int> ranks_of_all_;
   int arrived_ = 0;
   std::atomic<std::uint64_t> round_{0};
   bool has_failed_ = false;

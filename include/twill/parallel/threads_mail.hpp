@@ -81,7 +81,8 @@ public:
           group_.fail_for_leaving(letter->call.peer);
         } else if (group_.changed().wait_until(lock, deadline) == std::cv_status::timeout &&
                    letter->state == Letter::State::waiting) {
-          fail_for_missing(*letter);
+          const int culprit = group_.culprit_behind(letter->call.peer, lock);
+          if (letter->state == Letter::State::waiting) fail_for_missing(*letter, culprit);
         }
       }
     } catch (...) {
@@ -118,11 +119,11 @@ private:
     group_.throw_if_failed();
   }
 
-  TWILL_COLD void fail_for_missing(const Letter& letter) {
+  TWILL_COLD void fail_for_missing(const Letter& letter, int culprit) {
     const int peer = letter.call.peer;
-    group_.fail_locked({join_text({describe(letter), ": ", group_.label(peer), " has not answered for ",
-                                   group_.timeout_ms(), " ms; it was seen ", group_.last_seen(peer)}),
-                        peer, true, nullptr});
+    group_.fail_for_time(join_text({describe(letter), ": ", group_.label(peer), " has not answered for ",
+                                    group_.timeout_ms(), " ms; it was seen ", group_.last_seen(peer)}),
+                         peer, culprit);
   }
 
   [[nodiscard]] std::string describe(const Letter& letter) const {

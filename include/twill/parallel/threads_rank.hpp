@@ -25,7 +25,8 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 /// What the ranks of a group share.
 struct ThreadHub {
   ThreadHub(std::vector<std::string> labels, std::int64_t timeout_ms)
-      : group{std::make_shared<ThreadGroup>(std::move(labels), timeout_ms)}, mail{*group} {}
+      : ThreadHub{std::make_shared<ThreadGroup>(std::move(labels), timeout_ms)} {}
+  explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
   std::shared_ptr<ThreadGroup> group;
   ThreadMail mail;
 };
@@ -84,9 +85,13 @@ private:
 
   [[nodiscard]] std::shared_ptr<ThreadHub> make_child(const std::vector<int>& members) const {
     std::vector<std::string> labels;
-    for (std::size_t place = 0; place < members.size(); ++place)
+    std::vector<int> ranks_of_all;
+    for (std::size_t place = 0; place < members.size(); ++place) {
       labels.push_back(join_text({"rank ", place, " (", group().label(members[place]), ")"}));
-    auto child = std::make_shared<ThreadHub>(std::move(labels), group().timeout_ms());
+      ranks_of_all.push_back(group().rank_of_all(members[place]));
+    }
+    auto child = std::make_shared<ThreadHub>(std::make_shared<ThreadGroup>(std::move(labels), group().timeout_ms(),
+                                                                           group().waits(), std::move(ranks_of_all)));
     group().adopt(child->group);
     return child;
   }

@@ -39,12 +39,19 @@ template <class X, class Y> [[nodiscard]] std::int64_t rows_of_batch(const X& x,
   return std::apply([&](const auto&... input) { return parallel::common_rows(input..., targets).value_or(0); }, x);
 }
 
-/// Gives up what an unfinished step has left, and the gradients of the last one; a cut model draws as one.
-template <class P> void begin_step(P& pipeline) {
-  const nn::RunContext* first = nullptr;
-  pipeline.for_each_stage_here([&](auto& stage) {
+/// Gives up the gradients of the last step, and what an unfinished one has kept of its micro-batches.
+template <class P> void give_up_step(P& pipeline) {
+  pipeline.for_each_stage_here([](auto& stage) {
     stage.network.zero_grad();
     stage.clear();
+  });
+}
+
+/// Before a step; a cut model draws as one.
+template <class P> void begin_step(P& pipeline) {
+  give_up_step(pipeline);
+  const nn::RunContext* first = nullptr;
+  pipeline.for_each_stage_here([&](auto& stage) {
     stage.context = stage.network.context_of_next_run();
     if (first == nullptr) first = &stage.context;
     if (P::Plan::has_ties && first != &stage.context) stage.context = *first;

@@ -48,7 +48,8 @@ public:
   }
 
   /// One step on a batch: the model's inputs, then the targets. Its rows are cut into equal micro-batches but for the last.
-  /// throws: ValueError where the rows do not fill the micro-batches; what a rank threw
+  /// throws: ValueError where the rows do not fill the micro-batches; what a rank threw, or a TimeoutError naming one that did not
+  /// come. Gradients are given up then; weights are those of before, but for stages that an update had already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     if (max_norm_ >= 0)
@@ -93,6 +94,7 @@ private:
         if (rank == schedule_.rank(P::stages - 1)) loss = runner.loss();
       });
     } catch (...) { // a group that has failed serves no later step
+      detail::give_up_step(*pipeline_);
       communicators_ = parallel::thread_communicators(pipeline_->devices(), {.timeout_ms = options_.timeout_ms});
       throw;
     }

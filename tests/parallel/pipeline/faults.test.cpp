@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks of a pipeline that throw or hang, one after the other, at every call of their communicator and inside of stages, loss and
+// updates: all ranks hear of it by name, whoever waited for whom; nothing is leaked, each weight is an old or a new one, and a
+// fresh group, or the step itself where it makes its own, trains on to the bits of a run in which nothing went wrong.
+
+#include "tests/parallel/faults.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/nn/linear.hpp>
+#include <twill/parallel/parallel_model.hpp>
+#include <twill/parallel/pipeline/rank_step.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+// Four devices whatever the machine has; ranks share its cores.
+[[maybe_unused]] const bool divided = [] {
+  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
+  return true;
+}();
+
+struct Middle {
+  static constexpr auto forward(Input<Dim<"batch">, 4> x) {
+    return fault_point<Place::forward>(tanh(nn::linear(x, 4, "middle")));
+  }
+};
+struct Head {
+  static constexpr auto forward(Input<Dim<"batch">, 4> x) {
+    return nn::linear(fault_point<Place::forward>(x), 3, "head");
+  }
+};
+template <class S> using Stages = pipeline::BasicPipeline<S, double, Cpu, Middle, Middle, Head>;
+constexpr int ranks = 3;
+constexpr int steps = 3; ///< the last is there to hear of faults in the update of the one before
+constexpr int rows = 7;  ///< 2, 2, 2 and 1 in micro-batches
+constexpr int micro_batches = 4;
+
+template <class P> std::vector<std::vector<double>> weights_of_stages(P& pipe) {
+  std::vector<std::vector<double>> weights;
+  pipe.for_each_stage([&](auto& network) { weights.push_back(weights_of(network)); });
+  return weights;
+}
+
+/// The same weights whoever draws them.
+template <class P> void start_anew(P& pipe) {
+  std::uint64_t salt = 0;
+  pipe.for_each_stage([&](auto& network) {
+    std::vector<double> weights = weights_of(network);
+    for (double& weight : weights) weight = 0.3 * static_cast<double>((++salt * 7919) % 101) / 50.5 - 0.3;
+    set_weights(network, weights);
+  });
+}
+
+template <class P> bool is_idle(P& pipe) {
+  bool idle = true;
+  pipe.for_each_stage_here([&](auto& stage) { idle = idle && stage.is_idle(); });
+  return idle;
+}
+
+struct Run {
+  std::vector<Ending> endings{};
+  std::vector<std::vector<double>> weights{};
+  bool is_idle = true; ///< no stage has kept anything of a micro-batch
+};
+
+/// Each rank with its own stage over a communicator.
+template <class S> Run stepped(Trial& trial, std::int64_t timeout_ms, int count = steps) {
+  auto group = faulty_threads(trial, ranks, timeout_ms);
+  const auto x = waves<4>(Cpu{0}, rows);
+  const auto y = waves<3>(Cpu{0}, rows);
+  std::vector<std::unique_ptr<Stages<S>>> pipes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    pipes.push_back(std::make_unique<Stages<S>>(Cpu{rank}, rank, Draw{}));
+    start_anew(*pipes.back());
+  }
+  Run run{};
+  run.endings = play(trial, group, [&](FaultyThreads& communicator) {
+    auto step = train_step(*pipes[static_cast<std::size_t>(communicator.rank())], communicator, faulty_loss,
+                           FaultySgd{}, {.micro_batches = micro_batches});
+    for (int i = 0; i < count; ++i) static_cast<void>(step(x, y));
+  });
+  for (auto& pipe : pipes) {
+    run.weights.push_back(weights_of_stages(*pipe)[0]);
+    run.is_idle = run.is_idle && is_idle(*pipe);
+  }
+  return run;
+}
+
+/// Every rank at every place, or one rank for each.
+template <class S> void check_ranks(bool every_rank) {
+  std::vector<std::vector<std::vector<double>>> known;
+  Turns turns{};
+  for (int count = 0; count <= steps; ++count) {
+    Trial none{{}};
+    const Run run = stepped<S>(none, 60'000, count);
+    for (const Ending& ending : run.endings) REQUIRE(ending.is_done);
+    known.push_back(run.weights);
+    if (count < steps) turns = turns_of(none, ranks);
+  }
+  const std::vector<std::int64_t> before = bytes_in_use(ranks);
+  const auto check = [&](const Fault& fault) {
+    INFO(S::name << ": " << to_string(fault));
+    const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
+    {
+      Trial trial{fault};
+      const Run run = stepped<S>(trial, fault.kind == Kind::throws ? 60'000 : 250);
+      if (!trial.was_met()) return; // ranks come to some places less often than others
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Ending& ending = run.endings[static_cast<std::size_t>(rank)];
+        INFO("rank " << rank << ": " << ending.text << " | " << ending.again);
+        CHECK_FALSE(ending.is_done);
+        CHECK(ending.again.find(culprit) != std::string::npos);
+        if (rank == fault.rank && fault.kind == Kind::throws) {
+          CHECK(ending.is_injected);
+          continue;
+        }
+        CHECK(ending.text == ending.again);
+        CHECK(ending.named == fault.rank);
+        CHECK(ending.has_cause == (fault.kind == Kind::throws));
+      }
+      CHECK(are_old_or_new(run.weights, known));
+      CHECK(run.is_idle);
+    }
+    CHECK(bytes_in_use(ranks) == before);
+  };
+  for (std::size_t place = 0; place < turns.size(); ++place)
+    for (int turn = 1; turn <= turns[place]; ++turn)
+      for (int rank = 0; rank < ranks; ++rank)
+        if (every_rank || turn % ranks == rank) check({rank, static_cast<Place>(place), turn, Kind::throws});
+  // Hangs cost their time-out each.
+  int rank = 0;
+  for (const Place place : {Place::call, Place::forward, Place::backward})
+    check({rank++, place, turns[static_cast<std::size_t>(place)] / 2, Kind::hangs});
+  Trial none{{}};
+  CHECK(stepped<S>(none, 60'000).weights == known.back());
+}
+
+/// All stages in one step, which goes on with a group of its own.
+template <class S> void check_step_of_all(bool every_rank) {
+  const auto x = waves<4>(Cpu{0}, rows);
+  const auto y = waves<3>(Cpu{0}, rows);
+  const std::vector<Cpu> devices{Cpu{0}, Cpu{1}, Cpu{2}};
+  std::vector<std::vector<std::vector<double>>> known;
+  Turns turns{};
+  for (int count = 0; count <= 2; ++count) {
+    Trial none{{}};
+    Stages<S> pipe{devices};
+    start_anew(pipe);
+    auto step = train_step(pipe, faulty_loss, FaultySgd{}, {.micro_batches = micro_batches});
+    for (int i = 0; i < count; ++i) static_cast<void>(step(x, y));
+    known.push_back(weights_of_stages(pipe));
+    turns = turns_of(none, ranks);
+  }
+  const std::vector<std::int64_t> before = bytes_in_use(ranks);
+  const auto check = [&](const Fault& fault) {
+    INFO(S::name << ": " << to_string(fault));
+    {
+      Trial trial{fault};
+      Stages<S> pipe{devices};
+      start_anew(pipe);
+      auto step = train_step(pipe, faulty_loss, FaultySgd{},
+                             {.micro_batches = micro_batches, .timeout_ms = fault.kind == Kind::throws ? 60'000 : 250});
+      std::string text;
+      int named = -1;
+      try {
+        for (int i = 0; i < 2; ++i) static_cast<void>(step(x, y));
+      } catch (const Injected& error) {
+        text = error.what();
+        named = error.rank;
+      } catch (const parallel::TimeoutError& error) {
+        text = error.what();
+        named = error.rank();
+      }
+      if (!trial.was_met()) return;
+      INFO(text);
+      CHECK(named == fault.rank);
+      CHECK(text.find(fault.kind == Kind::throws ? "injected" : "rank " + std::to_string(fault.rank) + " on cpu:") !=
+            std::string::npos);
+      CHECK(are_old_or_new(weights_of_stages(pipe), known));
+      CHECK(is_idle(pipe));
+      start_anew(pipe); // the faulty turn is over, and the step has made a fresh group
+      for (int i = 0; i < 2; ++i) static_cast<void>(step(x, y));
+      CHECK(weights_of_stages(pipe) == known.back());
+    }
+    CHECK(bytes_in_use(ranks) == before);
+  };
+  for (const Place place : {Place::forward, Place::loss, Place::backward, Place::update})
+    for (int turn = 1; turn <= turns[static_cast<std::size_t>(place)]; ++turn)
+      for (int rank = 0; rank < ranks; ++rank)
+        if (every_rank || turn % ranks == rank) check({rank, place, turn, Kind::throws});
+  if (!every_rank) return; // nobody knows here when the others have ended: long enough
+  check({0, Place::forward, 5, Kind::hangs, 1500});
+  check({2, Place::backward, 2, Kind::hangs, 1500});
+}
+
+/// Two replicas of a pipeline of two stages: everybody waits for somebody who waits for the culprit, in groups of their own.
+using Grid = parallel::Mesh<parallel::Axis<"data", 2>, parallel::Axis<"pipe", 2>>;
+using OnGrid =
+    ParallelModel<Grid, pipeline::OneForwardOneBackward, FaultyThreads, pipeline::InStages<Middle, Head>, double>;
+
+std::vector<Ending> meshed(Trial& trial, std::int64_t timeout_ms, std::vector<std::vector<double>>& weights) {
+  auto group = faulty_threads(trial, 4, timeout_ms);
+  const auto x = waves<4>(Cpu{0}, 4);
+  const auto y = waves<3>(Cpu{0}, 4);
+  weights.assign(4, {});
+  return play(trial, group, [&](FaultyThreads& communicator) {
+    OnGrid model{communicator, Draw{3, 0}};
+    start_anew(model.pipeline());
+    auto step = train_step(model, faulty_loss, FaultySgd{}, {.micro_batches = 2});
+    for (int i = 0; i < steps; ++i) static_cast<void>(step(x, y));
+    weights[static_cast<std::size_t>(communicator.rank())] = weights_of_stages(model.pipeline())[0];
+  });
+}
+
+void check_mesh() {
+  std::vector<std::vector<double>> expected;
+  Trial none{{}};
+  for (const Ending& ending : meshed(none, 60'000, expected)) REQUIRE(ending.is_done);
+  const int calls = none.count(0, Place::call);
+  const std::vector<std::int64_t> before = bytes_in_use(4);
+  const auto check = [&](const Fault& fault) {
+    INFO("mesh: " << to_string(fault));
+    Trial trial{fault};
+    std::vector<std::vector<double>> weights;
+    const std::vector<Ending> endings = meshed(trial, fault.kind == Kind::throws ? 60'000 : 250, weights);
+    REQUIRE(trial.was_met());
+    for (int rank = 0; rank < 4; ++rank) {
+      const Ending& ending = endings[static_cast<std::size_t>(rank)];
+      INFO("rank " << rank << ": " << ending.text);
+      CHECK_FALSE(ending.is_done);
+      if (rank == fault.rank && fault.kind == Kind::throws)
+        CHECK(ending.is_injected);
+      else
+        CHECK(ending.text.find("on cpu:" + std::to_string(fault.rank)) != std::string::npos);
+    }
+    CHECK(bytes_in_use(4) == before);
+  };
+  for (int rank = 0; rank < 4; ++rank) {
+    for (int turn = 1; turn <= calls - calls / steps; ++turn) check({rank, Place::call, turn, Kind::throws});
+    check({rank, Place::forward, 3, Kind::throws});
+    check({rank, Place::update, 1, Kind::throws});
+    check({rank, Place::forward, 4, Kind::hangs});
+  }
+  Trial again{{}};
+  std::vector<std::vector<double>> weights;
+  static_cast<void>(meshed(again, 60'000, weights));
+  CHECK(weights == expected);
+}
+
+} // namespace
+
+TEST_CASE("a rank of replicas of pipelines that throws or hangs is named on all ranks of all groups",
+          "[parallel][PAR-9][PAR-7]") {
+  check_mesh();
+}
+TEST_CASE("a rank of a pipeline that throws or hangs anywhere ends the step on all ranks, which name it",
+          "[parallel][PAR-9]") {
+  check_ranks<pipeline::OneForwardOneBackward>(true);
+  check_ranks<pipeline::GPipe>(false);
+  check_ranks<pipeline::ZeroBubbleH1>(false);
+}
+TEST_CASE("a pipeline whose stage throws or hangs says so by the same type or the rank's name, and trains on",
+          "[parallel][PAR-9]") {
+  check_step_of_all<pipeline::OneForwardOneBackward>(true);
+  check_step_of_all<pipeline::GPipe>(false);
+  check_step_of_all<pipeline::ZeroBubbleH1>(false);
+}
