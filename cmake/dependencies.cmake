@@ -62,19 +62,19 @@ else()
   twill_note(oneDNN "" "matrix products go to CBLAS alone (libdnnl-dev)")
 endif()
 
-# zlib reads gzip-compressed data sets; only files that include data/gzip.hpp need it.
+# zlib reads gzip-compressed data sets and .npz files; only files that include data/idx.hpp or io/npz.hpp need it.
 find_package(ZLIB)
 if(ZLIB_FOUND)
-  twill_note(zlib "${ZLIB_VERSION_STRING}" "compressed data sets, for targets that link ZLIB::ZLIB")
+  twill_note(zlib "${ZLIB_VERSION_STRING}" "compressed data sets and .npz files, for targets that link ZLIB::ZLIB")
 else()
   twill_note(zlib "" "no examples on compressed data sets")
 endif()
-# A JSON library reads the headers of safetensors files; only files that include io/safetensors.hpp need it.
+# A JSON library with which tests read what was written; no header needs it.
 find_package(nlohmann_json 3.9 QUIET)
 if(nlohmann_json_FOUND)
-  twill_note(nlohmann-json "${nlohmann_json_VERSION}" "<twill/io/safetensors.hpp>, for targets that link nlohmann_json::nlohmann_json")
+  twill_note(nlohmann-json "${nlohmann_json_VERSION}" "tests that read JSON")
 else()
-  twill_note(nlohmann-json "" "no safetensors files (nlohmann-json3-dev)")
+  twill_note(nlohmann-json "" "JSON is written but not read back (nlohmann-json3-dev)")
 endif()
 mark_as_advanced(TWILL_CBLAS_INCLUDE_DIR TWILL_CBLAS_LIBRARY TWILL_ONEDNN_LIBRARY)
 

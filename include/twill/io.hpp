@@ -4,4 +4,16 @@
 // All of io/.
 
 #include <twill/io/atomic_file.hpp>
+#include <twill/io/checked.hpp>
+#include <twill/io/checkpoint.hpp>
+#include <twill/io/checkpoint_folder.hpp>
+#include <twill/io/checksum.hpp>
+#include <twill/io/json.hpp>
 #include <twill/io/mapped_file.hpp>
+#include <twill/io/npy.hpp>
+#include <twill/io/npy_header.hpp>
+#include <twill/io/safetensors.hpp>
+#include <twill/io/safetensors_header.hpp>
+#include <twill/io/sharded.hpp>
+#include <twill/io/stored.hpp>
+#include <twill/io/training.hpp>

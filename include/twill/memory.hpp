@@ -8,6 +8,7 @@
 #include <twill/memory/counters.hpp>
 #include <twill/memory/free_index.hpp>
 #include <twill/memory/heap.hpp>
+#include <twill/memory/lent.hpp>
 #include <twill/memory/offsets.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/policies/limit.hpp>

@@ -42,6 +42,8 @@
 #include <twill/nn/stage.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/nn/state_dict.hpp>
+#include <twill/nn/state_names.hpp>
+#include <twill/nn/stored_tensor.hpp>
 #include <twill/nn/tap.hpp>
 #include <twill/nn/tensor_attention.hpp>
 #include <twill/nn/tensor_parallel.hpp>

@@ -3,17 +3,16 @@
 // Safetensors files: what comes back, files of the format's own library, and damaged ones.
 
 #include "tests/support/golden.hpp"
-#include "tests/train/models.hpp"
+#include "tests/support/python.hpp"
+#include "tests/support/skip.hpp"
 
-#include <twill/io/safetensors.hpp>
+#include <twill/io/sharded.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
@@ -24,20 +23,16 @@ using namespace twill::test;
 
 namespace {
 
-/// A file of this process that goes with it.
-struct TemporaryFile {
-  std::string path =
-      (std::filesystem::temp_directory_path() / ("twill-" + std::to_string(::getpid()) + ".st")).string();
-  ~TemporaryFile() { std::remove(path.c_str()); }
-};
+std::uint64_t fresh_seed() {
+  static const std::uint64_t seed = std::random_device{}();
+  return seed;
+}
 
-std::string contents(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-void overwrite(const std::string& path, const std::string& bytes) {
-  std::ofstream{path, std::ios::binary}.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
+/// A file of this test.
+struct TemporaryFile {
+  TemporaryFolder folder{};
+  std::string path = folder / "x.safetensors";
+};
 
 /// A file with this header and so many bytes of elements.
 std::string with_header(const std::string& header, std::size_t bytes) {
@@ -49,8 +44,25 @@ std::string with_header(const std::string& header, std::size_t bytes) {
 
 nn::StoredTensor random_tensor(DType dtype, const Dims& shape, std::mt19937_64& random) {
   auto [tensor, data] = nn::StoredTensor::make(dtype, shape);
-  for (std::size_t i = 0; i < tensor.bytes.size(); ++i) data[i] = static_cast<std::byte>(random());
+  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
+    data[i] = static_cast<std::byte>(dtype == DType::boolean ? random() % 2 : random());
   return tensor;
+}
+
+bool same(const nn::StoredTensor& a, const nn::StoredTensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape &&
+         std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+}
+
+double element(const nn::StoredTensor& tensor, std::size_t i) {
+  const auto read = [&](auto value) {
+    std::memcpy(&value, tensor.bytes.data() + i * sizeof(value), sizeof(value));
+    return static_cast<double>(value);
+  };
+  if (tensor.dtype == DType::int64) return read(std::int64_t{});
+  if (tensor.dtype == DType::float16)
+    return static_cast<double>(static_cast<float>(half::from_bits(static_cast<std::uint16_t>(read(std::uint16_t{})))));
+  return read(float{});
 }
 
 } // namespace
@@ -71,57 +83,9 @@ TEST_CASE("tensors of every type and rank come back from a file", "[io][IO-1]") 
   for (const auto& [name, tensor] : written.entries()) {
     const nn::StoredTensor* other = read.tensors.find(name);
     REQUIRE(other != nullptr);
-    CHECK(other->dtype == tensor.dtype);
-    CHECK(other->shape == tensor.shape);
-    REQUIRE(other->bytes.size() == tensor.bytes.size());
-    CHECK(std::equal(tensor.bytes.begin(), tensor.bytes.end(), other->bytes.begin()));
+    CHECK(same(*other, tensor));
+    CHECK(reinterpret_cast<std::uintptr_t>(other->bytes.data()) % size_of(other->dtype) == 0); // wide elements first
   }
-}
-
-TEST_CASE("a network's weights go through a file, also to another type and device", "[io][IO-1][IO-2]") {
-  const TemporaryFile file{};
-  manual_seed_all(1);
-  nn::Network<Classifier, Cpu> first{Cpu{0}};
-  manual_seed_all(2);
-  nn::Network<Classifier, Cpu> second{Cpu{1}};
-  nn::Network<Classifier, Cpu, double> wide{};
-  io::save_safetensors(file.path, nn::state_dict(first));
-  const nn::StateDict state = io::load_safetensors(file.path).tensors;
-  nn::load_state_dict(second, state);
-  CHECK(weights_of(second) == weights_of(first));
-  CHECK_THROWS_WITH(nn::load_state_dict(wide, state),
-                    "load_state_dict: 'first.weight' is float64 in the network, float32 in "
-                    "the state dictionary; allow it with converts_types");
-  nn::load_state_dict(wide, state, {.converts_types = true});
-  const std::vector<float> narrow = weights_of(first);
-  CHECK(weights_of(wide) == std::vector<double>(narrow.begin(), narrow.end()));
-}
-
-TEST_CASE("what does not fit a network is named, and nothing is written", "[io][IO-1][IO-3]") {
-  nn::Network<Classifier, Cpu> model{};
-  const std::vector<float> before = weights_of(model);
-  const nn::StateDict whole = nn::state_dict(model);
-  nn::StateDict other{}; // one missing, one too many, and later a wrong shape
-  for (const auto& [name, tensor] : whole.entries())
-    if (name != "second.bias") other.add(name, nn::StoredTensor::make(tensor.dtype, tensor.shape).first);
-  other.add("third.bias", nn::StoredTensor::make(DType::float32, Dims(3)).first);
-  CHECK_THROWS_WITH(nn::load_state_dict(model, other), "load_state_dict: missing: second.bias; unexpected: third.bias");
-  CHECK(weights_of(model) == before);
-  nn::StateDict partial{};
-  partial.add("second.bias", nn::StoredTensor::make(DType::float32, Dims(6)).first);
-  const nn::LoadReport report = nn::load_state_dict(model, partial, {.is_strict = false});
-  CHECK(report.missing.size() == 5);
-  CHECK(report.unexpected.empty());
-  nn::StateDict wrong{};
-  wrong.add("first.weight", nn::StoredTensor::make(DType::float32, Dims(5, 7)).first);
-  CHECK_THROWS_WITH(nn::load_state_dict(model, wrong, {.is_strict = false}),
-                    "load_state_dict: 'first.weight' has shape (7, 5) in the network, (5, 7) in the state dictionary");
-  nn::StateDict prefixed{};
-  for (const auto& [name, tensor] : whole.entries()) prefixed.add("module." + name, tensor);
-  CHECK_THROWS_AS(nn::load_state_dict(model, prefixed), ValueError);
-  nn::load_state_dict(model, prefixed, {.prefix = "module."});
-  CHECK(weights_of(model) == before);
-  CHECK_THROWS_WITH(prefixed.add("module.first.bias", {}), "state_dict: 'module.first.bias' is there twice");
 }
 
 TEST_CASE("files of the format's own library are read", "[io][IO-1]") {
@@ -131,12 +95,11 @@ TEST_CASE("files of the format's own library are read", "[io][IO-1]") {
   const nn::StoredTensor* const weight = read.tensors.find("weight");
   REQUIRE(weight != nullptr);
   CHECK(weight->shape == Dims(2, 3));
-  for (std::size_t i = 0; i < 6; ++i)
-    CHECK(nn::detail::element_of(weight->dtype, weight->bytes.data(), i) == 0.5 * double(i));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(element(*weight, i) == 0.5 * double(i));
   CHECK(read.tensors.find("count")->dtype == DType::int64);
-  CHECK(nn::detail::element_of(DType::int64, read.tensors.find("count")->bytes.data(), 0) == 1234567890123.0);
+  CHECK(element(*read.tensors.find("count"), 0) == 1234567890123.0);
   CHECK(read.tensors.find("halves")->dtype == DType::float16);
-  CHECK(nn::detail::element_of(DType::float16, read.tensors.find("halves")->bytes.data(), 1) == -1.5);
+  CHECK(element(*read.tensors.find("halves"), 1) == -1.5);
 }
 
 TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
@@ -155,8 +118,14 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   CHECK(refusal("") == "' is damaged: a header of 0 bytes in a file of 0");
   CHECK(refusal(std::string(8, '\377')) == "' is damaged: a header of 18446744073709551615 bytes in a file of 8");
   CHECK(refusal(with_header("{}", 3)) == "' is damaged: tensors take 0 bytes, the file has 3");
-  CHECK(refusal(with_header("[]", 0)) == "' is damaged: the header is no object");
-  CHECK(refusal(with_header("{\"a\"", 0)).find("' is damaged: the header is no JSON: ") == 0);
+  CHECK(refusal(with_header("[]", 0)) ==
+        "' is damaged: byte 0 of its JSON: '{' belongs there, something else stands there");
+  CHECK(refusal(with_header("{\"a\"", 0)) == "' is damaged: byte 4 of its JSON: ':' belongs there, the text ends");
+  CHECK(refusal(with_header("{\"a\xff\":1}", 0)) == "' is damaged: byte 4 of its JSON: a string is no UTF-8");
+  CHECK(refusal(with_header("{\"\\ud800\":1}", 0)).find("an escape is half a character") != std::string::npos);
+  CHECK(refusal(with_header("{}x", 0)) == "' is damaged: byte 2 of its JSON: there is more behind the end");
+  CHECK(refusal(with_header("{\"a\":" + std::string(100000, '['), 0)) ==
+        "' is damaged: byte 5 of its JSON: '{' belongs there, something else stands there");
   const auto tensor = [](const std::string& type, const std::string& shape, const std::string& place) {
     return "{\"a\":{\"dtype\":\"" + type + "\",\"shape\":" + shape + ",\"data_offsets\":" + place + "}}";
   };
@@ -168,20 +137,37 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   CHECK(refusal(with_header(tensor("F32", "[2]", "[4,12]"), 12)) ==
         "' is damaged: 'a' begins at 4, the tensor before it ends at 0");
   CHECK(refusal(with_header(tensor("F32", "[4294967296,4294967296]", "[0,0]"), 0)) ==
-        "' is damaged: 'a' has more bytes than there are addresses");
+        "': 'a' is damaged: shape (4294967296, 4294967296) of float32 has more bytes than there are addresses");
   CHECK(refusal(with_header(tensor("F32", "[-2]", "[0,8]"), 8)) ==
-        "' is damaged: 'a' has an extent or a place that is no count");
+        "' is damaged: byte 29 of its JSON: something else stands where a count belongs");
   CHECK(refusal(with_header(tensor("F32", "[1.5]", "[0,8]"), 8)) ==
-        "' is damaged: 'a' has an extent or a place that is no count");
+        "' is damaged: byte 30 of its JSON: something else stands where a count belongs");
+  CHECK(refusal(with_header(tensor("F32", "[99999999999999999999]", "[0,8]"), 8))
+            .find("a number is too large for a count") != std::string::npos);
+  CHECK(refusal(with_header(tensor("F32", "[2]", "[0,8,8]"), 8)) == "' is damaged: 'a' has more than two data_offsets");
+  CHECK(refusal(with_header(tensor("BOOL", "[2]", "[0,2]"), 2)) == "nothing");
+  std::string no_truth = with_header(tensor("BOOL", "[2]", "[0,2]"), 2);
+  no_truth.back() = '\3';
+  CHECK(refusal(no_truth) == "': 'a' is damaged: element 1 of type bool is 3");
   CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,2]"), 2)) ==
         "': 'a' has type F8_E4M3, which twill does not have");
   CHECK(refusal(with_header(tensor("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4)) ==
-        "': 'a' has 9 dimensions, tensors have at most 8");
+        "': 'a' has more dimensions than 8, the most a tensor can have");
   CHECK(refusal(with_header("{\"a\":{\"dtype\":\"F32\"}}", 0)) ==
         "' is damaged: 'a' lacks its dtype, shape or data_offsets");
-  CHECK(refusal(with_header("{\"__metadata__\":{\"x\":1}}", 0)) == "' is damaged: the metadata 'x' is no text");
+  CHECK(refusal(with_header("{\"__metadata__\":{\"x\":1}}", 0)) ==
+        "' is damaged: byte 21 of its JSON: '\"' belongs there, something else stands there");
+  CHECK(refusal(with_header("{\"__metadata__\":{\"x\":\"\",\"\\u0078\":\"\"}}", 0)) ==
+        "' is damaged: the metadata 'x' is there twice");
   const std::string one = "\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   CHECK(refusal(with_header("{" + one + "," + one + "}", 0)) == "' is damaged: 'a' is there twice");
+  const std::string escaped = "\"\\u0061\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  CHECK(refusal(with_header("{" + one + "," + escaped + "}", 0)) == "' is damaged: 'a' is there twice");
+  const std::string two = "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
+                          "\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[2,6]}}";
+  CHECK(refusal(with_header(two, 6)) == "' is damaged: 'b' begins at 2, the tensor before it ends at 4");
+  CHECK(refusal(with_header("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0)) ==
+        "' is damaged: 'a' has 'dtype' twice, or should not have it");
   CHECK_THROWS_WITH(io::load_safetensors("/no/such/file"), "open: '/no/such/file': No such file or directory");
   CHECK_THROWS_WITH(io::load_safetensors("/tmp"), "open: '/tmp': Is a directory");
 }
@@ -216,19 +202,131 @@ TEST_CASE("no change of a file's header crashes the reader", "[io][IO-4]") {
   CHECK(refused > 1000);
 }
 
+TEST_CASE("a file is written tensor by tensor, in pieces and in any order", "[io][IO-1]") {
+  const TemporaryFile file{};
+  std::mt19937_64 random{fresh_seed()};
+  const nn::StoredTensor small = random_tensor(DType::uint8, Dims(3), random);
+  const nn::StoredTensor wide = random_tensor(DType::float64, Dims(5, 2), random);
+  io::SafetensorsWriter writer{file.path, {{"small", small.dtype, small.shape}, {"wide", wide.dtype, wide.shape}}};
+  writer.write("wide", wide.bytes.first(16));
+  writer.write("small", small.bytes);
+  CHECK_THROWS_WITH(writer.write("small", small.bytes), "save_safetensors: 'small' has 3 bytes, got 6");
+  CHECK_THROWS_WITH(writer.write("other", small.bytes), "save_safetensors: 'other' was not planned");
+  CHECK_THROWS_WITH(writer.finish(), "save_safetensors: 'wide' has 80 bytes, got 16");
+  CHECK(!std::filesystem::exists(file.path));
+  writer.write("wide", wide.bytes.subspan(16));
+  writer.finish();
+  const io::Safetensors read = io::load_safetensors(file.path);
+  REQUIRE(read.tensors.size() == 2);
+  CHECK(read.tensors.entries()[0].first == "wide");
+  CHECK(same(*read.tensors.find("small"), small));
+  CHECK(same(*read.tensors.find("wide"), wide));
+  CHECK_THROWS_WITH((io::SafetensorsWriter{file.path, {{"a", DType::uint8, Dims(1)}, {"a", DType::uint8, Dims(1)}}}),
+                    "save_safetensors: 'a' is there twice");
+}
+
+TEST_CASE("a state is written in files of limited size, and an index that disagrees with them is refused",
+          "[io][IO-1][IO-4]") {
+  const TemporaryFolder folder{};
+  std::mt19937_64 random{fresh_seed()};
+  nn::StateDict state{};
+  for (int i = 0; i < 5; ++i)
+    state.add("layer" + std::to_string(i), random_tensor(DType::float32, Dims(i == 2 ? 40 : 10), random));
+  io::save_sharded(folder.path, state, {.shard_bytes = 100});
+  const std::string path = folder / "model.safetensors.index.json";
+  const nn::StateDict read = io::load_sharded(path);
+  REQUIRE(read.size() == 5);
+  for (const auto& [name, tensor] : state.entries()) CHECK(same(*read.find(name), tensor));
+  CHECK(io::load_safetensors(folder / "model-00001-of-00003.safetensors").tensors.size() == 2);
+  CHECK(io::load_safetensors(folder / "model-00002-of-00003.safetensors").tensors.size() == 1); // larger than the limit
+  const std::string whole = contents(path);
+  const auto refusal = [&](const std::string& from, const std::string& to) {
+    std::string changed = whole;
+    changed.replace(changed.find(from), from.size(), to);
+    overwrite(path, changed);
+    try {
+      static_cast<void>(io::load_sharded(path));
+      return std::string{"nothing"};
+    } catch (const Error& error) {
+      return std::string{error.what()};
+    }
+  };
+  const std::string where = "load_sharded: '" + path + "'";
+  CHECK(refusal("\"total_size\": 320", "\"total_size\": 321") ==
+        where + " says that all tensors have 321 bytes, they have 320");
+  CHECK(refusal("layer4", "layer5") ==
+        where + ": 'model-00003-of-00003.safetensors' holds 'layer4', which the index does not name");
+  CHECK(refusal("\"layer1\": \"model-00001", "\"layer1\": \"model-00002") ==
+        where + ": 'model-00001-of-00003.safetensors' holds 'layer1', which the index says is in "
+                "'model-00002-of-00003.safetensors'");
+  CHECK(refusal("{\n    \"layer0\"", "{\"more\": \"model-00001-of-00003.safetensors\", \"layer0\"") ==
+        where + ": 'model-00001-of-00003.safetensors' lacks 'more', which the index says is there");
+  CHECK(refusal("model-00001", "../model-00001").find("which is no safetensors file of this folder") !=
+        std::string::npos);
+  CHECK(refusal("layer1", "layer0").find("'layer0' is there twice") != std::string::npos);
+  CHECK(refusal("model-00002", "model-00004").find("No such file or directory") != std::string::npos);
+}
+
+TEST_CASE("the format's library and PyTorch read what is written, and what they write is read", "[io][IO-1]") {
+  const auto python = python_with("safetensors.numpy, numpy");
+  if (!python) return skip("no Python with safetensors and numpy; set TWILL_TEST_PYTHON to one");
+  const TemporaryFolder folder{};
+  std::mt19937_64 random{fresh_seed()};
+  nn::StateDict state{};
+  for (int dtype = 0; dtype < 8; ++dtype)
+    if (static_cast<DType>(dtype) != DType::bfloat16)
+      state.add(std::string{name(static_cast<DType>(dtype))},
+                random_tensor(static_cast<DType>(dtype), Dims(3, 5), random));
+  io::save_safetensors(folder / "ours.safetensors", state, {{"quoted \"name\"", "zw\xc3\xb6lf\n"}});
+  io::save_sharded(folder.path, state, {.shard_bytes = 100});
+  CHECK(run_python(*python, folder, R"(
+import json
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+state = load_file('ours.safetensors')
+with safe_open('ours.safetensors', 'np') as file:
+    assert file.metadata() == {'quoted "name"': 'zwölf\n'}, file.metadata()
+    metadata = file.metadata()
+index = json.load(open('model.safetensors.index.json'))
+assert sorted(index['weight_map']) == sorted(state)
+for name, array in state.items():
+    assert str(array.dtype) == name and array.shape == (3, 5)
+    assert load_file(index['weight_map'][name])[name].tobytes() == array.tobytes()
+save_file(state, 'theirs.safetensors', metadata=metadata)
+try:
+    import torch, safetensors.torch
+    state = safetensors.torch.load_file('ours.safetensors')
+    state['bfloat16'] = torch.arange(4).to(torch.bfloat16)
+    safetensors.torch.save_file(state, 'torch.safetensors')
+except ImportError:
+    pass
+)") == "ok");
+  const io::Safetensors theirs = io::load_safetensors(folder / "theirs.safetensors");
+  CHECK(theirs.metadata == io::Metadata{{"quoted \"name\"", "zw\xc3\xb6lf\n"}});
+  for (const auto& [name, tensor] : state.entries()) {
+    REQUIRE(theirs.tensors.find(name) != nullptr);
+    CHECK(same(*theirs.tensors.find(name), tensor));
+  }
+  if (!std::filesystem::exists(folder / "torch.safetensors")) return;
+  const io::Safetensors torch = io::load_safetensors(folder / "torch.safetensors");
+  CHECK(same(*torch.tensors.find("float16"), *state.find("float16")));
+  REQUIRE(torch.tensors.find("bfloat16") != nullptr);
+  CHECK(torch.tensors.find("bfloat16")->dtype == DType::bfloat16);
+}
+
 TEST_CASE("a file that is not finished leaves the old one, and nothing else", "[io][IO-4]") {
   const TemporaryFile file{};
   overwrite(file.path, "old");
   {
     io::AtomicFile fresh{file.path};
-    fresh.write(std::as_bytes(std::span{std::string_view{"new"}}));
+    fresh.write("new");
     CHECK(contents(file.path) == "old");
   }
   CHECK(contents(file.path) == "old");
-  CHECK(!std::filesystem::exists(file.path + ".writing-" + std::to_string(::getpid())));
+  CHECK(std::distance(std::filesystem::directory_iterator{file.folder.path}, {}) == 1);
   {
     io::AtomicFile fresh{file.path};
-    fresh.write(std::as_bytes(std::span{std::string_view{"new"}}));
+    fresh.write("new");
     fresh.finish();
   }
   CHECK(contents(file.path) == "new");

@@ -6,21 +6,24 @@
 
 #include <twill/core/error.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace twill::inline v0::io {
 
 class AtomicFile {
 public:
   /// throws: SystemError naming the file and why; so do the other functions
-  explicit AtomicFile(std::string path)
-      : path_{std::move(path)}, temporary_{path_ + ".writing-" + std::to_string(::getpid())} {
+  explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{temporary_of(path_)} {
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file_ < 0) fail("open", temporary_);
   }
@@ -39,8 +42,27 @@ public:
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail("write", temporary_);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
+      size_ += static_cast<std::uint64_t>(written);
     }
   }
+
+  void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
+
+  /// Overwrites, or writes ahead, without moving the place where `write` goes on.
+  void write_at(std::uint64_t position, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(position));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write", temporary_);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      position += static_cast<std::uint64_t>(written);
+    }
+  }
+
+  void write_at(std::uint64_t position, std::string_view text) { write_at(position, std::as_bytes(std::span{text})); }
+
+  /// How many bytes `write` has written.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
 
   /// Puts the file in its place.
   void finish() {
@@ -58,6 +80,12 @@ public:
   }
 
 private:
+  /// A name that no other file of this process has, nor one of another process.
+  [[nodiscard]] static std::string temporary_of(const std::string& path) {
+    static std::atomic<unsigned> count{0};
+    return path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1));
+  }
+
   [[noreturn]] static void fail(const char* what, const std::string& path) {
     throw SystemError(std::string{what} + ": '" + path + "': " + std::strerror(errno));
   }
@@ -65,6 +93,7 @@ private:
   std::string path_;
   std::string temporary_;
   int file_ = -1;
+  std::uint64_t size_ = 0;
 };
 
 } // namespace twill::inline v0::io

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole file as read-only memory, paged in as it is read.
+// A whole file as memory, paged in as it is read. Whoever writes to that memory gets a copy of the page: the file never changes.
+// A file must not become shorter while it is mapped; those that twill writes are replaced as a whole, which is no harm.
 
 #include <twill/core/error.hpp>
 
@@ -33,7 +34,7 @@ public:
       fail("open", path);
     }
     size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
     const int reason = errno;
     ::close(file);
     errno = reason;

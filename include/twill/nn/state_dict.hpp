@@ -3,16 +3,16 @@
 //
 // The weights and buffers of a network by their names, as PyTorch's state_dict has them. A state dictionary lies in host
 // memory, whatever device the network is on, and its tensors may share memory that somebody else owns, a mapped file for
-// example. Loading checks everything before it writes anything. Read next: io/safetensors.hpp.
+// example. Loading checks everything before it writes anything. Read next: nn/state_names.hpp, io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/nn/stored_tensor.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,65 +21,26 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// A tensor in host memory, row-major.
-struct StoredTensor {
-  DType dtype = DType::float32;
-  Dims shape{};
-  std::span<const std::byte> bytes{};
-  std::shared_ptr<const void> owner{}; ///< keeps the bytes
-
-  /// With memory of its own, to be filled through the second.
-  [[nodiscard]] static std::pair<StoredTensor, std::byte*> make(DType dtype, const Dims& shape) {
-    const auto size = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
-    std::shared_ptr<std::byte[]> memory(new std::byte[size]);
-    std::byte* const data = memory.get();
-    return {{dtype, shape, {data, size}, std::move(memory)}, data};
-  }
+/// A tensor that does not fit the weight of its name.
+struct Mismatch {
+  std::string name{};
+  std::string in_network{}; ///< "float32 of shape (7, 5)"
+  std::string in_dictionary{};
 };
 
-/// Named tensors, in order.
-class StateDict {
-public:
-  using Entry = std::pair<std::string, StoredTensor>;
-
-  StateDict() = default;
-  /// throws: ValueError for a name that is there twice
-  explicit StateDict(std::vector<Entry> entries) : entries_{std::move(entries)} {
-    std::vector<std::string_view> names{};
-    for (const Entry& entry : entries_) names.push_back(entry.first);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) throw ValueError("state_dict: '" + std::string{*twice} + "' is there twice");
-  }
-
-  /// throws: ValueError for a name that is there
-  void add(std::string name, StoredTensor tensor) {
-    if (find(name) != nullptr) throw ValueError("state_dict: '" + name + "' is there twice");
-    entries_.emplace_back(std::move(name), std::move(tensor));
-  }
-  /// Null where there is none.
-  [[nodiscard]] const StoredTensor* find(std::string_view name) const {
-    for (const Entry& entry : entries_)
-      if (entry.first == name) return &entry.second;
-    return nullptr;
-  }
-  [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
-
-private:
-  std::vector<Entry> entries_{};
-};
-
-/// What a network and a state dictionary do not have in common.
+/// What became of a network's weights and of a dictionary's tensors.
 struct LoadReport {
+  std::vector<std::string> loaded{};
   std::vector<std::string> missing{};    ///< weights that the dictionary lacks; they stay as they are
   std::vector<std::string> unexpected{}; ///< tensors that the network has no place for
+  std::vector<Mismatch> mismatched{};    ///< tensors of another shape or type, which were passed over
 };
 
 struct LoadOptions {
   bool is_strict = true;       ///< anything missing or unexpected is an error
   std::string_view prefix{};   ///< the dictionary's names begin with it, such as "module."; other names are unexpected
   bool converts_types = false; ///< element types may differ
+  bool skips_mismatched = false; ///< tensors that do not fit are reported, not refused
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -130,16 +91,65 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return text;
 }
 
+/// "float32 of shape (7, 5)".
+[[nodiscard]] inline std::string described(DType dtype, const Dims& shape) {
+  return join_text({twill::name(dtype), " of shape ", to_string(shape)});
+}
+
+[[nodiscard]] inline bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types) {
+  return info.shape.evaluate({}) == tensor.shape && (info.dtype == tensor.dtype || converts_types);
+}
+
 /// throws: ValueError naming the key and both sides
 inline void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
                             bool converts_types) {
+  if (fits(info, tensor, converts_types)) return;
   const Dims shape = info.shape.evaluate({});
   if (!(shape == tensor.shape))
     throw ShapeError(join_text({"load_state_dict: '", name, "' has shape ", to_string(shape), " in the network, ",
                                 to_string(tensor.shape), " in the state dictionary"}));
-  if (info.dtype != tensor.dtype && !converts_types)
-    throw ValueError(join_text({"load_state_dict: '", name, "' is ", twill::name(info.dtype), " in the network, ",
-                                twill::name(tensor.dtype), " in the state dictionary; allow it with converts_types"}));
+  throw ValueError(join_text({"load_state_dict: '", name, "' is ", twill::name(info.dtype), " in the network, ",
+                              twill::name(tensor.dtype), " in the state dictionary; allow it with converts_types"}));
+}
+
+/// The tensor for each weight of a network, null where there is none to load, and what the report says of it.
+struct Matched {
+  std::vector<const StoredTensor*> tensors{};
+  LoadReport report{};
+};
+
+/// throws: ShapeError, ValueError as `load_state_dict` does
+[[nodiscard]] inline Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
+                                   const LoadOptions& options) {
+  Matched result{.tensors = std::vector<const StoredTensor*>(infos.size())};
+  LoadReport& report = result.report;
+  std::vector<const StoredTensor*> known{};
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    const std::string key = join_text({options.prefix, infos[i].name.view()});
+    const StoredTensor* const tensor = state.find(key);
+    if (tensor == nullptr) {
+      report.missing.push_back(key);
+      continue;
+    }
+    known.push_back(tensor);
+    if (!options.skips_mismatched) require_fitting(key, infos[i], *tensor, options.converts_types);
+    if (fits(infos[i], *tensor, options.converts_types)) {
+      report.loaded.push_back(key);
+      result.tensors[i] = tensor;
+    } else {
+      report.mismatched.push_back(
+          {key, described(infos[i].dtype, infos[i].shape.evaluate({})), described(tensor->dtype, tensor->shape)});
+    }
+  }
+  std::sort(known.begin(), known.end());
+  if (known.size() < state.size())
+    for (const auto& [name, tensor] : state.entries())
+      if (!std::binary_search(known.begin(), known.end(), &tensor)) report.unexpected.push_back(name);
+  if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
+    throw ValueError("load_state_dict: " + listed("missing: ", report.missing) +
+                     (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +
+                     listed("unexpected: ", report.unexpected));
+  return result;
 }
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
@@ -157,44 +167,30 @@ template <class Network> [[nodiscard]] StateDict state_dict(const Network& netwo
   return result;
 }
 
-/// Overwrites the weights and buffers that the dictionary names. Nothing is written when something does not fit.
+/// What `load_state_dict` would do, without doing it. throws: what that would throw
+template <class Network>
+LoadReport require_loadable(const Network& /*network*/, const StateDict& state, LoadOptions options = {}) {
+  return detail::match(Network::parameter_infos(), state, options).report;
+}
+
+/// Overwrites the weights and buffers that the dictionary names, on whatever device the network lies. Nothing is written when
+/// something does not fit.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <class Network>
 LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions options = {}) {
   const auto views = network.parameters();
-  const auto infos = Network::parameter_infos();
-  LoadReport report{};
-  std::vector<const StoredTensor*> found(views.size());
-  std::size_t used = 0;
+  detail::Matched matched = detail::match(Network::parameter_infos(), state, options);
   for (std::size_t i = 0; i < views.size(); ++i) {
-    const std::string key = std::string{options.prefix} + std::string{views[i].name};
-    found[i] = state.find(key);
-    if (found[i] == nullptr)
-      report.missing.push_back(key);
-    else
-      detail::require_fitting(key, infos[i], *found[i], options.converts_types);
-    used += found[i] != nullptr;
-  }
-  if (used < state.size())
-    for (const auto& [name, tensor] : state.entries()) {
-      bool known = false;
-      for (const StoredTensor* tensor_found : found) known = known || tensor_found == &tensor;
-      if (!known) report.unexpected.push_back(name);
-    }
-  if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
-    throw ValueError("load_state_dict: " + detail::listed("missing: ", report.missing) +
-                     (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +
-                     detail::listed("unexpected: ", report.unexpected));
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    if (found[i] == nullptr) continue;
-    const bool converts = found[i]->dtype != views[i].dtype;
+    const StoredTensor* const tensor = matched.tensors[i];
+    if (tensor == nullptr) continue;
+    const bool converts = tensor->dtype != views[i].dtype;
     const std::vector<std::byte> other =
-        converts ? detail::converted(*found[i], views[i].dtype) : std::vector<std::byte>{};
-    copy_bytes(network.device(), views[i].buffer.data(), Cpu{}, converts ? other.data() : found[i]->bytes.data(),
+        converts ? detail::converted(*tensor, views[i].dtype) : std::vector<std::byte>{};
+    copy_bytes(network.device(), views[i].buffer.data(), Cpu{}, converts ? other.data() : tensor->bytes.data(),
                views[i].buffer.bytes(), CopyOptions{});
   }
   network.state()->note_update();
-  return report;
+  return std::move(matched.report);
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

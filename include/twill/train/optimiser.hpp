@@ -6,15 +6,19 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/state_dict.hpp>
 #include <twill/train/sources.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +47,10 @@ public:
       addresses_.push_back(states_[k].data());
     }
     infos_ = parameters.subspan(weights.size());
+    if (waiting_) {
+      overwrite(*waiting_);
+      waiting_.reset();
+    }
     return addresses_;
   }
 
@@ -61,10 +69,60 @@ public:
 
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
 
+  /// Copies of the states by their names, and the count of steps; before the first step there are none but loaded ones. Waits
+  /// for the device.
+  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const {
+    nn::StateDict result = waiting_ ? *waiting_ : nn::StateDict{};
+    for (std::size_t i = 0; i < infos_.size() && !waiting_; ++i) {
+      auto [tensor, data] = nn::StoredTensor::make(infos_[i].dtype, infos_[i].shape.evaluate({}));
+      copy_bytes(Cpu{}, data, states_[i].device(), states_[i].data(), tensor.bytes.size(), CopyOptions{});
+      result.add(std::string{infos_[i].name.view()}, std::move(tensor));
+    }
+    auto [count, data] = nn::StoredTensor::make(DType::int64, Dims{});
+    std::memcpy(data, &steps, sizeof(steps));
+    result.add(std::string{steps_name}, std::move(count));
+    return result;
+  }
+
+  /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step. Returns the count of steps.
+  /// throws: ValueError, ShapeError naming the state and both sides, with nothing changed
+  [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state) {
+    std::int64_t steps = -1;
+    std::vector<nn::StateDict::Entry> states{};
+    for (const auto& [name, tensor] : state.entries()) {
+      if (name != steps_name)
+        states.emplace_back(name, tensor);
+      else if (tensor.dtype == DType::int64 && tensor.shape.rank == 0)
+        std::memcpy(&steps, tensor.bytes.data(), sizeof(steps));
+    }
+    if (steps < 0) throw ValueError("load_state_dict: the state of a rule has no count of 'steps', or one below 0");
+    nn::StateDict taken{std::move(states)};
+    const bool has_stepped = taken.size() > 0 || steps > 0;
+    if (addresses_.empty())
+      waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
+    else if (has_stepped)
+      overwrite(taken);
+    else
+      for (std::size_t i = 0; i < infos_.size(); ++i)
+        nn::initialise_parameter(states_[i].device(), infos_[i], addresses_.size() - infos_.size() + i, Draw{},
+                                 states_[i].data());
+    return steps;
+  }
+
 private:
+  static constexpr std::string_view steps_name = "steps";
+
+  void overwrite(const nn::StateDict& state) {
+    const nn::detail::Matched matched = nn::detail::match(infos_, state, {});
+    for (std::size_t i = 0; i < infos_.size(); ++i)
+      copy_bytes(states_[i].device(), states_[i].data(), Cpu{}, matched.tensors[i]->bytes.data(), states_[i].bytes(),
+                 CopyOptions{});
+  }
+
   std::vector<memory::Buffer<D>> states_{};
   std::vector<void*> addresses_{};
   std::span<const graph::ParameterInfo> infos_{}; ///< of the states
+  std::optional<nn::StateDict> waiting_{};        ///< loaded before the states were made
 };
 
 /// Where a rule's numbers stand among the run-time numbers of a table.
@@ -161,6 +219,11 @@ public:
 
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
+
+  /// The rule's states and the count of steps, to go on from elsewhere; `rule.options` are not part of it. Waits for the device.
+  [[nodiscard]] nn::StateDict state_dict() const { return state_.state_dict(steps_); }
+  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
+  void load_state_dict(const nn::StateDict& state) { steps_ = state_.load_state_dict(state); }
 
   R rule; ///< its options may change between steps
 

@@ -1,0 +1,215 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// NumPy's .npz files: several arrays in one ZIP archive, stored as they are or deflated. Reading maps the file and checks every
+// checksum; stored arrays share the mapping. numpy.load reads what is written here. Not in the umbrella: needs zlib.
+// Read next: io/safetensors.hpp.
+
+#include <twill/io/npy.hpp>
+#include <twill/io/zip.hpp>
+
+#include <zlib.h>
+
+#include <limits>
+
+namespace twill::inline v0::io {
+
+struct NpzOptions {
+  bool compresses = false;                      ///< deflates, as numpy.savez_compressed does
+  ElementOrder order = ElementOrder::row_major; ///< in the file
+  std::uint64_t zip64_from_bytes = 0xff000000;  ///< members and places from here on have 64-bit numbers
+};
+
+/// The arrays in the bytes of a file that `owner` keeps. throws: ValueError naming member and what is wrong
+[[nodiscard]] inline nn::StateDict parse_npz(std::string_view where, std::span<const std::byte> bytes,
+                                             const std::shared_ptr<const void>& owner) {
+  std::vector<nn::StateDict::Entry> entries{};
+  for (const ZipMember& member : read_zip_members(where, bytes)) {
+    verify_zip_member(where, member);
+    std::string_view name = member.name;
+    if (name.ends_with(".npy")) name.remove_suffix(4);
+    const std::string place = join_text({where, ": '", name, "'"});
+    if (!member.is_deflated) {
+      entries.emplace_back(name, parse_npy(place, member.packed, owner));
+      continue;
+    }
+    const auto size = static_cast<std::size_t>(member.bytes);
+    const std::shared_ptr<std::byte[]> memory(new std::byte[size]);
+    unpack_zip_member(where, member, {memory.get(), size});
+    entries.emplace_back(name, parse_npy(place, {memory.get(), size}, memory));
+  }
+  try {
+    return nn::StateDict{std::move(entries)};
+  } catch (const ValueError& error) {
+    throw ValueError(join_text({where, " is damaged: ", error.what()}));
+  }
+}
+
+/// The arrays of a file by their names, without ".npy". throws: SystemError when it cannot be read, ValueError naming what is
+/// wrong with it
+[[nodiscard]] inline nn::StateDict load_npz(const std::string& path) {
+  const auto file = std::make_shared<const MappedFile>(path);
+  return parse_npz(join_text({"load_npz: '", path, "'"}), file->bytes(), file);
+}
+
+/// Writes arrays one by one into an archive that appears whole or not at all: `add` each, then `finish`.
+class NpzWriter {
+public:
+  /// throws: SystemError
+  explicit NpzWriter(const std::string& path, NpzOptions options = {}) : file_{path}, options_{options} {}
+
+  /// throws: SystemError, ValueError for a name that is too long
+  void add(std::string_view name, const nn::StoredTensor& tensor) {
+    const nn::StoredTensor ordered = in_order(tensor, options_.order);
+    const std::string header = npy_header(tensor.dtype, tensor.shape, options_.order == ElementOrder::column_major);
+    Record record{.name = join_text({name, ".npy"}), .at = file_.size(), .bytes = header.size() + tensor.bytes.size()};
+    if (record.name.size() > std::numeric_limits<std::uint16_t>::max())
+      throw ValueError(join_text({"save_npz: a name has ", record.name.size(), " bytes, at most 65535 are possible"}));
+    record.is_64 = record.bytes >= options_.zip64_from_bytes || record.at >= options_.zip64_from_bytes;
+    const std::span<const std::byte> start = std::as_bytes(std::span{header});
+    record.checksum = detail::checksum_of(detail::checksum_of(0, start), ordered.bytes);
+    record.packed = record.bytes;
+    write_local(record, false);
+    if (options_.compresses) {
+      const std::uint64_t before = file_.size();
+      deflate_parts({start, ordered.bytes});
+      record.packed = file_.size() - before;
+      write_local(record, true);
+    } else {
+      file_.write(start);
+      file_.write(ordered.bytes);
+    }
+    records_.push_back(std::move(record));
+  }
+  template <AnyTensor X, class Isa = InstructionSet> void add(std::string_view name, const X& tensor) {
+    add(name, stored(tensor));
+  }
+
+  /// Writes the directory and puts the file in its place.
+  void finish() {
+    const std::uint64_t at = file_.size();
+    std::string text{};
+    for (const Record& record : records_) text += directory_entry(record);
+    const std::uint64_t bytes = text.size();
+    const std::uint64_t count = records_.size();
+    const bool is_64 = at >= options_.zip64_from_bytes || count >= 0xffff;
+    if (is_64) {
+      put(text, detail::zip64_end, 4);
+      put(text, 44, 8);
+      put(text, 45, 2);
+      put(text, 45, 2);
+      put(text, 0, 8);
+      for (const std::uint64_t number : {count, count, bytes, at}) put(text, number, 8);
+      put(text, detail::zip64_locator, 4);
+      put(text, 0, 4);
+      put(text, at + bytes, 8);
+      put(text, 1, 4);
+    }
+    put(text, detail::zip_end, 4);
+    put(text, 0, 4);
+    for (int twice = 0; twice < 2; ++twice) put(text, is_64 ? 0xffff : count, 2);
+    put(text, is_64 ? detail::zip_is_64 : bytes, 4);
+    put(text, is_64 ? detail::zip_is_64 : at, 4);
+    put(text, 0, 2);
+    file_.write(text);
+    file_.finish();
+  }
+
+private:
+  struct Record {
+    std::string name{};
+    std::uint64_t at = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t packed = 0;
+    std::uint32_t checksum = 0;
+    bool is_64 = false;
+  };
+
+  static void put(std::string& text, std::uint64_t number, std::size_t size) {
+    text.append(reinterpret_cast<const char*>(&number), size);
+  }
+  /// What the record of a member and its place in the directory have in common.
+  [[nodiscard]] std::string fields(const Record& record) const {
+    std::string text{};
+    put(text, record.is_64 ? 45 : 20, 2); // the version of the format that a reader has to know
+    put(text, 0x800, 2);                  // names are UTF-8
+    put(text, options_.compresses ? Z_DEFLATED : 0, 2);
+    put(text, 0x00210000, 4); // 1980-01-01: equal arrays make equal files
+    put(text, record.checksum, 4);
+    put(text, record.is_64 ? detail::zip_is_64 : record.packed, 4);
+    put(text, record.is_64 ? detail::zip_is_64 : record.bytes, 4);
+    put(text, record.name.size(), 2);
+    return text;
+  }
+  void write_local(const Record& record, bool again) {
+    std::string text{};
+    put(text, detail::zip_local, 4);
+    text += fields(record);
+    put(text, record.is_64 ? 20 : 0, 2);
+    text += record.name;
+    if (record.is_64) {
+      put(text, 1, 2);
+      put(text, 16, 2);
+      put(text, record.bytes, 8);
+      put(text, record.packed, 8);
+    }
+    again ? file_.write_at(record.at, text) : file_.write(text);
+  }
+  [[nodiscard]] std::string directory_entry(const Record& record) const {
+    std::string text{};
+    put(text, detail::zip_central, 4);
+    put(text, 45, 2);
+    text += fields(record);
+    put(text, record.is_64 ? 28 : 0, 2);
+    put(text, 0, 2); // comment
+    put(text, 0, 2); // disk
+    put(text, 0, 2);
+    put(text, 0, 4);
+    put(text, record.is_64 ? detail::zip_is_64 : record.at, 4);
+    text += record.name;
+    if (record.is_64) {
+      put(text, 1, 2);
+      put(text, 24, 2);
+      for (const std::uint64_t number : {record.bytes, record.packed, record.at}) put(text, number, 8);
+    }
+    return text;
+  }
+
+  void deflate_parts(std::array<std::span<const std::byte>, 2> parts) {
+    z_stream stream{};
+    constexpr int memory_level = 8;
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc{};
+    const std::unique_ptr<z_stream, int (*)(z_stream*)> ends{&stream, &deflateEnd};
+    std::array<std::byte, 1U << 15> room{};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      std::span<const std::byte> rest = parts[i];
+      do {
+        const auto piece = rest.first(std::min<std::size_t>(rest.size(), std::size_t{1} << 30));
+        rest = rest.subspan(piece.size());
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
+        stream.avail_in = static_cast<uInt>(piece.size());
+        const int flush = i + 1 == parts.size() && rest.empty() ? Z_FINISH : Z_NO_FLUSH;
+        do {
+          stream.next_out = reinterpret_cast<Bytef*>(room.data());
+          stream.avail_out = static_cast<uInt>(room.size());
+          static_cast<void>(deflate(&stream, flush));
+          file_.write(std::span{room}.first(room.size() - stream.avail_out));
+        } while (stream.avail_out == 0);
+      } while (!rest.empty());
+    }
+  }
+
+  AtomicFile file_;
+  NpzOptions options_;
+  std::vector<Record> records_{};
+};
+
+/// Writes arrays under their names; the file appears whole or not at all. throws: SystemError
+inline void save_npz(const std::string& path, const nn::StateDict& arrays, NpzOptions options = {}) {
+  NpzWriter file{path, options};
+  for (const auto& [name, tensor] : arrays.entries()) file.add(name, tensor);
+  file.finish();
+}
+
+} // namespace twill::inline v0::io

@@ -1,0 +1,194 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A state in several safetensors files with an index, `model.safetensors.index.json`, as Hugging Face's libraries write and
+// read large models. The index is written last, so a folder without one is none; a name that leaves the folder is refused.
+// Read next: io/safetensors.hpp.
+
+#include <twill/io/json.hpp>
+#include <twill/io/safetensors.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::io {
+
+/// An index: the file in which each tensor lies. It keeps places in the text, which has to outlive it, because a hostile text of
+/// short names would take many times its size as strings.
+class ShardIndex {
+public:
+  struct Entry {
+    std::uint32_t name_at = 0; ///< as it stands in the text, with escapes
+    std::uint32_t name_bytes = 0;
+    std::uint32_t file_at = 0;
+    std::uint32_t file_bytes = 0;
+  };
+
+  /// throws: ValueError naming what is wrong
+  ShardIndex(std::string_view where, std::string_view text) : where_{where}, text_{text} {
+    if (text.size() > detail::most_header_bytes)
+      throw ValueError(join_text({where, " is damaged: an index of ", text.size(), " bytes, at most ",
+                                  detail::most_header_bytes, " are read"}));
+    bool has_map = false;
+    JsonReader json{where, text};
+    json.object([&](std::string_view part) {
+      if (part == "metadata") {
+        json.object([&](std::string_view name) {
+          if (name != "total_size") return json.skip_simple();
+          total_bytes_ = json.count();
+        });
+      } else if (part == "weight_map" && !std::exchange(has_map, true)) {
+        entries_.reserve(text.size() / least_entry_bytes);
+        json.object([&](std::string_view name) { read_entry(json, name); });
+      } else {
+        json.refuse(join_text({"'", part, "' does not belong there"}));
+      }
+    });
+    json.end();
+    if (!has_map) json.refuse("it has no weight_map");
+    const auto is_before = [&](const Entry& a, const Entry& b) { return name_of(a) < name_of(b); };
+    std::sort(entries_.begin(), entries_.end(), is_before);
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+      if (!is_before(entries_[i - 1], entries_[i]))
+        json.refuse(join_text({"'", name_of(entries_[i]), "' is there twice"}));
+  }
+
+  /// Sorted by name.
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] std::string name_of(const Entry& entry) const {
+    return JsonReader{where_, text_}.unquoted(text_.substr(entry.name_at, entry.name_bytes));
+  }
+  [[nodiscard]] std::string_view file_of(const Entry& entry) const {
+    return text_.substr(entry.file_at, entry.file_bytes);
+  }
+  /// The file of a tensor, empty where the index does not name it.
+  [[nodiscard]] std::string_view file_of(std::string_view name) const {
+    const auto found =
+        std::lower_bound(entries_.begin(), entries_.end(), name,
+                         [&](const Entry& entry, std::string_view wanted) { return name_of(entry) < wanted; });
+    return found != entries_.end() && name_of(*found) == name ? file_of(*found) : std::string_view{};
+  }
+  /// The bytes of all elements, where the index says them.
+  [[nodiscard]] std::optional<std::uint64_t> total_bytes() const { return total_bytes_; }
+
+private:
+  static constexpr std::string_view ending = ".safetensors";
+  static constexpr std::size_t least_entry_bytes = 19; ///< `"":"x.safetensors",`
+
+  void read_entry(JsonReader& json, std::string_view name) {
+    const std::string_view file = json.quoted();
+    if (file.size() <= ending.size() || !file.ends_with(ending) || file.find_first_of("/\\") != std::string_view::npos)
+      json.refuse(join_text({"'", name, "' lies in '", file, "', which is no safetensors file of this folder"}));
+    const auto at = [&](std::string_view piece) { return static_cast<std::uint32_t>(piece.data() - text_.data()); };
+    entries_.push_back(
+        {at(name), static_cast<std::uint32_t>(name.size()), at(file), static_cast<std::uint32_t>(file.size())});
+  }
+
+  std::string_view where_;
+  std::string_view text_;
+  std::vector<Entry> entries_{};
+  std::optional<std::uint64_t> total_bytes_{};
+};
+
+struct ShardOptions {
+  std::uint64_t shard_bytes = std::uint64_t{5} << 30; ///< of elements in a file at most, unless one tensor has more
+  std::string name = "model";                         ///< what files begin with
+};
+
+/// Writes `name-00001-of-00003.safetensors`, ..., and `name.safetensors.index.json` last. Files of an earlier save under the
+/// same name are replaced one by one: for a save that is atomic as a whole, give it a folder of its own.
+/// throws: SystemError, ValueError for a limit of zero
+inline void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options = {}) {
+  if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
+  std::vector<std::vector<const nn::StateDict::Entry*>> shards{};
+  std::uint64_t filled = 0;
+  std::uint64_t total = 0;
+  for (const nn::StateDict::Entry& entry : tensors.entries()) {
+    const std::uint64_t bytes = entry.second.bytes.size();
+    if (shards.empty() || (filled > 0 && filled + bytes > options.shard_bytes)) {
+      shards.emplace_back();
+      filled = 0;
+    }
+    shards.back().push_back(&entry);
+    filled += bytes;
+    total += bytes;
+  }
+  const auto number = [](std::size_t n) {
+    const std::string digits = std::to_string(n);
+    return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+  };
+  std::map<std::string_view, std::string> file_of{};
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::string file =
+        join_text({options.name, "-", number(i + 1), "-of-", number(shards.size()), ".safetensors"});
+    std::vector<TensorPlan> plan{};
+    for (const auto* entry : shards[i]) plan.push_back({entry->first, entry->second.dtype, entry->second.shape});
+    SafetensorsWriter writer{join_text({folder, "/", file}), std::move(plan), {{"format", "pt"}}};
+    for (const auto* entry : shards[i]) {
+      writer.write(entry->first, entry->second.bytes);
+      file_of[entry->first] = file;
+    }
+    writer.finish();
+  }
+  std::string text = join_text({"{\n  \"metadata\": {\n    \"total_size\": ", total, "\n  },\n  \"weight_map\": {"});
+  bool is_first = true;
+  for (const auto& [name, file] : file_of) {
+    text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
+    text += json_quoted(name) + ": " + json_quoted(file);
+  }
+  text += "\n  }\n}\n";
+  AtomicFile index{join_text({folder, "/", options.name, ".safetensors.index.json"})};
+  index.write(text);
+  index.finish();
+}
+
+/// The tensors of a sharded state, which share the mapped files; `path` is that of the index.
+/// throws: SystemError when a file cannot be read, ValueError naming file and tensor where index and files disagree
+[[nodiscard]] inline nn::StateDict load_sharded(const std::string& path) {
+  const std::string where = join_text({"load_sharded: '", path, "'"});
+  const MappedFile file{path};
+  const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  const ShardIndex index{where, text};
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? std::string{} : path.substr(0, slash + 1);
+  std::set<std::string, std::less<>> read{};
+  std::vector<nn::StateDict::Entry> entries{};
+  std::uint64_t total = 0;
+  for (const ShardIndex::Entry& entry : index.entries()) {
+    const std::string_view shard = index.file_of(entry);
+    if (read.contains(shard)) continue;
+    const Safetensors content = load_safetensors(join_text({folder, shard}));
+    read.emplace(shard);
+    for (const auto& [name, tensor] : content.tensors.entries()) {
+      if (const std::string_view known = index.file_of(name); known != shard)
+        throw ValueError(
+            join_text({where, ": '", shard, "' holds '", name, "', which the index ",
+                       known.empty() ? "does not name" : "says is in '", known, known.empty() ? "" : "'"}));
+      total += tensor.bytes.size();
+      entries.emplace_back(name, tensor);
+    }
+  }
+  if (entries.size() != index.entries().size()) {
+    std::set<std::string_view> held{};
+    for (const auto& entry : entries) held.insert(entry.first);
+    for (const ShardIndex::Entry& entry : index.entries())
+      if (const std::string name = index.name_of(entry); !held.contains(name))
+        throw ValueError(
+            join_text({where, ": '", index.file_of(entry), "' lacks '", name, "', which the index says is there"}));
+  }
+  if (index.total_bytes().value_or(total) != total)
+    throw ValueError(
+        join_text({where, " says that all tensors have ", *index.total_bytes(), " bytes, they have ", total}));
+  return nn::StateDict{std::move(entries)};
+}
+
+} // namespace twill::inline v0::io

@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that somebody else owns, as a buffer: a mapped file, an array of another library. The buffer keeps the owner alive
+// until its last handle is gone, and the pool, which knows nothing of it, does not count it. Read next: memory/buffer.hpp.
+
+#include <twill/memory/buffer.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace twill::inline v0::memory {
+
+namespace detail {
+/// A block beside all pools, with what owns its bytes.
+class LentBlock final : BlockKeeper {
+public:
+  LentBlock(void* address, std::size_t bytes, std::shared_ptr<const void> owner) : owner_{std::move(owner)} {
+    block_.address = static_cast<std::byte*>(address);
+    block_.bytes = block_.rounded = block_.requested = bytes;
+    block_.keeper = this;
+  }
+  [[nodiscard]] Block* block() { return &block_; }
+
+private:
+  void take_back(Block* /*block*/) noexcept override { delete this; }
+
+  Block block_{};
+  std::shared_ptr<const void> owner_;
+};
+} // namespace detail
+
+/// A buffer of bytes that `owner` keeps. Whoever writes to them has to be allowed to.
+template <class D>
+[[nodiscard]] Buffer<D> lend(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner) {
+  if (bytes == 0) return Buffer<D>(device, 0);
+  return Buffer<D>::of_block(device, (new detail::LentBlock{address, bytes, std::move(owner)})->block());
+}
+
+} // namespace twill::inline v0::memory

@@ -1,0 +1,68 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names in state dictionaries, changed: what was saved from a wrapper loads into the bare model, a stage's part of a pipeline
+// into the stage's model, stages under other numbers, and back. The tensors are shared. Read next: nn/state_dict.hpp.
+
+#include <twill/core/text.hpp>
+#include <twill/nn/stored_tensor.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+/// The state under the names that `rename(name)` gives. throws: ValueError for a name that would be there twice
+template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& rename) {
+  std::vector<StateDict::Entry> entries{};
+  entries.reserve(state.size());
+  for (const auto& [name, tensor] : state.entries()) entries.emplace_back(rename(name), tensor);
+  return StateDict{std::move(entries)};
+}
+
+/// Every name with a prefix in front: `with_prefix(state, "module.")`.
+[[nodiscard]] inline StateDict with_prefix(const StateDict& state, std::string_view prefix) {
+  return renamed(state, [&](const std::string& name) { return join_text({prefix, name}); });
+}
+
+/// Names that begin with the prefix lose it, others stay, as PyTorch's consume_prefix_in_state_dict_if_present has it.
+[[nodiscard]] inline StateDict without_prefix(const StateDict& state, std::string_view prefix) {
+  return renamed(state,
+                 [&](const std::string& name) { return name.starts_with(prefix) ? name.substr(prefix.size()) : name; });
+}
+
+/// Only what begins with the prefix, without it: `part(state, "1.")` is the second stage of a pipeline.
+[[nodiscard]] inline StateDict part(const StateDict& state, std::string_view prefix) {
+  std::vector<StateDict::Entry> entries{};
+  for (const auto& [name, tensor] : state.entries())
+    if (name.starts_with(prefix)) entries.emplace_back(name.substr(prefix.size()), tensor);
+  return StateDict{std::move(entries)};
+}
+
+/// Several states in one. throws: ValueError for a name that is in two of them
+[[nodiscard]] inline StateDict joined(std::initializer_list<StateDict> parts) {
+  std::vector<StateDict::Entry> entries{};
+  for (const StateDict& state : parts) entries.insert(entries.end(), state.entries().begin(), state.entries().end());
+  return StateDict{std::move(entries)};
+}
+
+/// The state of a pipeline whose stage i is now number `numbers[i]`: "0.weight" becomes "2.weight" for numbers {2, …}.
+/// throws: ValueError naming a key that begins with no number of a stage
+[[nodiscard]] inline StateDict renumbered_stages(const StateDict& state, std::span<const int> numbers) {
+  return renamed(state, [&](const std::string& name) {
+    std::size_t stage = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), stage);
+    if (error != std::errc{} || end == name.data() + name.size() || *end != '.' || stage >= numbers.size())
+      throw ValueError(join_text(
+          {"renumbered_stages: '", name, "' does not begin with the number of one of ", numbers.size(), " stages"}));
+    return std::to_string(numbers[stage]) + std::string(end, name.data() + name.size());
+  });
+}
+
+} // namespace twill::inline v0::nn

@@ -1,0 +1,72 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors in host memory by their names, whatever they came from and wherever they go: networks, optimisers, files. Their
+// types are values, and they may share memory that somebody else owns, a mapped file for example. This header knows neither
+// devices nor networks, so readers and writers of files cost little to compile. Read next: nn/state_dict.hpp.
+
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/shape.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::nn {
+
+/// A tensor in host memory, row-major.
+struct StoredTensor {
+  DType dtype = DType::float32;
+  Dims shape{};
+  std::span<const std::byte> bytes{};
+  std::shared_ptr<const void> owner{}; ///< keeps the bytes
+
+  /// With memory of its own, to be filled through the second.
+  [[nodiscard]] static std::pair<StoredTensor, std::byte*> make(DType dtype, const Dims& shape) {
+    const auto size = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+    std::shared_ptr<std::byte[]> memory(new std::byte[size]);
+    std::byte* const data = memory.get();
+    return {{dtype, shape, {data, size}, std::move(memory)}, data};
+  }
+};
+
+/// Named tensors, in order.
+class StateDict {
+public:
+  using Entry = std::pair<std::string, StoredTensor>;
+
+  StateDict() = default;
+  /// throws: ValueError for a name that is there twice
+  explicit StateDict(std::vector<Entry> entries) : entries_{std::move(entries)} {
+    std::vector<std::string_view> names{};
+    for (const Entry& entry : entries_) names.push_back(entry.first);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) throw ValueError("state_dict: '" + std::string{*twice} + "' is there twice");
+  }
+
+  /// throws: ValueError for a name that is there
+  void add(std::string name, StoredTensor tensor) {
+    if (find(name) != nullptr) throw ValueError("state_dict: '" + name + "' is there twice");
+    entries_.emplace_back(std::move(name), std::move(tensor));
+  }
+  /// Null where there is none.
+  [[nodiscard]] const StoredTensor* find(std::string_view name) const {
+    for (const Entry& entry : entries_)
+      if (entry.first == name) return &entry.second;
+    return nullptr;
+  }
+  [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+private:
+  std::vector<Entry> entries_{};
+};
+
+} // namespace twill::inline v0::nn

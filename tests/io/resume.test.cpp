@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule, loss scale,
+// schedule, dropout, and the place in a shuffled epoch.
+
+#include "tests/support/temporary_folder.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/data/loader.hpp>
+#include <twill/data/tensor_dataset.hpp>
+#include <twill/io/checkpoint_folder.hpp>
+#include <twill/io/training.hpp>
+#include <twill/nn/losses.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/optim/loss_scale.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace twill;
+using namespace twill::test;
+
+namespace {
+
+using Model = nn::Network<DropoutClassifier, Cpu>;
+
+constexpr optim::LossScaleOptions scale_options{.initial = 1024, .interval = 3}; // grows within the test
+
+auto loader_on(Cpu device) {
+  constexpr std::int64_t samples = 10;
+  std::vector<std::int64_t> labels(samples);
+  for (std::int64_t i = 0; i < samples; ++i) labels[static_cast<std::size_t>(i)] = i % 3;
+  return data::DataLoader{
+      data::TensorDataset{data::column<Shape<5>>(random_values<float>(samples * 5)), data::column(labels)},
+      data::ShuffledSampler{7},
+      device,
+      {.batch_size = 4}};
+}
+
+/// What a program has while it trains.
+struct Run {
+  explicit Run(int device) : model{Cpu{device}}, loader{loader_on(Cpu{device})} {}
+
+  void train(int steps) {
+    while (steps > 0) {
+      for (auto [x, label] : loader.epoch(epoch, batch)) {
+        driver.update();
+        step(x, label);
+        ++batch;
+        if (--steps == 0) return;
+      }
+      ++epoch;
+      batch = 0;
+    }
+  }
+  [[nodiscard]] io::Checkpoint save() const {
+    io::Checkpoint checkpoint = io::checkpoint_of(model, step);
+    checkpoint.set("epoch", epoch);
+    checkpoint.set("batch", batch);
+    return checkpoint;
+  }
+  void restore(const io::Checkpoint& checkpoint) {
+    io::restore(checkpoint, model, step);
+    epoch = checkpoint.integer("epoch");
+    batch = checkpoint.integer("batch");
+  }
+
+  Model model;
+  decltype(loader_on(Cpu{})) loader;
+  decltype(train_step(std::declval<Model&>(), nn::cross_entropy,
+                      optim::loss_scaled<scale_options>(optim::Adam{}))) step =
+      train_step(model, nn::cross_entropy, optim::loss_scaled<scale_options>(optim::Adam{}));
+  decltype(optim::scheduled(step, optim::warm_up(2, optim::Cosine{}))) driver =
+      optim::scheduled(step, optim::warm_up(2, optim::Cosine{.rate = 0.01, .steps = 9}));
+  std::int64_t epoch = 0;
+  std::int64_t batch = 0;
+};
+
+bool same(const nn::StateDict& a, const nn::StateDict& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, tensor] : a.entries()) {
+    const nn::StoredTensor* const other = b.find(name);
+    if (other == nullptr ||
+        !std::equal(tensor.bytes.begin(), tensor.bytes.end(), other->bytes.begin(), other->bytes.end()))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+TEST_CASE("training that stops in an epoch goes on bit for bit, on another device too", "[io][IO-2][IO-5]") {
+  INFO("seed " << fresh_seed());
+  const TemporaryFolder place{};
+  manual_seed_all(fresh_seed());
+  Run whole{0};
+  whole.train(8);
+  const Draw next_draw = generator(Cpu{0}).state();
+  {
+    manual_seed_all(fresh_seed());
+    Run first{0};
+    io::CheckpointFolder folder{place.path};
+    first.train(2);
+    folder.save_in_background(2, first.save());
+    first.train(2); // beside the save, which has copies
+    CHECK(first.epoch == 1);
+    CHECK(first.batch == 1);
+    folder.save_in_background(4, first.save());
+    first.train(1);
+  }
+  for (const int device : {0, 1}) {
+    manual_seed_all(12345); // another process would have other random numbers
+    Run second{device};
+    const auto found = io::CheckpointFolder{place.path}.load_newest();
+    REQUIRE(found.has_value());
+    CHECK(found->step == 4);
+    second.restore(found->checkpoint);
+    CHECK(second.step.steps() == 4);
+    CHECK(same(second.step.state_dict(), found->checkpoint.state("optimiser")));
+    second.train(4);
+    CHECK(same(nn::state_dict(second.model), nn::state_dict(whole.model)));
+    CHECK(same(second.step.state_dict(), whole.step.state_dict()));
+    CHECK(second.step.state(optim::loss_scale_state) > 1024);
+    CHECK(generator(Cpu{device}).state() == next_draw);
+    second.restore(found->checkpoint); // into a step that has states
+    second.train(4);
+    CHECK(same(nn::state_dict(second.model), nn::state_dict(whole.model)));
+    CHECK(same(second.step.state_dict(), whole.step.state_dict()));
+  }
+}
+
+TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][IO-4][IO-5]") {
+  Run run{0};
+  run.train(2);
+  const io::Checkpoint good = run.save();
+  const nn::StateDict weights = nn::state_dict(run.model);
+  const nn::StateDict rule = run.step.state_dict();
+  const auto refusal = [&](const io::Checkpoint& checkpoint) {
+    std::string message = "nothing";
+    try {
+      run.restore(checkpoint);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    CHECK(same(nn::state_dict(run.model), weights));
+    CHECK(same(run.step.state_dict(), rule));
+    return message;
+  };
+  const auto with = [&](const nn::StateDict& model, const nn::StateDict& optimiser) {
+    io::Checkpoint checkpoint{};
+    checkpoint.add("model", model);
+    checkpoint.add("optimiser", optimiser);
+    for (const char* name : {"random.device.seed", "random.device.step", "random.model.seed", "random.model.step"})
+      checkpoint.set(name, good.integer(name));
+    return checkpoint;
+  };
+  const auto changed = [](const nn::StateDict& state, const std::string& name, const Dims& shape) {
+    nn::StateDict result{};
+    for (const auto& [key, tensor] : state.entries())
+      result.add(key, key == name ? nn::StoredTensor::make(tensor.dtype, shape).first : tensor);
+    return result;
+  };
+  CHECK(refusal({}) == "checkpoint: there is no section 'model'; there are: none");
+  CHECK(refusal(with(changed(weights, "hidden.weight", Dims(5, 16)), rule)) ==
+        "load_state_dict: 'hidden.weight' has shape (16, 5) in the network, (5, 16) in the state dictionary");
+  const std::string name = rule.entries()[4].first; // behind the four numbers of the loss scale
+  CHECK(refusal(with(weights, changed(rule, name, Dims(3)))).find("load_state_dict: '" + name + "' has shape ") == 0);
+  CHECK(refusal(with(weights, {})) == "load_state_dict: the state of a rule has no count of 'steps', or one below 0");
+  nn::StateDict fewer{};
+  fewer.add("steps", *rule.find("steps"));
+  CHECK(refusal(with(weights, fewer)).find("load_state_dict: missing: loss_scale.scale, ") == 0);
+}
+
+TEST_CASE("a staged optimiser and a plateau go on where they stopped", "[io][IO-5]") {
+  using Net = nn::Network<Regressor, Cpu>;
+  const auto steps = [](Net& model, auto& optimiser, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i) {
+      model.zero_grad();
+      const auto loss =
+          nn::mse(model.forward(random_rows<float, 2>(Cpu{0}, 5, i)), random_rows<float, 1>(Cpu{0}, 5, 100 + i));
+      optimiser.backward(loss);
+      optimiser.step();
+    }
+  };
+  const optim::MomentumSgd rule{{.rate = 0.1, .momentum = 0.9}};
+  Net whole{};
+  Net first{};
+  set_weights(first, weights_of(whole));
+  train::Optimiser of_whole{whole, rule};
+  train::Optimiser of_first{first, rule};
+  steps(whole, of_whole, 0, 6);
+  steps(first, of_first, 0, 3);
+  const io::Checkpoint checkpoint = io::checkpoint_of(first, of_first);
+  Net second{};
+  train::Optimiser of_second{second, rule};
+  io::restore(checkpoint, second, of_second);
+  steps(second, of_second, 3, 6);
+  CHECK(weights_of(second) == weights_of(whole));
+  CHECK(same(of_second.state_dict(), of_whole.state_dict()));
+
+  optim::Plateau plateau{{.rate = 0.5, .patience = 1}};
+  plateau(1.0);
+  plateau(2.0);
+  io::Checkpoint numbers{};
+  io::set_plateau(numbers, "plateau", plateau);
+  optim::Plateau other{{.rate = 0.5, .patience = 1}};
+  io::restore_plateau(numbers, "plateau", other);
+  for (const double loss : {3.0, 2.0, 2.0, 0.5, 2.0}) CHECK(plateau(loss) == other(loss));
+}
