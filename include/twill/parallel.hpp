@@ -33,6 +33,7 @@
 #include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/machine.hpp>
 #include <twill/parallel/pipeline/measure.hpp>
+#include <twill/parallel/pipeline/memory.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/predict.hpp>

@@ -101,14 +101,20 @@ public:
 
   /// The run-time numbers of the next `forward`: what `set` said, the mode, and a draw from the device's generator.
   [[nodiscard]] RunContext context_of_next_run() const {
+    RunContext context = context_without_draw();
+    if (context.knobs.draws()) {
+      const Draw draw = state_->next_draw();
+      context.knobs.set_draw(draw.seed, draw.step);
+    }
+    return context;
+  }
+
+  /// The same for a run that draws what somebody else says.
+  [[nodiscard]] RunContext context_without_draw() const {
     compile::Knobs knobs = knobs_;
     if (!training_)
       for (std::size_t i = 0; i < knobs.infos().size(); ++i)
         if (knobs.infos()[i].training_only) knobs.set_at(i, knobs.infos()[i].in_evaluation);
-    if (knobs.draws()) {
-      const Draw draw = state_->next_draw();
-      knobs.set_draw(draw.seed, draw.step);
-    }
     return {std::move(knobs), 0, layer_hooks_, state_->groups};
   }
 

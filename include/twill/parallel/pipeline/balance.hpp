@@ -34,8 +34,20 @@ template <class... Dimensions> struct SizesOr32 {
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
-/// The cuts, of `candidates`, that make the slowest of so many stages fastest.    requires: there are as many
-[[nodiscard]] constexpr List<int> balanced(const compile::detail::Cuts& candidates, int stages) {
+/// The first of `candidates` before which something is made that what is behind it does not make by itself.
+[[nodiscard]] constexpr int first_place(const graph::Graph& graph, int root, const compile::detail::Cuts& candidates) {
+  const Crossing crossing{graph, root};
+  int below = 0;
+  int first = candidates.count() - 1;
+  while (first - below > 1) {
+    const int middle = (below + first) / 2;
+    (crossing.values(candidates.node(middle)).empty() ? below : first) = middle;
+  }
+  return first;
+}
+
+/// The cuts, of `candidates` from `first` on, that make the slowest of so many stages fastest.    requires: there are as many
+[[nodiscard]] constexpr List<int> balanced(const compile::detail::Cuts& candidates, int stages, int first = 1) {
   const int last = candidates.count() - 1;
   const auto cost = [&](int from, int to) {
     return candidates.work(from, to) + operations_per_byte_sent * (candidates.crossing(from) + candidates.crossing(to));
@@ -46,9 +58,9 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
   List<int> from(static_cast<std::size_t>(stages * width), 0);
   for (int to = 1; to <= last; ++to) slowest.items[to] = cost(0, to);
   for (int k = 1; k < stages; ++k)
-    for (int to = k + 1; to <= last; ++to) {
+    for (int to = k + first; to <= last; ++to) {
       std::int64_t& best = slowest.items[k * width + to];
-      for (int begin = to; begin-- > k;) {
+      for (int begin = to; begin-- > k + first - 1;) {
         if (best >= 0 && candidates.work(begin, to) >= best) break; // and no earlier one is better
         const std::int64_t own = cost(begin, to);
         const std::int64_t before = slowest.items[(k - 1) * width + begin];
@@ -84,12 +96,14 @@ template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
     found.fault = graph.fault;
     if (found.fault.any()) return found;
     const compile::detail::Cuts candidates{graph, root, SizesOr32<Dimensions...>::of(graph)};
-    if (candidates.count() <= Stages) {
-      found.fault = {graph::Problem::model_has_fewer_places_to_cut_than_stages_need, candidates.count() - 2, Stages - 1,
-                     0};
+    const int first = detail::first_place(graph, root, candidates);
+    const int places = candidates.count() - 1 - first;
+    if (places < Stages - 1) {
+      found.fault = {graph::Problem::model_has_fewer_places_to_cut_than_stages_need, places, Stages - 1, 0};
       return found;
     }
-    for (const int cut : detail::balanced(candidates, Stages)) found.nodes.items[found.count++] = candidates.node(cut);
+    for (const int cut : detail::balanced(candidates, Stages, first))
+      found.nodes.items[found.count++] = candidates.node(cut);
     return found;
   }
 };

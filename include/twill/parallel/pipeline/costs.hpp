@@ -8,7 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/predict.hpp>
-#include <twill/parallel/pipeline/runner.hpp>
+#include <twill/parallel/pipeline/step_options.hpp>
 
 #include <array>
 #include <cstddef>
@@ -43,11 +43,12 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 /// kept is that of a micro-batch which is computed again, if all are.
 template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> stage_bytes(const std::array<Dims, N>& shapes,
-                                          Checkpointing checkpointing = Checkpointing::never) {
+                                          const StageCheckpointing& checkpointing = {}) {
   List<StageCost> costs;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (costs.push_back(detail::bytes_of_stage<std::tuple_element_t<I, typename P::Stages>>(
-         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]), checkpointing)),
+         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]),
+         checkpointing(static_cast<int>(I)))),
      ...);
   }
   (typename P::Sequence{});

@@ -39,9 +39,9 @@ concept CutKind = nn::Model<typename C::cut_type> && requires {
 /// M, cut at its own marks.
 template <nn::Model M> struct Cut {
   using cut_type = M;
-  template <FloatingScalar T> static constexpr CutPlaces places() {
-    graph::Graph graph = nn::ModelStage<M, T, true>::make_graph();
-    static_cast<void>(nn::ModelStage<M, T, true>::build(graph));
+  template <FloatingScalar T, bool Training = true> static constexpr CutPlaces places() {
+    graph::Graph graph = nn::ModelStage<M, T, Training>::make_graph();
+    static_cast<void>(nn::ModelStage<M, T, Training>::build(graph));
     CutPlaces found{};
     found.fault = graph.fault;
     for (const int node : graph.stage_boundaries)
@@ -58,6 +58,26 @@ template <nn::Model M> struct Uncut {
 
 /// The places of a way to cut, found once.
 template <CutKind C, FloatingScalar T> inline constexpr CutPlaces cut_places = C::template places<T>();
+
+/// The same in the trace of evaluation: at the marks, or before the weights before which training is cut.
+template <CutKind C, FloatingScalar T>
+inline constexpr CutPlaces evaluation_places = [] {
+  if constexpr (requires { C::template places<T, false>(); }) {
+    return C::template places<T, false>();
+  } else {
+    CutPlaces found = cut_places<C, T>;
+    graph::Graph training = nn::ModelStage<typename C::cut_type, T, true>::make_graph();
+    static_cast<void>(nn::ModelStage<typename C::cut_type, T, true>::build(training));
+    graph::Graph graph = nn::ModelStage<typename C::cut_type, T, false>::make_graph();
+    const int root = nn::ModelStage<typename C::cut_type, T, false>::build(graph).id();
+    for (int cut = 0; cut < found.count; ++cut) {
+      std::size_t weight = 0; // the first behind it
+      while (weight < training.parameters.size() && training.parameters[weight].node < found.nodes.items[cut]) ++weight;
+      found.nodes.items[cut] = weight < graph.parameters.size() ? graph.parameters[weight].node : root;
+    }
+    return found;
+  }
+}();
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
 
@@ -197,16 +217,25 @@ template <CutKind C, std::size_t I> struct CutModel {
 };
 
 /// The same as what a pipeline runs.
-template <CutKind C, std::size_t I, FloatingScalar T> struct CutStage {
-  using Whole = nn::ModelStage<typename C::cut_type, T, true>;
+template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> struct CutStage {
+  using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
+  using Evaluation = CutStage<C, I, T, false>;
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
   static constexpr StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
-    const CutPlaces& places = cut_places<C, T>;
+    const CutPlaces& places = places_in_trace();
     if (places.fault.any()) graph.fault = places.fault;
     if (graph.fault.any()) return {};
     constexpr int own = static_cast<int>(I);
     return detail::cut_out(graph, root, places.begin(own), places.end(own, graph.size()));
+  }
+
+private:
+  static constexpr const CutPlaces& places_in_trace() {
+    if constexpr (Training)
+      return cut_places<C, T>;
+    else
+      return evaluation_places<C, T>;
   }
 };
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -90,6 +91,24 @@ public:
   /// Calls `f(network)` for the network of each stage that is here, in order.
   template <class F> void for_each_stage(F f) {
     for_each_stage_here([&](auto& stage) { f(stage.network); });
+  }
+
+  /// Changes a run-time number of the model, such as a dropout probability, in every stage that is here and has it; the network
+  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it
+  void set(std::string_view name, double number) {
+    bool is_known = false;
+    for_each_stage([&](const auto& network) { is_known = is_known || network.knobs().contains(name); });
+    for_each_stage([&](auto& network) {
+      if (!is_known || network.knobs().contains(name)) network.set(name, number);
+    });
+  }
+
+  /// Whether steps drop out and the like.
+  void train() {
+    for_each_stage([](auto& network) { network.train(); });
+  }
+  void eval() {
+    for_each_stage([](auto& network) { network.eval(); });
   }
 
   /// The weights of each stage; null for those that are elsewhere.

@@ -32,11 +32,12 @@ concept StageSource = requires(graph::Graph& graph) {
 };
 
 /// A model of one input as a stage; the first one's input is the batch.
-template <nn::Model M, FloatingScalar T, bool IsFirst> struct ModelAsStage {
-  static constexpr graph::Graph make_graph() { return nn::ModelStage<M, T, true>::make_graph(); }
+template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> struct ModelAsStage {
+  using Evaluation = ModelAsStage<M, T, IsFirst, false>;
+  static constexpr graph::Graph make_graph() { return nn::ModelStage<M, T, Training>::make_graph(); }
   static constexpr StageTrace build(graph::Graph& graph) {
     StageTrace trace{};
-    trace.results.push_back(nn::ModelStage<M, T, true>::build(graph).id());
+    trace.results.push_back(nn::ModelStage<M, T, Training>::build(graph).id());
     for (std::size_t i = 0; IsFirst && i < graph.inputs.size(); ++i) trace.given.push_back(static_cast<int>(i));
     return trace;
   }
@@ -193,7 +194,7 @@ template <StageSource F> struct StageForwardAgain : StageProgram<F> {
   }
 };
 
-/// The results alone, for evaluation: keeps nothing.
+/// The results alone: keeps nothing. `StageInference<typename F::Evaluation>` is what runs outside of training.
 template <StageSource F> struct StageInference : StageProgram<F> {
   static constexpr graph::Graph trace() {
     graph::Graph graph = F::make_graph();

@@ -68,6 +68,7 @@ public:
         options_{options},
         max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
+    options_.checkpointing.require_stages(P::stages);
     require_own_stages(typename P::Sequence{});
     if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());

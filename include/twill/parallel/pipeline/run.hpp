@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Carries out one rank's part of a schedule over any communicator. Sends and receives are started where the schedule has
-// them and run beside the computation; an action waits for the message it needs and for nothing else. What a stage computes
-// and where its tensors lie is the runner's: this file knows elements only. What was done and sent comes back as events in
-// seconds, which profile/gantt.hpp draws. Read next: parallel/pipeline/transfers.hpp.
+// them and run beside the computation; an action waits for the message it needs, a send for the one before it from the same
+// stage, and nothing for anything else. So what is in memory follows from the schedule, not from who is fast; and since the
+// schedule ends where every send waits, it ends here, too. What a stage computes and where its tensors lie is the runner's:
+// this file knows elements only. What was done and sent comes back as events in seconds, which profile/gantt.hpp draws. Read
+// next: parallel/pipeline/transfers.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -86,11 +88,10 @@ template <parallel::Communicator C, StageRunner R> class Messages {
       handles.push_back(std::move(handle));
       bytes += static_cast<std::int64_t>(elements.bytes());
     }
-    [[nodiscard]] bool look() {
+    void look() {
       for (const Handle& handle : handles)
-        if (!handle.is_done()) return false;
+        if (!handle.is_done()) return;
       if (seen == 0) seen = steady_seconds();
-      return true;
     }
   };
 
@@ -103,6 +104,7 @@ public:
     const int peer = schedule_.rank(counterpart(action).stage);
     using parallel::Call;
     if (is_sent(work)) {
+      finish_sent(work, stage);
       UnderWay& message = sent_.emplace_back(UnderWay{action, {}, steady_seconds()});
       for (const parallel::Elements& elements :
            work == Work::send_forward ? runner_.output(stage, micro_batch) : runner_.input_gradient(stage, micro_batch))
@@ -126,29 +128,38 @@ public:
       }
   }
 
-  /// Gives back the elements of messages that have arrived; waits for all of them at the end.
-  void settle_sent(bool all) {
+  /// Notes which messages are through, where their handles do not know it.
+  void look() {
     if constexpr (!knows_time<Handle>)
-      for (UnderWay& message : received_) static_cast<void>(message.look());
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < sent_.size(); ++i) {
-      if (!all && !sent_[i].look()) {
-        if (kept != i) sent_[kept] = std::move(sent_[i]);
-        ++kept;
-        continue;
-      }
-      finish(sent_[i]);
-      const auto [work, stage, micro_batch] = sent_[i].action;
-      work == Work::send_forward ? runner_.output_is_sent(stage, micro_batch)
-                                 : runner_.input_gradient_is_sent(stage, micro_batch);
-    }
-    sent_.erase(sent_.begin() + static_cast<std::ptrdiff_t>(kept), sent_.end());
+      for (std::vector<UnderWay>* messages : {&sent_, &received_})
+        for (UnderWay& message : *messages) message.look();
+  }
+
+  /// Waits for all messages that are still being sent.
+  void finish_sent() {
+    for (UnderWay& message : sent_) give_back(message);
+    sent_.clear();
   }
 
   /// Those that are through, in seconds of the steady clock.
   [[nodiscard]] const List<TimedAction>& finished() const { return finished_; }
 
 private:
+  /// Of each stage one message of a kind is under way at a time: so much memory they take, however late they are received.
+  void finish_sent(Work work, int stage) {
+    for (std::size_t i = 0; i < sent_.size(); ++i)
+      if (sent_[i].action.work == work && sent_[i].action.stage == stage) {
+        give_back(sent_[i]);
+        sent_.erase(sent_.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+  }
+  void give_back(UnderWay& message) {
+    finish(message);
+    const auto [work, stage, micro_batch] = message.action;
+    work == Work::send_forward ? runner_.output_is_sent(stage, micro_batch)
+                               : runner_.input_gradient_is_sent(stage, micro_batch);
+  }
   void finish(UnderWay& message) {
     double end = message.start;
     for (Handle& handle : message.handles) {
@@ -193,9 +204,9 @@ RankTimeline run(const Schedule& schedule, C& communicator, R& runner, double or
       const double start = steady_seconds() - origin;
       detail::compute(runner, action);
       events.computed.push_back({rank, action, start, steady_seconds() - origin});
-      messages.settle_sent(false);
+      messages.look();
     }
-    messages.settle_sent(true);
+    messages.finish_sent();
   } catch (...) {
     communicator.fail(std::current_exception());
     throw;

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -50,11 +51,12 @@ template <class P> void give_up_step(P& pipeline) {
 /// Before a step; a cut model draws as one.
 template <class P> void begin_step(P& pipeline) {
   give_up_step(pipeline);
-  const nn::RunContext* first = nullptr;
+  std::optional<Draw> draw;
   pipeline.for_each_stage_here([&](auto& stage) {
-    stage.context = stage.network.context_of_next_run();
-    if (first == nullptr) first = &stage.context;
-    if (P::Plan::has_ties && first != &stage.context) stage.context = *first;
+    stage.context = stage.network.context_without_draw();
+    if (!stage.context.knobs.draws()) return;
+    if (!draw || !P::Plan::has_ties) draw = stage.network.state()->next_draw();
+    stage.context.knobs.set_draw(draw->seed, draw->step);
   });
 }
 
@@ -62,6 +64,35 @@ template <class P> void begin_step(P& pipeline) {
   Message message;
   for (const auto& block : blocks) message.push_back(block.elements());
   return message;
+}
+
+/// The inputs of the batch, as a stage gets them, against what the model of a pipeline declares.
+template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
+  using D = typename P::device_type;
+  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
+                   decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
+                                .to(std::declval<const D&>()))...>();
+}
+
+/// What the stage of a source takes of the batch, on its device.
+template <class Source, ComputeDevice D, class X>
+[[nodiscard]] Blocks<D> given_part(const X& x, const parallel::Rows& rows, const D& device) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return Blocks<D>{
+        Block<D>::of(parallel::rows_of<0>(std::get<static_cast<std::size_t>(given_inputs<Source>[K])>(x), rows)
+                         .to(device)
+                         .contiguous())...};
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(stage_counts<Source>.given)>{});
+}
+
+/// The numbers of a stage's symbols for so many rows of the batch.
+template <class P, class Stage, class X>
+[[nodiscard]] graph::SymbolValues symbols_of_rows(const X& x, std::int64_t rows) {
+  auto shapes =
+      std::apply([](const auto&... input) { return std::array<Dims, sizeof...(input)>{input.shape()...}; }, x);
+  for (Dims& shape : shapes) shape[0] = rows;
+  return P::Plan::template symbols<Stage>(shapes, rows);
 }
 
 /// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets.
@@ -72,7 +103,7 @@ template <class P, class L, class X, class Y> class ModelRunner {
 
 public:
   ModelRunner(P& pipeline, const Schedule& schedule, const L& loss, const std::vector<parallel::Rows>& pieces,
-              const X& x, const Y& targets, int rank, Checkpointing checkpointing)
+              const X& x, const Y& targets, int rank, const StageCheckpointing& checkpointing)
       : pipeline_{pipeline},
         schedule_{schedule},
         loss_{loss},
@@ -82,14 +113,14 @@ public:
         rank_{rank},
         checkpointing_{checkpointing},
         all_rows_{pieces.back().begin + pieces.back().count} {
-    check_batch(std::type_identity<X>{});
+    check_batch<P>(std::type_identity<X>{});
   }
 
   void run_forward(int stage, int m) {
     visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I>, auto& own) {
       if constexpr (I > 0)
         if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
-      own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(m));
+      own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
       synchronize(own.network.device());
     });
   }
@@ -153,13 +184,6 @@ public:
   [[nodiscard]] double loss() const { return loss_sum_; }
 
 private:
-  /// The inputs of the batch, as a stage gets them, against what the model declares.
-  template <class... Inputs> static consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
-    nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
-                     decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
-                                  .to(std::declval<const D&>()))...>();
-  }
-
   [[noreturn]] static void refuse_parts(int stage) {
     throw ValueError("train_step: " + std::string{P::ScheduleType::name} + " computes the gradients of stage " +
                      std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
@@ -179,23 +203,11 @@ private:
     return result;
   }
 
-  /// A stage's part of the batch.
   template <class Own> [[nodiscard]] Blocks<D> given(const Own& own, int m) const {
-    return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      return Blocks<D>{Block<D>::of(
-          parallel::rows_of<0>(std::get<static_cast<std::size_t>(given_inputs<typename Own::Source>[K])>(x_), piece(m))
-              .to(own.network.device())
-              .contiguous())...};
-    }
-    (std::make_index_sequence<static_cast<std::size_t>(Own::counts.given)>{});
+    return given_part<typename Own::Source>(x_, piece(m), own.network.device());
   }
-
-  /// The numbers of a stage's symbols for a micro-batch.
   template <class Own> [[nodiscard]] graph::SymbolValues symbols(const Own&, int m) const {
-    const auto shapes = std::apply([](const auto&... x) { return std::array<Dims, sizeof...(x)>{x.shape()...}; }, x_);
-    auto own = shapes;
-    for (Dims& shape : own) shape[0] = piece(m).count;
-    return P::Plan::template symbols<Own>(own, piece(m).count);
+    return symbols_of_rows<P, Own>(x_, piece(m).count);
   }
 
   /// The gradients of what a stage has made: of the loss, or of the next stage on this rank; others were received.
@@ -214,11 +226,11 @@ private:
     }
   }
 
-  [[nodiscard]] Recompute recompute(int m) const {
+  [[nodiscard]] Recompute recompute(int stage, int m) const {
     const bool is_last = m + 1 == schedule_.micro_batches;
-    return checkpointing_ == Checkpointing::always || (checkpointing_ == Checkpointing::except_last && !is_last)
-               ? Recompute::yes
-               : Recompute::no;
+    const Checkpointing mode = checkpointing_(stage);
+    return mode == Checkpointing::always || (mode == Checkpointing::except_last && !is_last) ? Recompute::yes
+                                                                                             : Recompute::no;
   }
   [[nodiscard]] bool is_here(int stage) const { return schedule_.rank(stage) == rank_; }
   [[nodiscard]] const parallel::Rows& piece(int m) const { return pieces_[static_cast<std::size_t>(m)]; }
@@ -233,7 +245,7 @@ private:
   const X& x_;
   const Y& targets_;
   int rank_;
-  Checkpointing checkpointing_;
+  const StageCheckpointing& checkpointing_;
   std::int64_t all_rows_;
   double loss_sum_ = 0;
 };

@@ -43,6 +43,7 @@ public:
         max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         communicators_{parallel::thread_communicators(pipeline.devices(), {.timeout_ms = options.timeout_ms})},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
+    options_.checkpointing.require_stages(P::stages);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
     make_optimisers(rule, typename P::Sequence{});
   }

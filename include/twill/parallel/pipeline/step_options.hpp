@@ -3,7 +3,15 @@
 //
 // How a pipeline carries out its steps. Read next: parallel/pipeline/step.hpp.
 
+#include <twill/core/error.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
 
 namespace twill::inline v0::pipeline {
 
@@ -11,9 +19,46 @@ namespace twill::inline v0::pipeline {
 /// pass follows at once, so little is won by computing it again.
 enum class Checkpointing : std::uint8_t { never, except_last, always };
 
+/// What each stage does: all the same, `{Checkpointing::always, Checkpointing::never}` one for each, or a function of the
+/// stage's number. Gradients have the same bits.
+class StageCheckpointing {
+public:
+  static constexpr int most_stages = 64;
+
+  constexpr StageCheckpointing(Checkpointing all = Checkpointing::never) { modes_.fill(all); }
+  /// throws: ValueError for more than 64 stages
+  constexpr StageCheckpointing(std::initializer_list<Checkpointing> each) : given_{static_cast<int>(each.size())} {
+    if (given_ > most_stages)
+      throw ValueError("checkpointing: modes are given for at most 64 stages, got " + std::to_string(given_));
+    std::size_t stage = 0;
+    for (const Checkpointing mode : each) modes_[stage++] = mode;
+  }
+  template <std::invocable<int> F>
+  requires std::same_as<std::invoke_result_t<F, int>, Checkpointing>
+  constexpr StageCheckpointing(F of_stage) {
+    for (int stage = 0; stage < most_stages; ++stage) modes_[static_cast<std::size_t>(stage)] = of_stage(stage);
+  }
+
+  /// Stages behind the 64th do as that one.
+  [[nodiscard]] constexpr Checkpointing operator()(int stage) const {
+    return modes_[static_cast<std::size_t>(stage < most_stages ? stage : most_stages - 1)];
+  }
+
+  /// throws: ValueError where a mode for each stage was given and there is another number of them
+  constexpr void require_stages(int stages) const {
+    if (given_ >= 0 && given_ != stages)
+      throw ValueError("train_step: checkpointing is given for " + std::to_string(given_) +
+                       " stages, the pipeline has " + std::to_string(stages));
+  }
+
+private:
+  std::array<Checkpointing, most_stages> modes_{};
+  int given_ = -1; ///< negative: for any number of stages
+};
+
 struct StepOptions {
   int micro_batches = 1;
-  Checkpointing checkpointing = Checkpointing::never;
+  StageCheckpointing checkpointing = {};
   std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where a step makes the group
 };
 
