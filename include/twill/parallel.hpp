@@ -31,6 +31,7 @@
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
+#include <twill/parallel/pipeline/inference.hpp>
 #include <twill/parallel/pipeline/machine.hpp>
 #include <twill/parallel/pipeline/measure.hpp>
 #include <twill/parallel/pipeline/memory.hpp>
