@@ -20,6 +20,7 @@
 #include <twill/parallel/link.hpp>
 #include <twill/parallel/mesh.hpp>
 #include <twill/parallel/mesh_check.hpp>
+#include <twill/parallel/mixed_threads.hpp>
 #include <twill/parallel/numbers.hpp>
 #include <twill/parallel/operation.hpp>
 #include <twill/parallel/parallel_model.hpp>
@@ -35,7 +36,9 @@
 #include <twill/parallel/pipeline/machine.hpp>
 #include <twill/parallel/pipeline/measure.hpp>
 #include <twill/parallel/pipeline/memory.hpp>
+#include <twill/parallel/pipeline/mixed_states.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
+#include <twill/parallel/pipeline/places.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/predict.hpp>
 #include <twill/parallel/pipeline/programs.hpp>

@@ -227,9 +227,11 @@ inline std::vector<double> numbers_of(const nn::StateDict& state) {
   return all;
 }
 
-template <class S> void staged(pipeline::Checkpointing checkpointing) {
+/// Places are the devices of two stages.
+template <class S, class Places, class Devices>
+void staged(const Devices& devices, pipeline::Checkpointing checkpointing) {
   nn::Network<Whole, D, double> one{D{0}};
-  pipeline::BasicPipeline<S, double, D, Lower, Head> stages{{D{0}, D{1}}};
+  pipeline::BasicPipeline<S, double, Places, Lower, Head> stages{devices};
   pipeline::load_state_dict(stages, nn::state_dict(one));
   const auto x = random_rows<double, 5>(Cpu{0}, 8);
   const auto label = random_labels(Cpu{0}, 8, 3);
@@ -243,10 +245,17 @@ template <class S> void staged(pipeline::Checkpointing checkpointing) {
 }
 inline void stages() {
   if (!has_two()) return;
-  staged<pipeline::OneForwardOneBackward>(pipeline::Checkpointing::except_last);
-  staged<pipeline::ZeroBubbleH1>(pipeline::Checkpointing::never);
+  const std::vector<D> two{D{0}, D{1}};
+  staged<pipeline::OneForwardOneBackward, D>(two, pipeline::Checkpointing::except_last);
+  staged<pipeline::ZeroBubbleH1, D>(two, pipeline::Checkpointing::never);
 }
 const Case stages_case{"stages on GPUs train as one network does, on an uneven last micro-batch, too", &stages};
+
+inline void mixed() {
+  using Places = pipeline::On<Cpu, D>;
+  staged<pipeline::OneForwardOneBackward, Places>(Places{Cpu{0}, D{0}}, pipeline::Checkpointing::never);
+}
+const Case mixed_case{"a stage on a host device and one on a GPU train as one network does on the GPU", &mixed};
 
 } // namespace ranks_suite
 } // namespace twill::test

@@ -9,46 +9,52 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
-/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
-template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
+/// What a rank does, and how it tells its group that it cannot go on.
+struct RankTask {
+  std::function<void()> play{};
+  std::function<void(const std::exception_ptr&)> fail{};
+};
+
+/// Plays all ranks, the first one in this thread. throws: as `run_ranks`
+inline void play_all(const std::vector<RankTask>& ranks) {
   struct Thrown {
     std::exception_ptr exception;
     bool tells_of_another;
   };
   std::mutex mutex;
   std::vector<Thrown> thrown; // in order; kept until all threads have ended
-  thrown.reserve(communicators.size());
-  const auto failed = [&](C& communicator, bool tells_of_another) {
+  thrown.reserve(ranks.size());
+  const auto failed = [&](const RankTask& rank, bool tells_of_another) {
     {
       const std::lock_guard lock(mutex);
       thrown.push_back({std::current_exception(), tells_of_another});
     }
-    communicator.fail(std::current_exception());
+    rank.fail(std::current_exception());
   };
-  const auto play = [&](C& communicator) {
+  const auto play = [&](const RankTask& rank) {
     try {
-      f(communicator);
+      rank.play();
     } catch (const CommunicatorError&) {
-      failed(communicator, true);
+      failed(rank, true);
     } catch (...) {
-      failed(communicator, false);
+      failed(rank, false);
     }
   };
   std::vector<std::thread> threads;
-  threads.reserve(communicators.size());
+  threads.reserve(ranks.size());
   try {
-    for (std::size_t rank = 1; rank < communicators.size(); ++rank)
-      threads.emplace_back([&, rank] { play(communicators[rank]); });
-    if (!communicators.empty()) play(communicators[0]);
+    for (std::size_t rank = 1; rank < ranks.size(); ++rank) threads.emplace_back([&, rank] { play(ranks[rank]); });
+    if (!ranks.empty()) play(ranks[0]);
   } catch (...) { // the system gave no thread: those that run wait for ranks that will not come
-    communicators[0].fail(std::current_exception());
+    ranks[0].fail(std::current_exception());
     for (std::thread& thread : threads) thread.join();
     throw;
   }
@@ -57,6 +63,28 @@ template <Communicator C, class F> void run_ranks(std::vector<C>& communicators,
   for (const Thrown& each : thrown)
     if (!each.tells_of_another) std::rethrow_exception(each.exception);
   if (!thrown.empty()) std::rethrow_exception(thrown.front().exception);
+}
+
+template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicator, F& f) {
+  return {[&] { f(communicator); }, [&](const std::exception_ptr& cause) { communicator.fail(cause); }};
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
+/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
+template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
+  std::vector<detail::RankTask> ranks;
+  for (C& communicator : communicators) ranks.push_back(detail::task_of(communicator, f));
+  detail::play_all(ranks);
+}
+
+/// The same for a group of ranks on devices of several kinds.
+template <Communicator... C, class F> void run_ranks(std::tuple<C...>& communicators, F f) {
+  detail::play_all(std::apply([&](C&... each) { return std::vector<detail::RankTask>{detail::task_of(each, f)...}; },
+                              communicators));
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

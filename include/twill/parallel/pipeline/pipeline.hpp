@@ -1,14 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `Pipeline<Schedule, First, Second, ...>` is a model in stages, each a model of its own, on several devices of one kind;
-// `Pipeline<Schedule, pipeline::Cut<Model>>` one that is cut, see parallel/pipeline/cut.hpp. What a stage makes has to be what
+// `Pipeline<Schedule, First, Second, ...>` is a model in stages, each a model of its own, on several devices, of one kind or
+// of several; `Pipeline<Schedule, pipeline::Cut<Model>>` one that is cut, see parallel/pipeline/cut.hpp. What a stage makes has to be what
 // the next declares: element type, rank and known extents are compared by the compiler. A kind of schedule with several
 // stages on a rank takes as many models for each device. `train_step` of a pipeline runs the schedule on micro-batches, a
 // thread for each rank, see parallel/pipeline/step.hpp; a rank that is alone in its process makes its own stages and
 // steps them over a communicator, see parallel/pipeline/rank_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/mixed_states.hpp>
+#include <twill/parallel/pipeline/places.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
@@ -20,39 +22,51 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
-template <class Plan, bool Split, class D, class T, class Sequence> struct StagesOf;
-template <class Plan, bool Split, class D, class T, std::size_t... I>
-struct StagesOf<Plan, Split, D, T, std::index_sequence<I...>> {
-  using type = std::tuple<
-      Stage<typename Plan::template Source<I>, nn::Network<typename Plan::template Model<I>, D, T>, Split>...>;
+template <class S, class Plan, class D, class T, class Sequence> struct StagesOf;
+template <class S, class Plan, class D, class T, std::size_t... I>
+struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
+  static constexpr int ranks = Plan::stages / S::stages_per_rank;
+  template <std::size_t Own> static constexpr int rank = S::rank_of(static_cast<int>(Own), ranks);
+  template <std::size_t Own> using Kind = typename Places<D>::template Kind<rank<Own>>;
+  using type =
+      std::tuple<Stage<typename Plan::template Source<I>, nn::Network<typename Plan::template Model<I>, Kind<I>, T>,
+                       splits_gradients<S, ranks>()>...>;
+  using MixedStates = pipeline::MixedStates<Kind<I>...>;
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// The stages of a model on devices of kind D, with weights of type T.
-template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts> class BasicPipeline {
+/// The stages of a model on devices of kind D, or of a kind for each rank, with weights of type T.
+template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts> class BasicPipeline {
+  using Places = detail::Places<D>;
+
 public:
   using Plan = detail::Plan<T, Parts...>;
   using ScheduleType = S;
   using Element = T;
-  using device_type = D;
+  using device_type = typename Places::template Kind<0>; ///< of the first rank, which gets the batch
+  using Devices = typename Places::Devices;
+  using Communicators = typename Places::Communicators; ///< of threads, one for each rank
   static constexpr int stages = Plan::stages;
   static constexpr int ranks = stages / S::stages_per_rank;
   static_assert(stages % S::stages_per_rank == 0,
                 "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
+  static_assert(Places::template has<ranks>,
+                "twill: pipeline: `On` names a kind of device for each rank; stages of one rank are on its device");
   using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
-  using Stages = typename detail::StagesOf<Plan, detail::splits_gradients<S, ranks>(), D, T, Sequence>::type;
+  using Stages = typename detail::StagesOf<S, Plan, D, T, Sequence>::type;
 
   /// One device for each rank, in order; devices may repeat. Draws the initial weights.
   /// throws: ValueError unless there are as many devices as ranks
-  explicit BasicPipeline(std::vector<D> devices)
+  explicit BasicPipeline(Devices devices)
       : devices_{check(std::move(devices))}, stages_{make(-1, first_draw(), Sequence{})} {
     Plan::template check<Stages>();
   }
@@ -62,13 +76,17 @@ public:
   /// divided along the axes of the groups are parts, and every step draws alike on all of them. A stage that is a model of its
   /// own then draws what follows `draw` by its number.    throws: ValueError for a rank that the pipeline does not have
   BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
-      : devices_(static_cast<std::size_t>(ranks), device),
+      : devices_{Places::everywhere(ranks, device)},
         groups_{std::move(groups)},
         stages_{make(check(rank), draw, Sequence{})} {
     Plan::template check<Stages>();
   }
 
-  [[nodiscard]] const std::vector<D>& devices() const { return devices_; }
+  [[nodiscard]] const Devices& devices() const { return devices_; }
+  /// A group of threads with these devices.
+  [[nodiscard]] Communicators make_group(const parallel::ThreadOptions& options) const {
+    return Places::group(devices_, options);
+  }
   /// All stages, as references.    requires: all are here
   [[nodiscard]] auto all() {
     return std::apply([](auto&... stage) { return std::tie(*stage...); }, *stages_);
@@ -112,9 +130,16 @@ public:
   }
 
   /// The weights of each stage; null for those that are elsewhere.
-  [[nodiscard]] StageStates<D> states() const {
+  [[nodiscard]] auto states() const {
     const auto of = [](const auto& stage) { return stage ? stage->network.state() : nullptr; };
-    return std::apply([&](const auto&... stage) { return StageStates<D>{of(stage)...}; }, *stages_);
+    if constexpr (ComputeDevice<D>)
+      return std::apply([&](const auto&... stage) { return StageStates<D>{of(stage)...}; }, *stages_);
+    else
+      return std::apply(
+          [&](const auto&... stage) {
+            return typename detail::StagesOf<S, Plan, D, T, Sequence>::MixedStates{{of(stage)...}};
+          },
+          *stages_);
   }
 
   /// What the weights of each stage are, wherever it is.
@@ -133,10 +158,10 @@ private:
   };
   using Owned = typename Pointers<Stages>::type;
 
-  static std::vector<D> check(std::vector<D> devices) {
-    if (devices.size() != static_cast<std::size_t>(ranks))
+  static Devices check(Devices devices) {
+    if (Places::count(devices) != static_cast<std::size_t>(ranks))
       throw ValueError("Pipeline: " + std::string{S::name} + " with " + std::to_string(stages) + " stages runs on " +
-                       std::to_string(ranks) + " devices, got " + std::to_string(devices.size()));
+                       std::to_string(ranks) + " devices, got " + std::to_string(Places::count(devices)));
     return devices;
   }
 
@@ -153,7 +178,7 @@ private:
   }
 
   [[nodiscard]] Draw first_draw() const {
-    if constexpr (Plan::has_ties) return generator(devices_[0]).next();
+    if constexpr (Plan::has_ties) return generator(Places::template at<0>(devices_)).next();
     return {};
   }
 
@@ -162,21 +187,22 @@ private:
   [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const Draw& draw,
                                             std::index_sequence<I...>) const {
     auto made = std::make_unique<Owned>();
-    const auto one = [&]<class Stage>(std::unique_ptr<Stage>& stage, int number) {
-      const int own = S::rank_of(number, ranks);
+    const auto one = [&]<class Stage, std::size_t Number>(std::unique_ptr<Stage>& stage,
+                                                          std::integral_constant<std::size_t, Number>) {
+      constexpr int own = S::rank_of(static_cast<int>(Number), ranks);
       if (rank >= 0 && own != rank) return;
-      const D& device = devices_[static_cast<std::size_t>(own)];
+      const auto& device = Places::template at<own>(devices_);
       if (groups_.all().empty())
         stage = std::make_unique<Stage>(device);
       else
-        stage = std::make_unique<Stage>(device, groups_, own_draw(draw, number));
+        stage = std::make_unique<Stage>(device, groups_, own_draw(draw, static_cast<int>(Number)));
       if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
     };
-    (one(std::get<I>(*made), static_cast<int>(I)), ...);
+    (one(std::get<I>(*made), std::integral_constant<std::size_t, I>{}), ...);
     return made;
   }
 
-  std::vector<D> devices_;
+  Devices devices_;
   kernel::RankGroups groups_{};
   std::unique_ptr<Owned> stages_;
 };

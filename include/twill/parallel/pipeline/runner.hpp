@@ -101,6 +101,11 @@ template <class P, class L, class X, class Y> class ModelRunner {
   using D = typename P::device_type;
   static constexpr int last = P::stages - 1;
 
+  /// Whether a stage may be on the device of the next one, as far as the compiler knows.
+  template <std::size_t I>
+  static constexpr bool is_with_the_next =
+      std::is_same_v<typename std::tuple_element_t<I, Stages>::D, typename std::tuple_element_t<I + 1, Stages>::D>;
+
 public:
   ModelRunner(P& pipeline, const Schedule& schedule, const L& loss, const std::vector<parallel::Rows>& pieces,
               const X& x, const Y& targets, int rank, const StageCheckpointing& checkpointing)
@@ -119,7 +124,8 @@ public:
   void run_forward(int stage, int m) {
     visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I>, auto& own) {
       if constexpr (I > 0)
-        if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
+        if constexpr (is_with_the_next<I - 1>)
+          if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
       own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
       synchronize(own.network.device());
     });
@@ -203,7 +209,7 @@ private:
     return result;
   }
 
-  template <class Own> [[nodiscard]] Blocks<D> given(const Own& own, int m) const {
+  template <class Own> [[nodiscard]] Blocks<typename Own::D> given(const Own& own, int m) const {
     return given_part<typename Own::Source>(x_, piece(m), own.network.device());
   }
   template <class Own> [[nodiscard]] graph::SymbolValues symbols(const Own&, int m) const {
@@ -218,11 +224,12 @@ private:
       using Value = typename std::remove_cvref_t<decltype(value)>::Value;
       Value weight(value.device(), value.shape());
       weight.fill(static_cast<typename Value::value_type>(share(m)));
-      if constexpr (D::has_memory) loss_sum_ += share(m) * static_cast<double>(value.item());
+      if constexpr (Own::D::has_memory) loss_sum_ += share(m) * static_cast<double>(value.item());
       value.backward_from(weight);
-      own.cotangents.insert_or_assign(m, Blocks<D>{Block<D>::of(result.gradient())});
-    } else if (is_here(static_cast<int>(I) + 1)) {
-      own.cotangents.insert_or_assign(m, take(pipeline_.template at<I + 1>().input_gradients, m));
+      own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{Block<typename Own::D>::of(result.gradient())});
+    } else if constexpr (is_with_the_next<I>) {
+      if (is_here(static_cast<int>(I) + 1))
+        own.cotangents.insert_or_assign(m, take(pipeline_.template at<I + 1>().input_gradients, m));
     }
   }
 

@@ -46,7 +46,7 @@ template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// Copies the weights and buffers of the stages that are here to host memory, in the order of the stages.
-template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 [[nodiscard]] nn::StateDict state_dict(BasicPipeline<S, T, D, Parts...>& pipeline) {
   using P = BasicPipeline<S, T, D, Parts...>;
   nn::StateDict all{};
@@ -63,7 +63,7 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
 /// Overwrites the weights and buffers of the stages that are here, from a state of these or of all. Nothing is written when
 /// something does not fit.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
-template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::StateDict& state) {
   using P = BasicPipeline<S, T, D, Parts...>;
   std::vector<std::string> missing;

@@ -31,7 +31,6 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 /// Steps of a pipeline by a loss of means and a rule.
 template <class P, class L, optim::Rule R> class PipelineStep {
   using S = typename P::ScheduleType;
-  using D = typename P::device_type;
   using OwnRule = typename detail::RuleOfStages<R>::type;
 
 public:
@@ -41,7 +40,7 @@ public:
         loss_{std::move(loss)},
         options_{options},
         max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
-        communicators_{parallel::thread_communicators(pipeline.devices(), {.timeout_ms = options.timeout_ms})},
+        communicators_{pipeline.make_group({.timeout_ms = options.timeout_ms})},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
     options_.checkpointing.require_stages(P::stages);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
@@ -96,7 +95,7 @@ private:
       });
     } catch (...) { // a group that has failed serves no later step
       detail::give_up_step(*pipeline_);
-      communicators_ = parallel::thread_communicators(pipeline_->devices(), {.timeout_ms = options_.timeout_ms});
+      communicators_ = pipeline_->make_group({.timeout_ms = options_.timeout_ms});
       throw;
     }
     timeline_.is_complete = true;
@@ -121,7 +120,7 @@ private:
   StepOptions options_;
   double max_norm_; ///< of all gradients; negative: they are not clipped
   double gradient_norm_ = 0;
-  std::vector<parallel::ThreadCommunicator<D>> communicators_;
+  typename P::Communicators communicators_;
   Schedule schedule_;
   std::vector<TiedWeight> tied_;
   Timeline timeline_{};
@@ -133,7 +132,7 @@ private:
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// A training step of a pipeline: `step(inputs, targets)` gives the loss.
-template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, class L, optim::Rule R>
+template <pipeline::ScheduleKind S, FloatingScalar T, pipeline::RankPlaces D, class... Parts, class L, optim::Rule R>
 [[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, L loss, R rule,
                               pipeline::StepOptions options) {
   return pipeline::PipelineStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R>{model, std::move(loss),
