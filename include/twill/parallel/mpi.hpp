@@ -5,8 +5,9 @@
 // mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own, so
 // results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank. One that
 // dies is named by mpirun, which ends the job: Open MPI 4 tells nobody else. Packets move while a rank is inside a call, so
-// time-outs are longer than the longest computation between two. Not in the umbrella: needs <mpi.h>, for targets that link
-// twill::mpi.
+// time-outs are longer than the longest computation between two. One thread calls at a time, whichever it is: that takes
+// MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED where it is the main one. Not in the umbrella: needs <mpi.h>, for targets
+// that link twill::mpi.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -65,14 +66,23 @@ class MpiWire {
 public:
   static constexpr bool lingers = true;
 
-  /// A collective call of MPI's. throws: Error if MPI is not running
+  /// A collective call of MPI's. throws: Error if MPI is not running, or was initialised for fewer threads than call it
   explicit MpiWire(MPI_Comm parent) {
     int is_there = 0;
     int is_over = 0;
     MPI_Initialized(&is_there);
     MPI_Finalized(&is_over);
     if (is_there == 0 || is_over != 0)
-      throw Error("mpi_communicator: MPI is not running; keep an MpiEnvironment in main, or call MPI_Init");
+      throw Error("mpi_communicator: MPI is not running; keep an MpiEnvironment in main, or call MPI_Init_thread with "
+                  "MPI_THREAD_SERIALIZED");
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_FUNNELED)
+      throw Error(
+          "mpi_communicator: MPI was initialised for processes of one thread (MPI_THREAD_SINGLE), and devices have "
+          "threads; keep an MpiEnvironment in main, or call MPI_Init_thread with MPI_THREAD_SERIALIZED");
+    is_of_main_thread_ = level < MPI_THREAD_SERIALIZED;
+    require_allowed();
     require(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
     require(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     require(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -169,10 +179,21 @@ private:
     return is_done != 0;
   }
   // A call after MPI_Finalize would make MPI end the process.
-  static void require_running() {
+  void require_running() const {
     int is_over = 0;
     MPI_Finalized(&is_over);
     if (is_over != 0) throw Error("mpi: MPI_Finalize has been called; let communicators and their handles go before");
+    require_allowed();
+  }
+  // What MPI makes of calls that its level of threads does not allow is undefined.
+  void require_allowed() const {
+    if (!is_of_main_thread_) return;
+    int is_main = 0;
+    MPI_Is_thread_main(&is_main);
+    if (is_main == 0)
+      throw Error(
+          "mpi: MPI was initialised for calls of its main thread alone (MPI_THREAD_FUNNELED), and this is another "
+          "one; call MPI_Init_thread with MPI_THREAD_SERIALIZED");
   }
   void require(int result, const char* where) const {
     if (result == MPI_SUCCESS) return;
@@ -186,6 +207,7 @@ private:
   MPI_Datatype block_ = MPI_DATATYPE_NULL;
   int rank_ = 0;
   int size_ = 0;
+  bool is_of_main_thread_ = false; ///< calls of other threads are refused
   std::vector<std::string> labels_{};
   std::vector<Transit> outgoing_{};
   std::vector<Transit> incoming_{};
@@ -196,7 +218,7 @@ static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
 
 /// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its processes.
 /// The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
-/// throws: Error if MPI is not running, ValueError for a time-out below 1
+/// throws: Error if MPI is not running, or was initialised for fewer threads than call it; ValueError for a time-out below 1
 template <ComputeDevice D = Cpu>
 [[nodiscard]] MpiCommunicator<D> mpi_communicator(MPI_Comm comm = MPI_COMM_WORLD, const D& device = D{},
                                                   MpiOptions options = {}) {

@@ -6,6 +6,7 @@
 #include "tests/parallel/collectives.suite.hpp"
 #include "tests/parallel/failures.suite.hpp"
 #include "tests/parallel/mesh.suite.hpp"
+#include "tests/parallel/mpi/models.hpp"
 
 #include <twill/parallel/mpi.hpp>
 #include <twill/parallel/ranks.hpp>
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <exception>
 #include <random>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -95,9 +97,28 @@ void check_failures() {
   });
 }
 
+/// What `f` is refused with.
+template <class F> std::string refusal_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+/// A level of threads that twill cannot do with.
+int run_with_one_thread() {
+  MPI_Init(nullptr, nullptr);
+  const std::string text = refusal_of([] { static_cast<void>(mpi_communicator()); });
+  MPI_Finalize();
+  return text.starts_with("mpi_communicator: MPI was initialised for processes of one thread") ? 0 : 1;
+}
+
 /// The user's own MPI: initialised here, a communicator in another order, and messages of its own beside twill's.
 int run_with_own_mpi() {
-  MPI_Init(nullptr, nullptr);
+  int level = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -115,6 +136,12 @@ int run_with_own_mpi() {
     MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (group.rank() != size - 1 - rank || mine != (rank + size - 1) % size) result = 1;
+    std::string text{};
+    std::thread other{[&] { text = refusal_of([&] { barrier(group); }); }};
+    other.join();
+    if (level == MPI_THREAD_FUNNELED &&
+        !text.starts_with("mpi: MPI was initialised for calls of its main thread alone"))
+      result = 1;
   }
   MPI_Comm_free(&reversed);
   int is_over = 0;
@@ -130,8 +157,11 @@ int main(int argc, char** argv) {
   const std::string_view part = argc > 1 ? argv[1] : "";
   try {
     if (part == "own") return run_with_own_mpi();
+    if (part == "single") return run_with_one_thread();
     const MpiEnvironment environment;
     if (part == "suites") check_suites();
+    if (part == "models") check_models();
+    if (part == "cube") check_cube();
     if (part == "late") check_late_ranks();
     if (part == "failures") check_failures();
     if (part == "dies" || part == "throws") {

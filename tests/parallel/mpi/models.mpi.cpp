@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models whose ranks are processes: data parallel with nothing, states or gradients shared out, layers divided, stages of a
+// pipeline beside replicas and with divided layers. Every process plays the same with threads for ranks, too: losses, norms and
+// weights have the same bits; and they are one network's within 1e-12. Part of suites.mpi.cpp.
+
+#include "tests/parallel/mpi/models.hpp"
+#include "tests/parallel/parallel_model.suite.hpp"
+#include "tests/train/models.hpp"
+
+#include <twill/nn/batch_norm.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/parallel/distributed_step.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/rank_group.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/threads.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace twill;
+using namespace twill::parallel;
+
+namespace {
+
+// As many devices as ranks, whatever the machine has: each thread has a generator of its own then, as each process has.
+[[maybe_unused]] const bool divided = [] {
+  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
+  return true;
+}();
+
+using Numbers = std::vector<double>;
+
+void append(Numbers& all, const nn::StateDict& state) {
+  for (const auto& [name, tensor] : state.entries()) {
+    const auto count = static_cast<std::size_t>(tensor.shape.elements());
+    all.resize(all.size() + count);
+    std::memcpy(all.data() + all.size() - count, tensor.bytes.data(), count * sizeof(double));
+  }
+}
+
+/// What `play(communicator)` gives has the same bits for this process and for the thread of the same rank.
+template <class Play> Numbers play_both(const std::string& what, MpiCommunicator<>& world, Play play) {
+  auto own = world.split(0, world.rank());
+  const Numbers found = play(own);
+  std::vector<Cpu> devices{};
+  for (int rank = 0; rank < world.size(); ++rank) devices.push_back(Cpu{rank});
+  auto threads = thread_communicators(devices, {.timeout_ms = 60'000});
+  Numbers wanted{};
+  run_ranks(threads, [&](auto& communicator) {
+    Numbers each = play(communicator);
+    if (communicator.rank() == world.rank()) wanted = std::move(each);
+  });
+  test::require_of_mesh(found.size() == wanted.size() && found.size() > 1, what + ": another number of numbers");
+  test::require_of_mesh(std::memcmp(found.data(), wanted.data(), found.size() * sizeof(double)) == 0,
+                        what + ": processes and threads differ in a bit");
+  barrier(world); // nobody is inside a call of its own meanwhile
+  return found;
+}
+
+void require_near(const std::string& what, const Numbers& found, const Numbers& wanted) {
+  test::require_of_mesh(found.size() == wanted.size(), what + ": another number of numbers");
+  for (std::size_t i = 0; i < found.size(); ++i)
+    test::require_close(found[i], wanted[i], what + ", number " + std::to_string(i));
+}
+
+// Data parallelism ---------------------------------------------------------------------------------------------------
+
+struct Normed {
+  static constexpr auto forward(Input<Dim<"batch">, 6> x) {
+    const auto hidden = nn::batch_norm(nn::linear(x, 9, "hidden"), "norm", {.is_synchronised = true});
+    return nn::linear(nn::dropout(tanh(hidden), 0.25), 3, "output");
+  }
+};
+
+nn::Network<Normed, Cpu, double> network_on(Cpu device, std::uint64_t seed) {
+  return nn::Network<Normed, Cpu, double>{device, {}, Draw{seed, 0}};
+}
+const optim::Adam adam{{.rate = 0.01, .epsilon = 1e-4}};
+
+template <int Stage> void check_data_parallel(MpiCommunicator<>& world, const test::WholeRun& batch) {
+  const std::string what = "zero<" + std::to_string(Stage) + ">";
+  auto one = network_on(Cpu{0}, 7);
+  auto step_of_one = train_step(one, nn::cross_entropy, adam);
+  Numbers wanted{};
+  manual_seed(Cpu{0}, 5);
+  for (int i = 0; i < 3; ++i) wanted.push_back(step_of_one(batch.x, batch.labels).item());
+  append(wanted, nn::state_dict(one));
+  const auto play = [&](auto& communicator) {
+    const Cpu device = communicator.device();
+    auto network = network_on(device, 7 + static_cast<std::uint64_t>(communicator.rank())); // rank 0's count
+    DistributedDataParallel model{network, communicator, {.buckets = {100, 500}}};
+    auto step = train_step(model, nn::cross_entropy, adam, zero<Stage>);
+    const Rows own = test::rows_of_replica(batch.x.shape()[0], communicator.rank(), communicator.size());
+    const auto x = rows_of<0>(batch.x, own).to(device);
+    const auto labels = rows_of<0>(batch.labels, own).to(device);
+    manual_seed(device, 5);
+    Numbers found{};
+    for (int i = 0; i < 3; ++i) found.push_back(step(x, labels).item());
+    append(found, nn::state_dict(network));
+    return found;
+  };
+  require_near(what, play_both(what, world, play), wanted);
+}
+
+// Divided layers -----------------------------------------------------------------------------------------------------
+
+/// Pairs of ranks, each a divided model of its own that draws what the one network drew.
+void check_divided(MpiCommunicator<>& world, const test::WholeRun& batch) {
+  const auto play = [&](auto& communicator) {
+    const Cpu device = communicator.device();
+    auto pair = communicator.split(communicator.rank() / 2, communicator.rank());
+    kernel::RankGroups groups{};
+    groups.add(rank_group<test::Meshed<2>::Ranks>(pair));
+    nn::Network<test::Meshed<2>, Cpu, double> network{device, groups, batch.draw};
+    auto step = train_step(network, nn::cross_entropy, test::meshed_rule);
+    Numbers found{};
+    for (std::size_t i = 0; i < batch.losses.size(); ++i)
+      found.push_back(step(batch.x.to(device), batch.labels.to(device)).item());
+    append(found, nn::state_dict(network)); // this rank's part
+    return found;
+  };
+  Numbers found = play_both("divided layers", world, play);
+  found.resize(batch.losses.size());
+  require_near("divided layers", found, batch.losses);
+}
+
+// Pipelines ----------------------------------------------------------------------------------------------------------
+
+template <class M, pipeline::ScheduleKind S, int N>
+void check_pipeline(const std::string& what, MpiCommunicator<>& world, const test::WholeRun& batch) {
+  Numbers wanted{};
+  for (std::size_t i = 0; i < batch.losses.size(); ++i) wanted.insert(wanted.end(), {batch.losses[i], batch.norms[i]});
+  append(wanted, batch.state);
+  const auto play = [&]<Communicator C>(C& communicator) {
+    ParallelModel<M, S, C, test::Meshed<N>, double> model{communicator, batch.draw};
+    Rows own{0, batch.x.shape()[0]};
+    if constexpr (M::template has<"data">)
+      own = test::rows_of_replica(own.count, model.groups().template coordinate<"data">(),
+                                  model.groups().mesh().template size<"data">());
+    const Cpu device = communicator.device();
+    const auto x = rows_of<0>(batch.x, own).to(device);
+    const auto labels = rows_of<0>(batch.labels, own).to(device);
+    auto step = train_step(model, nn::cross_entropy, test::meshed_rule, {.micro_batches = 3});
+    Numbers found{};
+    for (std::size_t i = 0; i < batch.losses.size(); ++i) {
+      found.push_back(step(x, labels));
+      found.push_back(step.gradient_norm());
+    }
+    append(found, state_dict(model)); // of all ranks
+    return found;
+  };
+  require_near(what, play_both(what, world, play), wanted);
+}
+
+} // namespace
+
+void check_models() {
+  auto world = mpi_communicator(MPI_COMM_WORLD, Cpu{}, {.timeout_ms = 60'000});
+  const test::WholeRun batch = test::train_one_network(7, 11, 3);
+  check_data_parallel<0>(world, batch);
+  check_data_parallel<1>(world, batch);
+  check_data_parallel<2>(world, batch);
+  check_divided(world, batch);
+  using Replicated = Mesh<Axis<"data">, Axis<"pipe", 2>>; // one replica of two processes, two of four
+  check_pipeline<Replicated, pipeline::OneForwardOneBackward, 1>("1F1B beside replicas", world, batch);
+  using Divided = Mesh<Axis<"pipe", 2>, Axis<"tensor", 2>>;
+  if (world.size() == 4)
+    check_pipeline<Divided, pipeline::ZeroBubbleH1, 2>("ZB-H1 of divided layers", world, batch);
+  else
+    check_pipeline<Replicated, pipeline::ZeroBubbleH1, 1>("ZB-H1", world, batch);
+}
+
+void check_cube() {
+  auto world = mpi_communicator(MPI_COMM_WORLD, Cpu{}, {.timeout_ms = 60'000});
+  test::check_cube(world);
+}
