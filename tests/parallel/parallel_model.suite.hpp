@@ -115,6 +115,7 @@ void check_on_mesh(C& world, const WholeRun& whole, pipeline::StepOptions option
   const auto x = parallel::rows_of<0>(whole.x, own).to(device);
   const auto labels = parallel::rows_of<0>(whole.labels, own).to(device);
   auto step = train_step(model, nn::cross_entropy, meshed_rule, options);
+  require_of_mesh(decltype(step)::template takes<decltype(x), decltype(labels)>, "a step refuses its own batch");
   for (std::size_t i = 0; i < whole.losses.size(); ++i) {
     require_close(step(x, labels), whole.losses[i], "the loss of a step");
     require_close(step.gradient_norm(), whole.norms[i], "the norm of a step");

@@ -4,6 +4,7 @@
 #include "tests/parallel/parallel_model.suite.hpp"
 #include "tests/support/message_of.hpp"
 
+#include <twill/nn/batch_norm.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/threads.hpp>
 
@@ -53,6 +54,116 @@ TEST_CASE("the same model trains on a mesh of any of the axes", "[parallel][PAR-
   check_ranks<Mesh<Axis<"data", 3>>, 1>(3, whole, {.micro_batches = 2}); // 4, 4 and 3 rows
   check_ranks<Mesh<Axis<"data", 2>, Axis<"tensor">>, 2>(4, whole, {.micro_batches = 2});
   check_ranks<Mesh<Axis<"tensor", 2>>, 2>(2, whole, {.micro_batches = 1});
+}
+
+TEST_CASE("replicas reduce a stage's gradients in one call for each bucket", "[parallel][PAR-4][PAR-7]") {
+  const WholeRun whole = train_one_network(1, 8, 1);
+  std::vector<std::int64_t> calls(4);
+  for (const std::int64_t limit : {1, 1 << 20}) {
+    auto world = group_of(4);
+    parallel::run_ranks(world, [&](auto& member) {
+      using C = std::remove_cvref_t<decltype(member)>;
+      using Grid = Mesh<Axis<"data">, Axis<"pipe", 2>>;
+      ParallelModel<Grid, pipeline::ZeroBubbleH1, C, Meshed<1>, double> model{
+          member, whole.draw, {.buckets = {.first_bucket_bytes = limit, .bucket_bytes = limit}}};
+      auto step = train_step(model, nn::cross_entropy, meshed_rule, {.micro_batches = 2});
+      step(parallel::rows_of<0>(whole.x, {0, 4}), parallel::rows_of<0>(whole.labels, {0, 4}));
+      calls[static_cast<std::size_t>(member.rank())] =
+          model.groups().template along<"data">().traffic()[parallel::Operation::all_reduce].calls;
+    });
+    // The last stage adds up the loss, too.
+    CHECK(calls == (limit == 1 ? std::vector<std::int64_t>{3, 6, 3, 6} : std::vector<std::int64_t>{1, 2, 1, 2}));
+  }
+}
+
+/// Normalises by the statistics of all replicas, in both stages.
+struct Normalised {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 6> x) {
+    const graph::Value y = nn::batch_norm(nn::linear(x, 5, "first"), "norm1", {.is_synchronised = true});
+    const graph::Value z = nn::linear(nn::stage_boundary(tanh(y)), 4, "second");
+    return nn::linear(tanh(nn::batch_norm(z, "norm2", {.is_synchronised = true})), 3, "head");
+  }
+};
+
+TEST_CASE("replicas of pipelines normalise by all their rows, and start from the buffers of the first",
+          "[parallel][PAR-7]") {
+  const WholeRun data = train_one_network(std::random_device{}(), 11, 1);
+  manual_seed(Cpu{0}, 3);
+  const Draw draw = generator(Cpu{0}).next();
+  manual_seed(Cpu{0}, 3);
+  nn::Network<Normalised, Cpu, double> whole{Cpu{0}};
+  train::Optimiser optimiser{whole, meshed_rule};
+  for (int i = 0; i < 2; ++i) {
+    whole.zero_grad();
+    nn::cross_entropy(whole.forward(data.x), data.labels).backward();
+    optimiser.step();
+  }
+  const nn::StateDict wanted = nn::state_dict(whole);
+  auto world = group_of(4);
+  parallel::run_ranks(world, [&](auto& member) {
+    using C = std::remove_cvref_t<decltype(member)>;
+    using Grid = Mesh<Axis<"data", 2>, Axis<"pipe", 2>>;
+    ParallelModel<Grid, pipeline::OneForwardOneBackward, C, Normalised, double> model{member, draw};
+    const int replica = model.groups().template coordinate<"data">();
+    const parallel::Rows own = rows_of_replica(11, replica, 2);
+    auto step = train_step(model, nn::cross_entropy, meshed_rule, {.micro_batches = 1});
+    for (int i = 0; i < 2; ++i) {
+      if (replica == 1) // nobody asks for the second one's
+        model.pipeline().for_each_stage([](auto& network) {
+          for (const auto& view : network.parameters())
+            if (view.name.ends_with("running_mean")) *static_cast<double*>(view.buffer.data()) = 9;
+        });
+      step(parallel::rows_of<0>(data.x, own), parallel::rows_of<0>(data.labels, own));
+    }
+    require_close(state_dict(model), wanted);
+  });
+}
+
+struct Lower {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 6> x) {
+    return nn::dropout(tanh(nn::linear(x, 5, "lower")), 0.25);
+  }
+};
+struct Upper {
+  static constexpr graph::Value forward(Input<Dim<"batch">, 5> x) {
+    return nn::linear(nn::dropout(x, 0.25), 3, "upper");
+  }
+};
+
+TEST_CASE("stages that are models of their own train as they do one after the other on one device",
+          "[parallel][PAR-7]") {
+  const WholeRun data = train_one_network(std::random_device{}(), 9, 1);
+  manual_seed(Cpu{0}, 5);
+  const Draw draw = generator(Cpu{0}).next();
+  manual_seed(Cpu{0}, 5);
+  nn::Network<Lower, Cpu, double> lower{Cpu{0}};
+  nn::Network<Upper, Cpu, double> upper{Cpu{0}};
+  const optim::Sgd rule{{.rate = 0.1}};
+  train::Optimiser of_lower{lower, rule};
+  train::Optimiser of_upper{upper, rule};
+  for (int i = 0; i < 2; ++i) {
+    lower.zero_grad(), upper.zero_grad();
+    nn::cross_entropy(upper.forward(lower.forward(data.x)), data.labels).backward();
+    of_lower.step(), of_upper.step();
+  }
+  nn::StateDict wanted{};
+  const nn::StateDict first = nn::state_dict(lower);
+  const nn::StateDict second = nn::state_dict(upper);
+  for (const auto& [name, tensor] : first.entries()) wanted.add("0." + name, tensor);
+  for (const auto& [name, tensor] : second.entries()) wanted.add("1." + name, tensor);
+  auto world = group_of(4);
+  parallel::run_ranks(world, [&](auto& member) {
+    using C = std::remove_cvref_t<decltype(member)>;
+    using Grid = Mesh<Axis<"pipe", 2>, Axis<"data", 2>>;
+    ParallelModel<Grid, pipeline::OneForwardOneBackward, C, pipeline::InStages<Lower, Upper>, double> model{member,
+                                                                                                            draw};
+    const parallel::Rows own = rows_of_replica(9, model.groups().template coordinate<"data">(), 2);
+    auto step = train_step(model, nn::cross_entropy, rule, {.micro_batches = 2});
+    for (int i = 0; i < 2; ++i) step(parallel::rows_of<0>(data.x, own), parallel::rows_of<0>(data.labels, own));
+    const nn::StateDict state = state_dict(model);
+    require_close(state, wanted);
+    load_state_dict(model, state);
+  });
 }
 
 TEST_CASE("a rank that throws is named on every rank of a mesh", "[parallel][PAR-7][PAR-9]") {

@@ -67,7 +67,8 @@ template <class Axis, class Model> struct the_axis_pipe_of_the_mesh_has_another_
 template <class Axis, class Model> struct an_axis_of_the_mesh_has_another_number_of_ranks_than_the_layers_name;
 
 /// Refuses an axis that neither replicas, nor stages, nor layers use, and a written size that is not theirs.
-template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed> consteval void check_axis() {
+template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed>
+[[nodiscard]] consteval bool axis_fits() {
   if constexpr (A::name == "pipe") {
     if constexpr (A::size != dyn && A::size != PipeRanks)
       static_cast<void>(sizeof(
@@ -81,6 +82,7 @@ template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed
           an_axis_of_the_mesh_has_another_number_of_ranks_than_the_layers_name<mesh_has<A::size>,
                                                                                layers_are_divided_among<LayerRanks>>));
   }
+  return true;
 }
 
 /// Whether the mesh has each axis that the layers name, and these are not those of replicas and stages.

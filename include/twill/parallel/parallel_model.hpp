@@ -85,6 +85,9 @@ private:
                 "twill: ParallelModel: layers are divided along an axis of their own, not along \"data\" or \"pipe\"");
   static_assert(parallel::detail::has_axes_of<Axes...>(named),
                 "twill: ParallelModel: layers of the model are divided along an axis that the mesh does not have");
+  static_assert((parallel::detail::axis_fits<Axes, Pipe::ranks, parallel::detail::ranks_of_layers<Axes>(named),
+                                             (named.size_of({Axes::name, 0}) > 0)>() &&
+                 ...));
 
 public:
   /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be open.
@@ -130,9 +133,6 @@ private:
   }
 
   static const MeshType& checked(const MeshType& mesh) {
-    (parallel::detail::check_axis<Axes, Pipe::ranks, parallel::detail::ranks_of_layers<Axes>(named),
-                                  (named.size_of({Axes::name, 0}) > 0)>(),
-     ...);
     if constexpr (MeshType::template has<"pipe">)
       if (mesh.template size<"pipe">() != Pipe::ranks)
         throw ValueError(

@@ -43,7 +43,10 @@ template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std
       copy_bytes(device, all.data(), device, own, part_bytes, CopyOptions{});
     synchronize(device);
   }
-  model.along_pipe().run(Call::broadcast({all.data(), count * parts, info.dtype}, owner));
+  const Elements bytes{all.data(), count * parts, info.dtype};
+  model.along_pipe().run(Call::broadcast(bytes, owner));
+  if constexpr (Model::has_replicas) // the first one's are what the next step begins with
+    if (info.role == graph::Role::buffer) model.groups().template along<"data">().run(Call::broadcast(bytes, 0));
   std::vector<std::byte> host(part_bytes * static_cast<std::size_t>(parts));
   copy_bytes(Cpu{}, host.data(), device, all.data(), host.size(), CopyOptions{});
   synchronize(device);
@@ -58,8 +61,8 @@ template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std
 
 namespace twill::inline v0::inline TWILL_ISA {
 
-/// Copies of all weights and buffers, of all stages and parts, as one network has them, on every rank: a collective call of the
-/// whole mesh.    throws: what this rank threw; CommunicatorError naming another
+/// Copies of all weights and of the first replica's buffers, of all stages and parts, as one network has them, on every rank: a
+/// collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 [[nodiscard]] nn::StateDict state_dict(ParallelModel<M, S, C, Model, T>& model) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;

@@ -86,9 +86,22 @@ public:
     return loss;
   }
 
+  /// True for the inputs that the model declares, then the targets; others do not compile.
+  template <AnyTensor... Batch>
+  static constexpr bool takes = [] {
+    static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      using All = std::tuple<Batch...>;
+      using Inputs = std::tuple<const std::tuple_element_t<I, All>&...>;
+      detail::check_batch<P>(std::type_identity<Inputs>{});
+    }
+    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    return true;
+  }();
+
   /// The loss, and the gradients of this rank's stages without an update.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
-    static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
+    static_assert(takes<Batch...>);
     const std::tuple<const Batch&...> all{batch...};
     double loss = 0;
     telling_others([&] {
@@ -154,13 +167,12 @@ private:
   /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
   void begin(std::int64_t rows, const StageStates<D>& states) {
     if (replicas_) replicas_->clear();
-    detail::begin_step(*pipeline_);
-    if (pipeline_->groups().all().empty()) {
-      if constexpr (P::Plan::has_ties) share_draw();
-    } else if constexpr (!P::Plan::has_ties) { // each stage draws as if it had followed those before it on one device
+    if constexpr (!P::Plan::has_ties) // on one device all others would draw between two draws of a stage
       for (const auto& state : states)
         if (state) state->last_draw.step += static_cast<decltype(state->last_draw.step)>(P::stages - 1);
-    }
+    detail::begin_step(*pipeline_);
+    if constexpr (P::Plan::has_ties)
+      if (pipeline_->groups().all().empty()) share_draw();
     rows_ = {0, rows};
     if (!replicas_) return;
     rows_ = rows_among(replicas_->communicator(), rows);
