@@ -8,6 +8,7 @@
 #include <twill/io/checkpoint.hpp>
 #include <twill/io/checkpoint_folder.hpp>
 #include <twill/io/checksum.hpp>
+#include <twill/io/file_calls.hpp>
 #include <twill/io/json.hpp>
 #include <twill/io/mapped_file.hpp>
 #include <twill/io/npy.hpp>

@@ -225,6 +225,61 @@ TEST_CASE("a save without room or without permission throws and leaves what ther
   CHECK(is_of_step(folder.load_newest()->checkpoint, 1));
 }
 
+TEST_CASE("each call of a save and of a load fails once in turn: an exception, the old file whole, nothing left over",
+          "[io][IO-4]") {
+  const TemporaryFolder place{};
+  const KeptWarnings kept{};
+  static std::int64_t calls_left = -1; // until one fails; negative for never
+  static std::int64_t calls = 0;
+  const auto counted = [](std::string_view, std::string_view) {
+    ++calls;
+    return calls_left-- == 0 ? ENOSPC : 0;
+  };
+  const auto save_with_fault_at = [&](std::int64_t call) {
+    std::filesystem::remove_all(place / "run");
+    io::CheckpointFolder folder{place / "run", {.keep_last = 1}};
+    folder.save(1, of_step(1));
+    calls = 0;
+    calls_left = call;
+    const io::FileFault before = io::set_file_fault(counted);
+    const std::string error = thrown([&] {
+      folder.save_in_background(2, of_step(2));
+      folder.wait();
+    });
+    io::set_file_fault(before);
+    const auto found = folder.load_newest();
+    REQUIRE(found.has_value());
+    CHECK(is_of_step(found->checkpoint, found->step));
+    for (const auto& entry : std::filesystem::directory_iterator{folder.path()})
+      CHECK(entry.path().string().find(".writing-") == std::string::npos);
+    folder.save(3, of_step(3)); // the next one is right
+    CHECK(is_of_step(folder.load_newest()->checkpoint, 3));
+    return error;
+  };
+  CHECK(save_with_fault_at(-1) == "nothing");
+  const std::int64_t all = calls;
+  CHECK(all >= 12); // reads of the folder, open, writes, fsync, rename, fsync of the folder, removal
+  std::printf("%d calls of a save fail in turn\n", static_cast<int>(all));
+  for (std::int64_t call = 0; call < all; ++call) {
+    INFO("call " << call);
+    CHECK(save_with_fault_at(call).find(": No space left on device") != std::string::npos);
+  }
+  io::save_checkpoint(place / "x", of_step(4));
+  for (const auto& [call, name] : {std::pair{0, "open"}, std::pair{1, "map"}}) {
+    calls_left = call;
+    io::set_file_fault(counted);
+    const std::string error = thrown([&] { static_cast<void>(io::load_checkpoint(place / "x")); });
+    io::set_file_fault(nullptr);
+    CHECK(error == name + (": '" + (place / "x")) + "': No space left on device");
+  }
+  CHECK(thrown([&] {
+          calls_left = 0;
+          io::set_file_fault(counted);
+          io::CheckpointFolder folder{place / "other"};
+        }) == "create: '" + (place / "other") + "': No space left on device");
+  io::set_file_fault(nullptr);
+}
+
 TEST_CASE("a process killed at any point of a save leaves the last good checkpoint", "[io][IO-4]") {
   const TemporaryFolder place{};
   std::mt19937_64 random{std::random_device{}()};

@@ -2,15 +2,18 @@
 //
 // What networks save and load: other devices and types, names that do not fit, prefixes.
 
+#include "tests/support/late_device.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/io/safetensors.hpp>
+#include <twill/io/stored.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/nn/state_names.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -109,4 +112,26 @@ TEST_CASE("states of wrappers and of pipelines' stages load into bare models and
   CHECK_THROWS_WITH(nn::renumbered_stages(own, numbers),
                     "renumbered_stages: 'first.weight' does not begin with the number of one of 2 stages");
   CHECK_THROWS_WITH(nn::joined({own, own}), "state_dict: 'first.bias' is there twice");
+}
+
+TEST_CASE("what lay on one kind of device loads on another, and back", "[io][IO-2]") {
+  const TemporaryFolder folder{};
+  manual_seed_all(3);
+  nn::Network<Classifier, Late> late{Late{1}};
+  manual_seed_all(4);
+  nn::Network<Classifier, Cpu> host{};
+  io::save_safetensors(folder / "late", nn::state_dict(late));
+  nn::load_state_dict(host, io::load_safetensors(folder / "late").tensors);
+  CHECK(weights_of(host) == weights_of(late));
+  manual_seed_all(5);
+  nn::Network<Classifier, Cpu> source{};
+  io::save_safetensors(folder / "host", nn::state_dict(source));
+  nn::load_state_dict(late, io::load_safetensors(folder / "host").tensors);
+  CHECK(weights_of(late) == weights_of(source));
+  using Matrix = Tensor<float, Late, Shape<7, 5>>;
+  const nn::StateDict state = io::load_safetensors(folder / "host").tensors;
+  const auto matrix = io::tensor_of<Matrix>("first.weight", *state.find("first.weight"), Late{0});
+  CHECK(to_vector(matrix) == to_vector(source.parameter<"first.weight">()));
+  const nn::StoredTensor back = io::stored(matrix);
+  CHECK(std::equal(back.bytes.begin(), back.bytes.end(), state.find("first.weight")->bytes.begin()));
 }

@@ -4,13 +4,12 @@
 // A file that appears whole or not at all: it is written beside its place under another name, brought to the disk, and
 // renamed. A program that dies in between leaves the old file as it was.
 
-#include <twill/core/error.hpp>
+#include <twill/io/file_calls.hpp>
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <fcntl.h>
 #include <span>
 #include <string>
@@ -24,8 +23,9 @@ class AtomicFile {
 public:
   /// throws: SystemError naming the file and why; so do the other functions
   explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{temporary_of(path_)} {
-    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file_ < 0) fail("open", temporary_);
+    if (!detail::call_fails("open", temporary_))
+      file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) detail::fail_call("open", temporary_);
   }
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -38,9 +38,9 @@ public:
 
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+      const ssize_t written = detail::call_fails("write", temporary_) ? -1 : ::write(file_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write", temporary_);
+      if (written < 0) detail::fail_call("write", temporary_);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       size_ += static_cast<std::uint64_t>(written);
     }
@@ -51,9 +51,11 @@ public:
   /// Overwrites, or writes ahead, without moving the place where `write` goes on.
   void write_at(std::uint64_t position, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(position));
+      const ssize_t written = detail::call_fails("write", temporary_)
+                                  ? -1
+                                  : ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(position));
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write", temporary_);
+      if (written < 0) detail::fail_call("write", temporary_);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       position += static_cast<std::uint64_t>(written);
     }
@@ -66,17 +68,21 @@ public:
 
   /// Puts the file in its place.
   void finish() {
-    if (::fsync(file_) != 0) fail("fsync", temporary_);
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", path_);
+    if (detail::call_fails("fsync", temporary_) || ::fsync(file_) != 0) detail::fail_call("fsync", temporary_);
+    if (detail::call_fails("rename", path_) || ::rename(temporary_.c_str(), path_.c_str()) != 0)
+      detail::fail_call("rename", path_);
     ::close(file_);
     file_ = -1;
     const std::size_t slash = path_.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-    const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) fail("open", folder);
-    const bool synchronised = ::fsync(directory) == 0 || errno == EINVAL; // some file systems have no such thing
+    const int directory =
+        detail::call_fails("open", folder) ? -1 : ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) detail::fail_call("open", folder);
+    const bool fails = detail::call_fails("fsync", folder) || ::fsync(directory) != 0;
+    const int reason = errno;
     ::close(directory);
-    if (!synchronised) fail("fsync", folder);
+    errno = reason;
+    if (fails && errno != EINVAL) detail::fail_call("fsync", folder); // some file systems have no such thing
   }
 
 private:
@@ -84,10 +90,6 @@ private:
   [[nodiscard]] static std::string temporary_of(const std::string& path) {
     static std::atomic<unsigned> count{0};
     return path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1));
-  }
-
-  [[noreturn]] static void fail(const char* what, const std::string& path) {
-    throw SystemError(std::string{what} + ": '" + path + "': " + std::strerror(errno));
   }
 
   std::string path_;

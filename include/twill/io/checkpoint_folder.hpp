@@ -36,7 +36,10 @@ public:
       throw ValueError(join_text({"checkpoint folder: keep_last is at least 1 and keep_every at least 0, got ",
                                   rotation.keep_last, " and ", rotation.keep_every}));
     std::error_code error;
-    std::filesystem::create_directories(path_, error);
+    if (detail::call_fails("create", path_))
+      error.assign(errno, std::generic_category());
+    else
+      std::filesystem::create_directories(path_, error);
     if (error) throw SystemError(join_text({"create: '", path_, "': ", error.message()}));
   }
   CheckpointFolder(const CheckpointFolder&) = delete;
@@ -137,6 +140,7 @@ private:
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> result{};
     std::error_code error;
+    if (detail::call_fails("read", path_)) detail::fail_call("read", path_);
     for (std::filesystem::directory_iterator at{path_, error}; !error && at != std::filesystem::directory_iterator{};
          at.increment(error))
       result.push_back(at->path().filename().string());
@@ -155,6 +159,7 @@ private:
 
   static void remove(const std::string& path) {
     std::error_code error;
+    if (detail::call_fails("remove", path)) detail::fail_call("remove", path);
     std::filesystem::remove(path, error);
     if (error) throw SystemError(join_text({"remove: '", path, "': ", error.message()}));
   }

@@ -60,7 +60,8 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
   return checkpoint;
 }
 
-/// Goes on from a checkpoint: of the same model and rule, on whatever device.
+/// Goes on from a checkpoint: of the same model and rule, on whatever device, or from one device on several by DataParallel and
+/// back; `network` is then the wrapper's module.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed (the rule's states are compared at its first
 /// step where it has made none)
 template <class Network, class Step> void restore(const Checkpoint& checkpoint, Network& network, Step& step) {
@@ -72,6 +73,7 @@ template <class Network, class Step> void restore(const Checkpoint& checkpoint, 
   nn::load_state_dict(network, model);
   generator(network.device()).set_state(of_device);
   network.state()->last_draw = of_model;
+  if constexpr (requires { step.synchronise(); }) step.synchronise(); // replicas of the network
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA

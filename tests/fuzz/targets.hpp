@@ -1,0 +1,120 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What fuzzers run: each reader of files on arbitrary bytes. A reader may refuse them by twill's own errors and by nothing
+// else; what it accepts has to be consistent and readable to its last byte. The committed corpus runs in every test build
+// (tests/io/corpus.test.cpp), the fuzzers of CMakeLists.txt look for more.
+
+#include <twill/data/idx.hpp>
+#include <twill/io/checkpoint.hpp>
+#include <twill/io/npy.hpp>
+#include <twill/io/npz.hpp>
+#include <twill/io/sharded.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace twill::fuzz {
+
+using Bytes = std::span<const std::byte>;
+
+inline void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "a reader's result is wrong: %s\n", what);
+  std::abort();
+}
+
+/// Reads every byte of a tensor, and compares their number with its shape.
+inline void look_at(const nn::StoredTensor& tensor) {
+  require(tensor.bytes.size() == static_cast<std::size_t>(tensor.shape.elements()) * size_of(tensor.dtype),
+          "bytes and shape");
+  unsigned sum = 0;
+  for (const std::byte byte : tensor.bytes) sum += std::to_integer<unsigned>(byte);
+  require(tensor.dtype != DType::boolean || sum <= tensor.bytes.size(), "a bool is neither 0 nor 1");
+}
+inline void look_at(const nn::StateDict& state) {
+  for (const auto& entry : state.entries()) look_at(entry.second);
+}
+
+/// Calls a reader, which may refuse. Returns whether it accepted.
+template <class F> bool accepts(F&& read) {
+  try {
+    read();
+    return true;
+  } catch (const Error& error) {
+    require(error.what()[0] != '\0', "an error without a text");
+    return false;
+  }
+}
+
+inline bool npy(Bytes bytes) {
+  return accepts([&] { look_at(io::parse_npy("npy", bytes, nullptr)); });
+}
+inline bool npz(Bytes bytes) {
+  return accepts([&] { look_at(io::parse_npz("npz", bytes, nullptr)); });
+}
+inline bool safetensors(Bytes bytes) {
+  return accepts([&] { look_at(io::parse_safetensors("safetensors", bytes, nullptr).tensors); });
+}
+inline bool shard_index(Bytes bytes) {
+  return accepts([&] {
+    const io::ShardIndex index{"index", {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+    for (const auto& entry : index.entries())
+      require(index.file_of(index.name_of(entry)) == index.file_of(entry), "a name is not found");
+  });
+}
+
+/// As it is, and with the checksum put right, without which nothing behind it would be reached.
+inline bool checkpoint(Bytes bytes) {
+  const auto read = [](Bytes whole) {
+    const io::Checkpoint result = io::parse_checkpoint("checkpoint", whole, nullptr);
+    for (const auto& entry : result.tensors()) look_at(entry.second);
+    for (const std::string& section : result.sections()) look_at(result.state(section));
+  };
+  if (accepts([&] { read(bytes); })) return true;
+  std::string text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const std::size_t mark = text.find(io::detail::checksum_mark);
+  const std::size_t at = mark + io::detail::checksum_mark.size();
+  if (mark == std::string::npos || at + io::detail::no_checksum.size() > text.size()) return false;
+  text.replace(at, io::detail::no_checksum.size(), io::detail::no_checksum);
+  io::Checksum checksum{};
+  checksum.add(std::as_bytes(std::span{text}));
+  text.replace(at, io::detail::no_checksum.size(), checksum.text());
+  return accepts([&] { read(std::as_bytes(std::span{text})); });
+}
+
+/// Its reader wants a path: that of a file in memory.
+inline bool idx(Bytes bytes) {
+  static const int file = ::memfd_create("idx", 0);
+  static const std::string path = "/proc/self/fd/" + std::to_string(file);
+  require(::ftruncate(file, 0) == 0, "ftruncate");
+  require(::pwrite(file, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()), "pwrite");
+  const data::IdxOptions options{.max_bytes = 1 << 20};
+  bool accepted = accepts([&] {
+    const auto array = data::read_idx<std::uint8_t>(path, options);
+    require(static_cast<std::size_t>(array.dims.elements()) == array.elements.size(), "elements and extents");
+  });
+  accepted |= accepts([&] { static_cast<void>(data::read_idx<float>(path, options)); });
+  return accepted;
+}
+
+struct Target {
+  std::string_view name;
+  bool (*run)(Bytes);
+};
+inline constexpr std::array<Target, 6> targets{{{"npy", &npy},
+                                                {"npz", &npz},
+                                                {"safetensors", &safetensors},
+                                                {"shard_index", &shard_index},
+                                                {"checkpoint", &checkpoint},
+                                                {"idx", &idx}}};
+
+} // namespace twill::fuzz
