@@ -60,14 +60,6 @@ template <class P> void begin_step(P& pipeline) {
   });
 }
 
-/// The inputs of the batch, as a stage gets them, against what the model declares.
-template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
-  using D = typename P::device_type;
-  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
-                   decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
-                                .to(std::declval<const D&>()))...>();
-}
-
 [[nodiscard]] inline Message message_of(const auto& blocks) {
   Message message;
   for (const auto& block : blocks) message.push_back(block.elements());
