@@ -20,6 +20,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -39,7 +40,7 @@ struct Injected : std::runtime_error {
 };
 
 enum class Place : int { call, forward, loss, backward, update, count };
-enum class Kind : int { throws, hangs };
+enum class Kind : int { throws, hangs, dies }; ///< who dies takes its process along
 
 struct Fault {
   int rank = -1; ///< none
@@ -51,8 +52,11 @@ struct Fault {
 
 /// "rank 2 throws at place 0, time 3".
 inline std::string to_string(const Fault& fault) {
-  return "rank " + std::to_string(fault.rank) + (fault.kind == Kind::throws ? " throws" : " hangs") + " at place " +
-         std::to_string(static_cast<int>(fault.place)) + ", time " + std::to_string(fault.turn);
+  return "rank " + std::to_string(fault.rank) +
+         (fault.kind == Kind::throws  ? " throws"
+          : fault.kind == Kind::hangs ? " hangs"
+                                      : " dies") +
+         " at place " + std::to_string(static_cast<int>(fault.place)) + ", time " + std::to_string(fault.turn);
 }
 
 /// One run with at most one fault.
@@ -76,6 +80,7 @@ public:
     if (rank != fault_.rank || place != fault_.place || turn != fault_.turn) return;
     was_met_ = true;
     if (fault_.kind == Kind::throws) throw Injected(rank);
+    if (fault_.kind == Kind::dies) static_cast<void>(std::raise(SIGKILL));
     std::unique_lock lock(mutex_);
     released_.wait_for(lock, std::chrono::milliseconds(fault_.hang_ms), [this] { return is_released_; });
   }

@@ -95,6 +95,7 @@ private:
 
   void run_bound(Bound& bound, const RunArguments& arguments) {
     Binding& binding = bound.numbers;
+    const ArenaOfRun one_run{*this};
     if (!arena_ || arena_->bytes() < binding.arena_bytes) {
       arena_.reset(); // before the larger one is made, so that the two never exist together
       arena_.emplace(device_, binding.arena_bytes);
@@ -119,8 +120,18 @@ private:
         });
       });
     }
-    if (arena_mode_ == Arena::for_each_run) arena_.reset();
   }
+
+  /// Gives the arena up behind a run, one that throws, too.
+  struct ArenaOfRun {
+    explicit ArenaOfRun(Executor& own) : executor{own} {}
+    ArenaOfRun(const ArenaOfRun&) = delete;
+    ArenaOfRun& operator=(const ArenaOfRun&) = delete;
+    ~ArenaOfRun() {
+      if (executor.arena_mode_ == Arena::for_each_run) executor.arena_.reset();
+    }
+    Executor& executor;
+  };
 
   void wait_for_last_run() {
     if (running_.load(std::memory_order_acquire)) synchronize(device_);

@@ -26,6 +26,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 template <ComputeDevice D> struct DataParallelOptions {
   std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
   std::optional<D> output_device{};          ///< where outputs are gathered: the first device unless told otherwise
+  std::int64_t timeout_ms = 300'000;         ///< how long replicas of a training step wait for each other
 };
 
 /// The replicas of a network: the weights on each device.
@@ -116,6 +117,7 @@ public:
   }
 
   /// Sends each replica its rows of the gradient, runs all backward passes at once and sums into the module's gradients.
+  /// throws: what a replica threw; the module may then hold gradients of its own rows, for `zero_grad`
   void backward_from(const Value& gradient) const {
     std::vector<typename Replica::Value> shares{};
     std::int64_t begin = 0;
@@ -158,7 +160,8 @@ public:
   explicit DataParallel(Network& network, parallel::DataParallelOptions<D> options = {})
       : network_{&network},
         replicas_{std::make_shared<const parallel::Replicas<D>>(network.state(), std::move(options.devices))},
-        output_device_{options.output_device.value_or(replicas_->devices().front())} {}
+        output_device_{options.output_device.value_or(replicas_->devices().front())},
+        timeout_ms_{options.timeout_ms} {}
 
   /// Scatters the inputs along their first axis, runs all replicas at once and gathers. Batches with fewer rows than
   /// devices use fewer devices. The inputs may lie on any device. The network's hooks are called in each replica, at once.
@@ -191,6 +194,7 @@ public:
   }
 
   [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
+  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
   [[nodiscard]] Network& module() const { return *network_; }
   [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
 
@@ -202,6 +206,7 @@ private:
   Network* network_;
   std::shared_ptr<const parallel::Replicas<D>> replicas_;
   D output_device_;
+  std::int64_t timeout_ms_;
 };
 
 } // namespace twill::inline v0::inline TWILL_ISA

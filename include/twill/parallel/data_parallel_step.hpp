@@ -51,7 +51,7 @@ public:
 
   DataParallelStep(DataParallel<Network>& model, L, R given) : rule{std::move(given)}, model_{&model} {
     const auto& replicas = *model.replicas();
-    auto communicators = thread_communicators(replicas.devices());
+    auto communicators = thread_communicators(replicas.devices(), {.timeout_ms = model.timeout_ms()});
     for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank)
       ranks_.push_back(
           std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
@@ -62,7 +62,8 @@ public:
   void synchronise() { model_->replicas()->replicate(ranks_.size()); }
 
   /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
-  /// throws: what a replica threw, naming it
+  /// throws: what a replica threw, naming it, or a TimeoutError naming one that did not come, once that has ended. The step then
+  /// serves no more: weights of some replicas may be new. Take the module's, or a checkpoint's, and make another.
   template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, decltype(scattered<0>(tensors, Rows{}, std::declval<const D&>()))...>();
     using Source = source<Tensors...>;
