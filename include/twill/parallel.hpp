@@ -66,6 +66,7 @@
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/replicas.hpp>
 #include <twill/parallel/scatter.hpp>
+#include <twill/parallel/sharded_state.hpp>
 #include <twill/parallel/shards.hpp>
 #include <twill/parallel/share.hpp>
 #include <twill/parallel/stored_parts.hpp>

@@ -56,8 +56,9 @@ template <class D> std::vector<float> weights_after_steps() {
     for (std::int64_t i = 0; i < rows; ++i) label.data()[i] = i % 3;
     DistributedDataParallel model{networks[static_cast<std::size_t>(rank)], communicator, {.buckets = {64, 300}}};
     auto step = train_step(model, nn::cross_entropy, optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.5),
-                           parallel::zero<2>);
+                           parallel::zero<3>);
     for (int i = 0; i < 3; ++i) static_cast<void>(step(x.to(D{rank}), label.to(D{rank})));
+    step.gather_weights();
   });
   std::vector<float> result{};
   for (const auto& network : networks)

@@ -31,7 +31,6 @@ template <Rule R> class ClipNorm : public R {
 
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_norm"}, R::numbers);
-  static constexpr bool is_by_norm = true;
 
   /// throws: ValueError for a negative norm
   ClipNorm(R rule, double norm) : R{std::move(rule)}, max_norm{norm} {
@@ -44,9 +43,11 @@ public:
     const bool is_wide = graph.node(all.gradients[0]).dtype == DType::float64;
     const DType dtype = is_wide ? DType::float64 : DType::float32;
     detail::SumOverWeights total{};
-    for (std::size_t i = 0; i < all.gradients.size() && all.sum_of_squares.id() < 0; ++i)
-      total.add(graph, all.weights[i], cast(detail::sum_of_squares({graph, all.gradients[i]}), dtype));
-    const Value norm = sqrt(all.sum_of_squares.id() >= 0 ? all.sum_of_squares : total.value(graph));
+    for (std::size_t i = 0; i < all.gradients.size(); ++i)
+      total.add(graph, all.weights[i], all.of_one_weight([&] {
+        return cast(detail::sum_of_squares({graph, all.gradients[i]}), dtype);
+      }));
+    const Value norm = sqrt(all.over_all_elements(total.value(graph)));
     const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
     graph.add_assign(kept.id(), norm.id());
     // min(1, max_norm / (norm + 1e-6)), always multiplied
@@ -72,8 +73,6 @@ template <Rule R> class ClipValue : public R {
 
 public:
   static constexpr auto numbers = detail::joined(std::array<std::string_view, 1>{"clip.max_value"}, R::numbers);
-  /// A norm behind this one is that of clipped gradients, which whoever sums up those of all ranks has not seen.
-  static constexpr bool is_by_whole_weights = optim::is_by_whole_weights<R>() || optim::is_by_norm<R>();
 
   /// throws: ValueError for a negative value
   ClipValue(R rule, double value) : R{std::move(rule)}, max_value{value} {

@@ -94,9 +94,6 @@ template <Rule R, class... G> class Groups : public R {
 public:
   static constexpr auto numbers = all_numbers(Sequence{});
 
-  static constexpr bool is_by_whole_weights =
-      (optim::is_by_whole_weights<R>() || ... || optim::is_by_whole_weights<typename G::rule_type>());
-
   explicit Groups(R rule, G... groups) : R{std::move(rule)}, groups_{std::move(groups)...} {}
 
   /// The rule of a group, whose options may change between steps.

@@ -26,8 +26,6 @@ public:
   static constexpr std::array<std::string_view, 12> numbers =
       detail::joined(AdamRule::numbers, std::array<std::string_view, 1>{"lamb.rate"});
 
-  static constexpr bool is_by_whole_weights = true;
-
   static constexpr void update(Update& u) {
     const Value weight = u.weight();
     const Value step = AdamRule::step(u, u.gradient()) + u.number("adam.decay") * weight;

@@ -74,9 +74,10 @@ public:
       gradient = wide.id();
       graph::Extents flat{};
       flat.append(wide.shape().elements());
-      bad.add(graph, all.weights[i], sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat)));
+      bad.add(graph, all.weights[i],
+              all.of_one_weight([&] { return sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat)); }));
     }
-    all.keeps = bad.value(graph) > 0;
+    all.keeps = all.over_all_elements(bad.value(graph)) > 0;
     all.skipped = skipped;
     const Value next_good = where(all.keeps, 0.0, good + 1.0);
     const Value grows = next_good >= static_cast<double>(Options.interval);

@@ -12,6 +12,7 @@
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/ops/collective.hpp>
+#include <twill/ops/rank_sum.hpp>
 
 #include <array>
 #include <concepts>
@@ -28,17 +29,34 @@ using graph::Value;
 /// The name of the count of steps among the run-time numbers of an update.
 inline constexpr std::string_view step_knob = "optim.step";
 
+/// Whether a rank updates all elements of each weight, or some of them and other ranks the others.
+enum class Updated : bool { whole_weights, parts };
+
 /// What concerns all weights of one update: their gradients before any rule sees them, and whether there is an update at all.
 struct Updates {
   graph::Graph* graph = nullptr;
   List<int> weights{};
   List<int> gradients{};
-  Value keeps{};            ///< true where this step changes nothing; none: it always does
-  Value skipped{};          ///< how many steps before this one changed nothing
-  Value sum_of_squares{};   ///< of all gradients together, where somebody else has computed it
-  bool is_in_parts = false; ///< ranks update parts of the weights: a sum over elements is that of all ranks' sums
+  Value keeps{};   ///< true where this step changes nothing; none: it always does
+  Value skipped{}; ///< how many steps before this one changed nothing
+  Updated updated = Updated::whole_weights;
 
   constexpr Updates() = default;
+
+  /// A sum over the elements of weights, those that other ranks update included.
+  [[nodiscard]] constexpr Value over_all_elements(Value sum) const {
+    return updated == Updated::parts ? graph::rank_sum(sum) : sum;
+  }
+
+  /// `f()`, a number of one weight. Where ranks update parts, its launch is no other weight's: the parts differ in length.
+  template <class F> [[nodiscard]] constexpr Value of_one_weight(const F& f) const {
+    if (updated == Updated::whole_weights) return f();
+    const int outer = graph->open_region;
+    graph->open_region = ++graph->regions_named;
+    const Value number = f();
+    graph->open_region = outer;
+    return number;
+  }
 };
 
 /// One weight under update. Arithmetic is in float32 for half-precision weights, else in the weight's own type.
@@ -163,7 +181,7 @@ template <std::size_t M, std::size_t N>
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
 constexpr Value Update::sum_of_squares(Value x) const {
-  return detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x));
+  return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x)));
 }
 
 /// A rule says how one weight changes, and which run-time numbers it needs before step t = 1, 2, ….
@@ -174,24 +192,13 @@ concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
   { rule.values(step) } -> std::same_as<std::array<double, R::numbers.size()>>;
 };
 
-/// Whether a rule asks for the norm of all gradients together, and whether it reads more of a weight than the element that it
-/// changes: `is_by_norm` and `is_by_whole_weights` of the rule say so.
-template <class R> [[nodiscard]] consteval bool is_by_norm() {
-  if constexpr (requires { R::is_by_norm; }) return R::is_by_norm;
-  return false;
-}
-template <class R> [[nodiscard]] consteval bool is_by_whole_weights() {
-  if constexpr (requires { R::is_by_whole_weights; }) return R::is_by_whole_weights;
-  return false;
-}
-
 /// Applies a rule to all trainable weights of a graph, given their gradients in order. A rule may look at all gradients
 /// together first (`R::prepare`) and set states of its own at the end (`R::finish`).
 template <class R>
 constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients,
-                          Value sum_of_squares = {}) {
+                          Updated updated = Updated::whole_weights) {
   Updates all{};
-  all.sum_of_squares = sum_of_squares;
+  all.updated = updated;
   all.graph = &graph;
   all.weights.append(weights.data(), weights.data() + weights.size());
   all.gradients.append(gradients.data(), gradients.data() + gradients.size());

@@ -105,6 +105,13 @@ public:
   /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
 
+  /// The rule's states and the count of steps, as one device would have them. Waits for the first device.
+  [[nodiscard]] nn::StateDict state_dict() const { return ranks_.front()->optimiser.state_dict(steps_); }
+  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
+  void load_state_dict(const nn::StateDict& state) {
+    for (const auto& rank : ranks_) steps_ = rank->optimiser.load_state_dict(state);
+  }
+
   /// What each replica did in the last step that was measured, and the bytes of its device that are in use.
   [[nodiscard]] Balance balance() const {
     Balance result{};

@@ -96,6 +96,34 @@ public:
       if (weights_) told_to_others([&] { weights_->gather(); });
   }
 
+  /// The rule's states and the count of steps, as one device would have them, on every rank; `rule.options` are not part of
+  /// it. All ranks call this together. throws: CommunicatorError
+  [[nodiscard]] nn::StateDict state_dict() {
+    nn::StateDict result = to_load_ ? *to_load_ : nn::StateDict{};
+    if (update_)
+      told_to_others([&] { result = update_->state_dict(steps_); });
+    else if (!to_load_)
+      train::detail::add_steps(result, steps_);
+    return result;
+  }
+
+  /// Goes on from the state of a step on one device, or on any number of ranks. Every rank calls this with the same state.
+  /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
+  void load_state_dict(const nn::StateDict& state) {
+    const train::detail::CountedStates given = train::detail::without_steps(state);
+    if (given.states.size() > 0 || given.steps > 0) {
+      const auto infos = Update::table().parameters.subspan(Network::parameter_infos().size());
+      static_cast<void>(nn::detail::match(infos, given.states, {}));
+      if (update_)
+        update_->load(state);
+      else
+        to_load_ = state;
+    } else if (update_) {
+      throw ValueError("load_state_dict: the state of a rule that made no step goes into a step that made none");
+    }
+    steps_ = given.steps;
+  }
+
   [[nodiscard]] NoSync no_sync() {
     static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
     return NoSync{*this};
@@ -215,6 +243,7 @@ private:
     }
     memory_.emplace(*model_, device_, table, layout, kept);
     update_.emplace(*model_, *memory_, *weights_);
+    if (to_load_) update_->load(*std::exchange(to_load_, std::nullopt));
   }
 
   template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
@@ -360,7 +389,8 @@ private:
   train::detail::StepPrograms<Program> programs_{};
   std::optional<Weights> weights_{};
   std::optional<Memory> memory_{};
-  std::optional<Update> update_{}; ///< dies before the memory
+  std::optional<Update> update_{};         ///< dies before the memory
+  std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
   std::int64_t runs_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t batches_ = 0;   ///< that were added up

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of each weight that one rank updates. A bucket is cut into equal parts, one for each rank, wherever weights begin
-// and end in it. An update is elementwise in the weights, so the same compiled program, its launches shortened to the part
-// of their weight, updates it: the bits are those of an update of everything. States exist for the part alone (Rajbhandari
-// et al., ZeRO, 2020). Read next: parallel/distributed_step.hpp.
+// and end in it. An update is elementwise in the weights, or sums over their elements, so the same compiled program, its
+// launches shortened to the part of their weight, updates it: the bits are those of an update of everything, where nothing
+// is summed. States exist for the part alone, see parallel/sharded_state.hpp (Rajbhandari et al., ZeRO, 2020).
 
 #include <twill/compile/executor.hpp>
 #include <twill/core/config.hpp>
-#include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/buckets.hpp>
 
@@ -25,8 +24,14 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 struct Part {
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t whole = 0; ///< elements of the weight
 
   [[nodiscard]] constexpr std::int64_t count() const { return end - begin; }
+
+  /// Elements that an update writes: launches for one element also compute numbers that all ranks need, so every rank updates
+  /// a weight of one element, where it is another rank's in memory that stands in for it.
+  [[nodiscard]] constexpr std::int64_t updated() const { return whole == 1 ? 1 : count(); }
+  [[nodiscard]] constexpr bool needs_stand_in() const { return whole == 1 && count() == 0; }
 };
 
 /// What belongs to a rank of an entry of a bucket.
@@ -35,7 +40,7 @@ struct Part {
   const auto inside = [&](std::int64_t place) {
     return std::clamp<std::int64_t>(place - entry.offset, 0, entry.count);
   };
-  return {inside(each * rank), inside(each * (rank + 1))};
+  return {inside(each * rank), inside(each * (rank + 1)), entry.count};
 }
 
 /// The parts of all trainable weights, in their order: weight k is result k + 1.
@@ -81,93 +86,54 @@ class ShortenUpdate final : public compile::BindingEdit {
 public:
   explicit ShortenUpdate(std::vector<Part> parts) : parts_{std::move(parts)} {}
 
-  /// throws: ValueError for an update that is not elementwise in one weight
+  /// throws: ValueError for an update that mixes elements of a weight otherwise than by a sum over all of them
   void apply(const compile::TableView& table, compile::Binding& binding) const override {
+    std::vector<int> of_temporaries(table.values.size(), -1);
     for (std::size_t i = 0; i < binding.instructions.size(); ++i) {
       compile::BoundInstruction& instruction = binding.instructions[i];
       int weight = -1;
-      for (std::size_t k = 0; k < instruction.operand_count; ++k) {
-        const int other = weight_of(table, table.operands[instruction.first_operand + k]);
-        if (other < 0) continue;
+      const auto for_each_value = [&](const auto& f) {
+        for (std::size_t k = 0; k < instruction.operand_count; ++k)
+          if (const compile::OperandInfo& operand = table.operands[instruction.first_operand + k];
+              operand.kind == compile::OperandKind::memory)
+            f(static_cast<std::size_t>(operand.value), operand.writes);
+      };
+      for_each_value([&](std::size_t value, bool) {
+        const int other = weight_of(table, value, of_temporaries);
+        if (other < 0) return;
         if (weight >= 0 && weight != other) refuse();
         weight = other;
-      }
+      });
       if (weight < 0) continue;
-      if (instruction.grid.rank != 1 || table.kernels[instruction.kernel].kind != compile::KernelKind::elementwise)
+      const Part& part = parts_[static_cast<std::size_t>(weight)];
+      const compile::KernelKind kind = table.kernels[instruction.kernel].kind;
+      if (instruction.grid.rank != 1 || instruction.grid[0] != part.whole ||
+          (kind != compile::KernelKind::elementwise && kind != compile::KernelKind::rows))
         refuse();
-      instruction.grid = Dims(parts_[static_cast<std::size_t>(weight)].count());
+      instruction.grid = Dims(part.count());
+      for_each_value([&](std::size_t value, bool writes) {
+        if (writes && table.values[value].shape.elements().factor == part.whole) of_temporaries[value] = weight;
+      });
     }
   }
 
 private:
-  [[nodiscard]] int weight_of(const compile::TableView& table, const compile::OperandInfo& operand) const {
-    if (operand.kind != compile::OperandKind::memory) return -1;
-    const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
+  /// The weight of more than one element whose elements a value has one for one; -1: none.
+  [[nodiscard]] int weight_of(const compile::TableView& table, std::size_t number,
+                              const std::vector<int>& of_temporaries) const {
+    const compile::ValueInfo& value = table.values[number];
     const auto index = static_cast<std::size_t>(value.index);
-    if (value.storage == compile::Storage::input) return index < parts_.size() ? value.index : -1;
-    return value.storage == compile::Storage::parameter ? detail::weight_of(table.parameters, index) : -1;
+    int weight = of_temporaries[number];
+    if (value.storage == compile::Storage::input) weight = value.index;
+    if (value.storage == compile::Storage::parameter) weight = detail::weight_of(table.parameters, index);
+    return weight >= 0 && parts_[static_cast<std::size_t>(weight)].whole > 1 ? weight : -1;
   }
 
   [[noreturn]] static void refuse() {
-    throw ValueError("zero: the rule's update is not elementwise in each weight; train without zero");
+    throw ValueError("zero: the rule's update mixes the elements of a weight; train without zero");
   }
 
   std::vector<Part> parts_;
-};
-
-/// The states of a rule for the parts of the weights that one rank updates, and the numbers that it keeps for all.
-template <ComputeDevice D> class ShardedState {
-public:
-  ShardedState(const nn::NetworkState<D>& network, std::span<const graph::ParameterInfo> parameters,
-               const std::vector<Part>& parts)
-      : infos_{parameters}, memory_(network.device, static_cast<std::size_t>(bytes(parameters, parts))) {
-    std::size_t offset = 0;
-    for (std::size_t i = network.infos.size(); i < parameters.size(); ++i) {
-      addresses_.push_back(static_cast<std::byte*>(memory_.data()) + offset);
-      offset += static_cast<std::size_t>(bytes_of(parameters, i, parts));
-    }
-    if (offset == 0) return;
-    const auto count = static_cast<std::int64_t>(offset / sizeof(float)); // states start as zeros
-    Tensor<float, D, Shape<dyn>>(memory_, static_cast<float*>(memory_.data()), Dims(count), Dims(1)).fill(0.0f);
-  }
-
-  /// What all states take.
-  [[nodiscard]] static std::int64_t bytes(std::span<const graph::ParameterInfo> parameters,
-                                          const std::vector<Part>& parts) {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (parameters[i].role == graph::Role::optimiser_state) sum += bytes_of(parameters, i, parts);
-    return sum;
-  }
-
-  /// In the order of the table, behind the network's own.
-  [[nodiscard]] const std::vector<void*>& addresses() const { return addresses_; }
-
-  /// Waits for the device and reads a number. throws: ValueError when there is none of this name
-  [[nodiscard]] double item(std::string_view name) const {
-    const std::size_t own = infos_.size() - addresses_.size();
-    for (std::size_t i = own; i < infos_.size(); ++i) {
-      if (infos_[i].name.view() != name || infos_[i].shape.rank > 0) continue;
-      if (infos_[i].dtype == DType::float64)
-        return twill::detail::read_item(memory_.device(), static_cast<const double*>(addresses_[i - own]), Dims{});
-      return static_cast<double>(
-          twill::detail::read_item(memory_.device(), static_cast<const float*>(addresses_[i - own]), Dims{}));
-    }
-    throw ValueError(join_text({"state: the rule keeps no single number '", name, "'"}));
-  }
-
-private:
-  [[nodiscard]] static std::int64_t bytes_of(std::span<const graph::ParameterInfo> parameters, std::size_t i,
-                                             const std::vector<Part>& parts) {
-    const int weight = detail::weight_of(parameters, i);
-    const std::int64_t count =
-        weight < 0 ? parameters[i].shape.elements().factor : parts[static_cast<std::size_t>(weight)].count();
-    return detail::rounded_up(count * static_cast<std::int64_t>(size_of(parameters[i].dtype)), 64);
-  }
-
-  std::span<const graph::ParameterInfo> infos_;
-  memory::Buffer<D> memory_;
-  std::vector<void*> addresses_{};
 };
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

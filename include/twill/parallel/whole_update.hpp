@@ -46,6 +46,10 @@ public:
 
   [[nodiscard]] double item(std::string_view name) const { return state_.item(name); }
 
+  /// The states, the same on every rank.
+  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return state_.state_dict(steps); }
+  void load(const nn::StateDict& state) { static_cast<void>(state_.load_state_dict(state)); }
+
   /// What it takes on one rank, before anything runs.
   [[nodiscard]] static compile::MemoryUse memory(const Buckets&, int, int) {
     compile::MemoryUse use = compile::memory_use(table(), {});

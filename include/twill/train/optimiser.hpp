@@ -6,7 +6,7 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/core/config.hpp>
-#include <twill/nn/state_dict.hpp>
+#include <twill/train/rule_state.hpp>
 #include <twill/train/sources.hpp>
 
 #include <algorithm>
@@ -78,25 +78,14 @@ public:
       copy_bytes(Cpu{}, data, states_[i].device(), states_[i].data(), tensor.bytes.size(), CopyOptions{});
       result.add(std::string{infos_[i].name.view()}, std::move(tensor));
     }
-    auto [count, data] = nn::StoredTensor::make(DType::int64, Dims{});
-    std::memcpy(data, &steps, sizeof(steps));
-    result.add(std::string{steps_name}, std::move(count));
+    detail::add_steps(result, steps);
     return result;
   }
 
   /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step. Returns the count of steps.
   /// throws: ValueError, ShapeError naming the state and both sides, with nothing changed
   [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state) {
-    std::int64_t steps = -1;
-    std::vector<nn::StateDict::Entry> states{};
-    for (const auto& [name, tensor] : state.entries()) {
-      if (name != steps_name)
-        states.emplace_back(name, tensor);
-      else if (tensor.dtype == DType::int64 && tensor.shape.rank == 0)
-        std::memcpy(&steps, tensor.bytes.data(), sizeof(steps));
-    }
-    if (steps < 0) throw ValueError("load_state_dict: the state of a rule has no count of 'steps', or one below 0");
-    nn::StateDict taken{std::move(states)};
+    auto [taken, steps] = detail::without_steps(state);
     const bool has_stepped = taken.size() > 0 || steps > 0;
     if (addresses_.empty())
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
@@ -110,8 +99,6 @@ public:
   }
 
 private:
-  static constexpr std::string_view steps_name = "steps";
-
   void overwrite(const nn::StateDict& state) {
     const nn::detail::Matched matched = nn::detail::match(infos_, state, {});
     for (std::size_t i = 0; i < infos_.size(); ++i)

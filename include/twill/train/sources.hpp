@@ -131,20 +131,23 @@ struct WholeStep : detail::DividedSource<WholeStep, M, T, L, R, Targets...> {
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
+/// The traced update of all weights, or of a part of each, from their gradients, which are the inputs.
+template <class M, class T, class R> [[nodiscard]] constexpr graph::Graph trace_update(optim::Updated updated) {
+  graph::Graph graph = detail::trace_weights<M, T>();
+  const List<int> weights = nn::detail::trainable_weights(graph);
+  optim::declare_states<R>(graph);
+  List<int> gradients{};
+  for (int weight : weights) {
+    const graph::Node node = graph.node(weight);
+    gradients.push_back(graph.add_input(node.dtype, node.shape));
+  }
+  optim::update_all<R>(graph, weights, gradients, updated);
+  return graph;
+}
+
 /// The update alone. Inputs: the gradients of the trainable weights.
 template <class M, class T, class R> struct UpdateWeights {
-  static constexpr graph::Graph trace() {
-    graph::Graph graph = detail::trace_weights<M, T>();
-    const List<int> weights = nn::detail::trainable_weights(graph);
-    optim::declare_states<R>(graph);
-    List<int> gradients{};
-    for (int weight : weights) {
-      const graph::Node node = graph.node(weight);
-      gradients.push_back(graph.add_input(node.dtype, node.shape));
-    }
-    optim::update_all<R>(graph, weights, gradients);
-    return graph;
-  }
+  static constexpr graph::Graph trace() { return trace_update<M, T, R>(optim::Updated::whole_weights); }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
 };
 
