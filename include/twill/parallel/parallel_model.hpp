@@ -80,7 +80,7 @@ public:
   static constexpr bool has_replicas = MeshType::template has<"data">;
 
 private:
-  static constexpr const parallel::LayerAxes& named = parallel::detail::layer_axes<T, Model>;
+  static constexpr parallel::LayerAxes named = parallel::detail::layer_axes<T, Model>;
   static_assert(parallel::detail::leaves_data_and_pipe(named),
                 "twill: ParallelModel: layers are divided along an axis of their own, not along \"data\" or \"pipe\"");
   static_assert(parallel::detail::has_axes_of<Axes...>(named),
