@@ -4,7 +4,9 @@
 // Images stay channels-last between the operations that want them so. Such an operation is traced with its result transposed
 // to (batch, channels, ...) and its operand transposed back; this pass carries the first transposition through elementwise
 // nodes, broadcasts and reductions until it meets the second and both vanish. What nobody undoes becomes a view again where
-// it is needed. One pass, linear in the nodes; graphs without such operations are left alone. Read next: compile/reading.hpp.
+// it is needed. What one program leaves for another, such as activations for a backward pass, may pass between them
+// channels-last, too. One pass, linear in the nodes; graphs without such operations are left alone. Read next:
+// compile/reading.hpp.
 
 #include <twill/compile/simplify.hpp>
 #include <twill/core/config.hpp>
@@ -27,27 +29,39 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
   return true;
 }
 
-/// Whether a node is computed channels-last.
+/// Whether a node is computed channels-last. An input may have been, in another program; if not, seeing it so costs nothing.
 [[nodiscard]] constexpr bool lies_channels_last(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
   if (node->kind == Kind::result) node = &nodes.items[node->inputs.items[0]];
-  return node->kind == Kind::operation && node->operation->channels_last;
+  return node->kind == Kind::input || (node->kind == Kind::operation && node->operation->channels_last);
 }
 
 class ChannelsLast {
 public:
   constexpr explicit ChannelsLast(const Graph& graph)
-      : old_{&graph.nodes}, place_(graph.nodes.size(), -1), is_last_(graph.nodes.size(), 0) {
+      : old_{&graph.nodes}, inputs_{&graph.inputs}, place_(graph.nodes.size(), -1), is_last_(graph.nodes.size(), 0) {
     nodes_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
     other_view_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
     copy_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) add(static_cast<int>(i));
   }
 
+  /// For each old node whether it is computed channels-last although it was traced otherwise.
+  [[nodiscard]] constexpr const List<char>& found() const { return is_last_; }
+
   constexpr void put_into(Graph& graph) {
-    for (int& output : graph.outputs) output = first(output);
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      int& output = graph.outputs.items[i];
+      const bool hands_out_last = i < graph.channels_last_outputs.size() && graph.channels_last_outputs.items[i] != 0;
+      output = hands_out_last ? last(output) : first(output);
+    }
+    graph.channels_last_outputs.clear();
     for (auto& tap : graph.taps) tap.node = first(tap.node);
-    for (auto& info : graph.inputs) info.node = place_.items[info.node];
+    for (auto& info : graph.inputs) {
+      info.node = place_.items[info.node];
+      if (info.is_channels_last) info.shape = nodes_.items[info.node].shape;
+      info.is_channels_last = false;
+    }
     for (auto& info : graph.parameters) info.node = place_.items[info.node];
     graph.nodes = static_cast<List<Node>&&>(nodes_);
   }
@@ -133,7 +147,10 @@ private:
         return;
       }
     }
-    if (carries(node)) {
+    if (node.kind == Kind::input && is_handed_in_last(node)) {
+      node.shape = permuted(node.shape, &axis_of_first);
+      is_last = 1;
+    } else if (carries(node)) {
       for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = last(node.inputs.items[k]);
       node.shape = permuted(node.shape, &axis_of_first);
       if (node.kind == Kind::reduce) node.axis = static_cast<std::int8_t>(axis_of_last(node.axis, rank));
@@ -144,6 +161,12 @@ private:
         for (int k = 0; k < node.arity; ++k) node.inputs.items[k] = dense(node.inputs.items[k]);
     }
     place = emit(node);
+  }
+
+  /// An input that nobody reads may have been taken off the list.
+  [[nodiscard]] constexpr bool is_handed_in_last(const Node& input) const {
+    const auto number = static_cast<std::size_t>(input.index);
+    return number < inputs_->size() && inputs_->items[number].is_channels_last;
   }
 
   /// Whether a node is to be computed channels-last because one of its operands is.
@@ -157,6 +180,7 @@ private:
   }
 
   const List<Node>* old_;
+  const List<graph::InputInfo>* inputs_;
   List<Node> nodes_{};
   List<int> other_view_{}; ///< for each new node its view in the other order, -1 for none
   List<int> copy_{};       ///< for each new node that is a view its copy, -1 for none
@@ -168,12 +192,24 @@ private:
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// Whether there is anything to carry.
+[[nodiscard]] constexpr bool wants_channels_last(const Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (node.kind == Kind::operation && node.operation->channels_last) return true;
+  for (const graph::InputInfo& info : graph.inputs)
+    if (info.is_channels_last) return true;
+  return false;
+}
+
 /// Rewrites the graph so that what lies between operations on images is computed channels-last.
 constexpr void carry_channels_last(Graph& graph) {
-  bool wanted = false;
-  for (const Node& node : graph.nodes)
-    wanted = wanted || (node.kind == Kind::operation && node.operation->channels_last);
-  if (wanted) detail::ChannelsLast{graph}.put_into(graph);
+  if (wants_channels_last(graph)) detail::ChannelsLast{graph}.put_into(graph);
+}
+
+/// For each node whether that would compute it channels-last although it was traced as (batch, channels, ...).
+[[nodiscard]] constexpr List<char> carried_channels_last(const Graph& graph) {
+  if (!wants_channels_last(graph)) return List<char>(graph.nodes.size(), 0);
+  return detail::ChannelsLast{graph}.found();
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

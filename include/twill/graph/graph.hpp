@@ -27,6 +27,8 @@ public:
   List<Requirement> requirements{};
   List<IntegerBounds> bounds{};
   List<int> outputs{};
+  List<char>
+      channels_last_outputs{}; ///< which outputs are handed out as such inputs are handed in; none behind its end
   List<TapInfo> taps{};
   List<Name> scopes{}; ///< the paths of all scopes, in order
   List<LoopInfo> loops{};

@@ -144,6 +144,7 @@ struct InputInfo {
   DType dtype = DType::float32;
   Extents shape{};
   int node = -1;
+  bool is_channels_last = false; ///< traced as (batch, channels, ...), handed in with the channels behind all else
 };
 
 /// A loop whose body is traced once: its nodes stand together, those that depend on the step among others.

@@ -28,7 +28,7 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 struct MeasureOptions {
   int rounds = 5; ///< at least, of each stage; the median counts
-  Checkpointing checkpointing = Checkpointing::never;
+  StageCheckpointing checkpointing = {};
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
@@ -61,7 +61,7 @@ public:
     for (int stage = 0; stage < P::stages; ++stage) schedule_.rank_of.push_back(stage);
     runners_.reserve(static_cast<std::size_t>(P::stages));
     for (int stage = 0; stage < P::stages; ++stage)
-      runners_.push_back({pipeline, schedule_, loss, pieces_, x, targets, stage, options.checkpointing});
+      runners_.push_back({pipeline, schedule_, loss, pieces_, x, targets, stage, options_.checkpointing});
   }
 
   /// Passes a micro-batch through all stages and back, and keeps what goes between them.

@@ -80,7 +80,8 @@ struct Prediction {
   return peaks;
 }
 
-/// What a schedule takes with these stages on this cluster. Weights are updated when gradients are there.    requires: a cost for each stage, and a sound schedule
+/// What a schedule takes with these stages on this cluster. Weights are updated when all gradients are there.
+/// requires: a cost for each stage, and a sound schedule
 [[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
                                            const Cluster& cluster = {}) {
   Prediction result;

@@ -87,16 +87,30 @@ template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
   return result;
 }
 
-/// From now on the node is what the caller gives.
-constexpr void make_input(graph::Graph& graph, int id) {
+/// From now on the node is what the caller gives, as it was computed.
+constexpr void make_input(graph::Graph& graph, int id, bool is_channels_last) {
   graph::Node& node = graph.nodes.items[id];
   graph::Node input{};
   input.kind = graph::Kind::input;
   input.dtype = node.dtype;
   input.shape = node.shape;
   input.index = static_cast<int>(graph.inputs.size());
-  graph.inputs.push_back({node.dtype, node.shape, id});
+  graph.inputs.push_back({node.dtype, node.shape, id, is_channels_last});
   node = input;
+}
+
+/// Makes an output of what another program goes on from, as it is computed.
+constexpr void hand_out(graph::Graph& graph, int id, bool is_channels_last) {
+  graph.channels_last_outputs.resize(graph.outputs.size(), 0);
+  graph.outputs.push_back(id);
+  graph.channels_last_outputs.push_back(is_channels_last ? 1 : 0);
+}
+
+/// Whether a node is one of the stage's results, which are as the model says.
+[[nodiscard]] constexpr bool is_result(const StageJoint& joint, const List<int>& outputs, int id) {
+  for (std::size_t i = 0; i < joint.results; ++i)
+    if (outputs[i] == id) return true;
+  return false;
 }
 
 constexpr void drop_assignments(graph::Graph& graph) {
@@ -106,7 +120,10 @@ constexpr void drop_assignments(graph::Graph& graph) {
 
 /// The backward pass alone: inputs are those of the stage, the cotangents, and what the forward pass has kept.
 constexpr void keep_backward(StageJoint& joint) {
-  for (const int id : nn::detail::kept_nodes(joint)) make_input(joint.graph, id);
+  const List<char> is_last = compile::carried_channels_last(joint.graph);
+  for (const int id : nn::detail::kept_nodes(joint))
+    make_input(joint.graph, id,
+               is_last[static_cast<std::size_t>(id)] != 0 && !is_result(joint, joint.graph.outputs, id));
   List<int> gradients{};
   for (std::size_t i = joint.results; i < joint.graph.outputs.size(); ++i) gradients.push_back(joint.graph.outputs[i]);
   joint.graph.outputs.swap(gradients);
@@ -172,14 +189,12 @@ template <StageSource F> struct StageForward : StageProgram<F> {
     graph::Graph& graph = joint.graph;
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
     const List<int> kept = nn::detail::kept_nodes(joint);
-    List<int> outputs{};
-    for (std::size_t i = 0; i < joint.results; ++i) outputs.push_back(graph.outputs[i]);
-    for (const int id : kept) {
-      bool is_result = false;
-      for (std::size_t i = 0; i < joint.results; ++i) is_result = is_result || graph.outputs[i] == id;
-      if (!is_result) outputs.push_back(id);
-    }
-    graph.outputs.swap(outputs);
+    const List<char> is_last = compile::carried_channels_last(graph);
+    while (graph.outputs.size() > joint.results) graph.outputs.pop_back();
+    const List<int> results = graph.outputs;
+    for (const int id : kept)
+      if (!detail::is_result(joint, results, id))
+        detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     for (std::size_t i = 0; i < joint.cotangents; ++i) graph.inputs.pop_back();
     return static_cast<graph::Graph&&>(graph);
   }
@@ -221,8 +236,9 @@ template <StageSource F> struct StageInputGradient : StageProgram<F> {
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
     detail::keep_backward(joint);
     const List<int> between = detail::nodes_between(graph, joint.weights);
+    const List<char> is_last = compile::carried_channels_last(graph);
     for (std::size_t i = 0; i < joint.weights; ++i) graph.outputs.pop_front();
-    graph.outputs.append(between);
+    for (const int id : between) detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     return static_cast<graph::Graph&&>(graph);
   }
 };
@@ -234,7 +250,9 @@ template <StageSource F> struct StageWeightGradient : StageProgram<F> {
     graph::Graph& graph = joint.graph;
     if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
     detail::keep_backward(joint);
-    for (const int id : detail::nodes_between(graph, joint.weights)) detail::make_input(graph, id);
+    const List<char> is_last = compile::carried_channels_last(graph);
+    for (const int id : detail::nodes_between(graph, joint.weights))
+      detail::make_input(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
     while (graph.outputs.size() > joint.weights) graph.outputs.pop_back();
     return static_cast<graph::Graph&&>(graph);
   }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages that compute on images: what their programs leave for each other passes between them as it was computed, with its
+// channels last, and the numbers are one network's.
+#include "tests/train/models.hpp"
+
+#include <twill/nn/convolution.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/pooling.hpp>
+#include <twill/nn/stage_boundary.hpp>
+#include <twill/optim/sgd.hpp>
+#include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/state.hpp>
+#include <twill/parallel/pipeline/step.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace {
+
+using namespace twill;
+using namespace twill::test;
+using graph::Value;
+
+constexpr Value residual(Value x, const char* name) {
+  const nn::Scope scope{x.graph(), name};
+  const nn::ConvolutionLayerOptions options{.kernel = 3, .padding = 1};
+  return relu(nn::conv2d(relu(nn::conv2d(x, 4, "first", options)), 4, "second", options) + x);
+}
+
+struct OnImages {
+  static constexpr Value forward(Input<Dim<"batch">, 3, 6, 6> x) {
+    Value y = residual(relu(nn::conv2d(x, 4, "stem", {.kernel = 3, .padding = 1})), "lower");
+    y = residual(nn::stage_boundary(y), "upper");
+    return nn::linear(flatten(nn::adaptive_avg_pool2d(y, 1)), 3, "head");
+  }
+};
+using Cuts = pipeline::Cut<OnImages>;
+
+/// How many of a program's outputs from this one on, and of its inputs but for the last `results`, are images that the program
+/// turns round.
+template <class Program> std::array<int, 2> turned(std::size_t outputs, std::size_t inputs, std::size_t results) {
+  graph::Graph graph = Program::trace();
+  REQUIRE_FALSE(graph.fault.any());
+  compile::simplify(graph);
+  compile::carry_channels_last(graph);
+  const auto is_turned = [&](int id) {
+    return graph.node(id).kind == graph::Kind::transpose && graph.node(id).shape.rank == 4;
+  };
+  std::array<int, 2> count{};
+  for (std::size_t i = outputs; i < graph.outputs.size(); ++i) count[0] += is_turned(graph.outputs[i]) ? 1 : 0;
+  const List<char> needed = compile::detail::needed_nodes(graph);
+  for (int id = 0; id < graph.size(); ++id) {
+    if (needed[static_cast<std::size_t>(id)] == 0 || !is_turned(id)) continue;
+    const graph::Node& source = graph.node(graph.node(id).input(0));
+    const auto number = static_cast<std::size_t>(source.index);
+    if (source.kind == graph::Kind::input && number >= inputs && number + results < graph.inputs.size()) ++count[1];
+  }
+  return count;
+}
+
+TEST_CASE("what programs of a stage leave for each other is not turned round", "[parallel][PAR-6]") {
+  using First = pipeline::CutStage<Cuts, 0, float>;
+  using Second = pipeline::CutStage<Cuts, 1, float>;
+  constexpr std::array none{0, 0};
+  CHECK(turned<pipeline::StageForward<First>>(1, 1, 0) == none);
+  CHECK(turned<pipeline::StageBackward<First>>(0, 2, 1) == none); // but for the result, which is as the model says
+  CHECK(turned<pipeline::StageForward<Second>>(1, 1, 0) == none);
+  CHECK(turned<pipeline::StageInputGradient<Second>>(1, 2, 0) == none);
+  constexpr std::array pooled{0, 1}; // of one pixel each, which the last layer reads as rows
+  CHECK(turned<pipeline::StageBackward<Second>>(1000, 2, 0) == pooled);
+  CHECK(turned<pipeline::StageWeightGradient<Second>>(0, 2, 0) == pooled);
+  CHECK(turned<pipeline::StageForward<First>>(0, 0, 0) == std::array{1, 1}); // the result, and the images
+}
+
+TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][PAR-6]") {
+  INFO("seed " << fresh_seed());
+  using P = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, Cpu, Cuts>;
+  const auto flat = random_rows<double, 3 * 6 * 6>(Cpu{0}, 5);
+  Tensor<double, Cpu, Shape<dyn, 3, 6, 6>> x(Cpu{0}, Dims(5, 3, 6, 6));
+  std::copy(flat.data(), flat.data() + flat.elements(), x.data());
+  const auto labels = random_labels(Cpu{0}, 5, 3);
+  P pipe{{Cpu{0}, Cpu{1}}};
+  nn::Network<OnImages, Cpu, double> whole{Cpu{0}};
+  nn::load_state_dict(whole, pipeline::state_dict(pipe));
+  const auto loss = nn::cross_entropy(whole.forward(x), labels);
+  loss.backward();
+  auto step = train_step(pipe, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, {.micro_batches = 3}); // 2, 2, 1
+  CHECK(step.gradients(x, labels) == Approx(loss.item()).epsilon(1e-12));
+  std::size_t compared = 0;
+  for (const auto& theirs : whole.parameters())
+    pipe.for_each_stage([&](auto& network) {
+      for (const auto& own : network.parameters()) {
+        if (own.name != theirs.name) continue;
+        INFO(own.name);
+        double worst = 0;
+        const auto* mine = static_cast<const double*>(own.gradient.data());
+        const auto* expected = static_cast<const double*>(theirs.gradient.data());
+        for (std::size_t i = 0; i < theirs.gradient.bytes() / sizeof(double); ++i)
+          worst = std::fmax(worst, std::fabs(mine[i] - expected[i]));
+        CHECK(worst < 1e-12);
+        ++compared;
+      }
+    });
+  CHECK(compared == whole.parameters().size());
+}
+
+} // namespace
