@@ -77,6 +77,17 @@ TEST_CASE("every pass over a loader is the next epoch, and any epoch can be take
   CHECK(collect(loader.epoch(1)) == second);
   const auto rest = collect(loader.epoch(1, 4)); // four batches of eight rows of three numbers were done
   CHECK(rest == std::vector<float>(second.begin() + 4 * 8 * 3, second.end()));
+  loader.set_epoch(1);
+  int batches = 0;
+  for (auto [x, label] : loader) // with a worker that is ahead of the loop
+    if (++batches == 4) break;
+  CHECK(loader.position() == data::Position{1, 4});
+  data::DataLoader other(numbers(50), data::ShuffledSampler{.seed = 1}, Cpu{}, {.batch_size = 8});
+  other.set_position(loader.position());
+  CHECK(collect(other) == rest);
+  CHECK(other.position() == data::Position{2, 0}); // after the last batch comes the next epoch
+  CHECK(other.next_epoch() == 2);
+  CHECK_THROWS_WITH(other.set_position({0, -1}), "set_position: epoch and batch are at least 0, got 0 and -1");
 }
 
 TEST_CASE("the smaller last batch can be dropped", "[data][TRAIN-8]") {

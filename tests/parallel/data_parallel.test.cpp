@@ -3,6 +3,7 @@
 // Data-parallel runs against one device: equal within 1e-12 in float64, with dropout on, for uneven shards, with the loss
 // outside and inside the replicas, over host devices and over the late kind whose memory traps.
 
+#include <twill/io/training.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
@@ -199,6 +200,32 @@ TEMPLATE_TEST_CASE("steps with the loss inside the replicas equal one device's",
   for (int step = 0; step < 5; ++step)
     REQUIRE(std::abs(many(data.x, data.label).item() - losses[static_cast<std::size_t>(step)]) < 1e-12);
   REQUIRE(largest_difference(all_weights(module), all_weights(alone)) < 1e-12);
+}
+
+TEST_CASE("training on several devices goes on on one, and back", "[parallel][PAR-3][IO-3][IO-5]") {
+  const auto data = batch<Cpu>(13, Cpu{0});
+  auto module = seeded_network(Cpu{0});
+  DataParallel parallel{module, {.devices = first_devices<Cpu>(2)}};
+  auto many = train_step(parallel, nn::cross_entropy, optim::Adam{{.rate = 0.01f}});
+  const auto steps = [&](auto& step) {
+    for (int i = 0; i < 2; ++i) static_cast<void>(step(data.x, data.label));
+  };
+  steps(many);
+  const io::Checkpoint checkpoint = io::checkpoint_of(module, many);
+  steps(many);
+  const std::vector<double> weights = all_weights(module);
+  auto alone = seeded_network(Cpu{1});
+  auto one = train_step(alone, nn::cross_entropy, optim::Adam{{.rate = 0.01f}});
+  io::restore(checkpoint, alone, one);
+  const auto there = batch<Cpu>(13, Cpu{1});
+  for (int i = 0; i < 2; ++i) static_cast<void>(one(there.x, there.label));
+  REQUIRE(one.steps() == 4);
+  REQUIRE(largest_difference(all_weights(alone), weights) < 1e-12);
+  io::restore(checkpoint, module, many);
+  steps(many);
+  REQUIRE(all_weights(module) == weights);
+  io::restore(io::checkpoint_of(alone, one), module, many);
+  REQUIRE(all_weights(module) == all_weights(alone));
 }
 
 TEST_CASE("a parallel step gives the same bits every time", "[parallel][PAR-1]") {

@@ -36,6 +36,13 @@ struct LoaderOptions {
   int ahead = 2;   ///< Batches that each worker may have ready or in the making.
 };
 
+/// The batch that comes next: all that has to be saved of a loader, since orders are functions of seed and epoch.
+struct Position {
+  std::int64_t epoch = 0;
+  std::int64_t batch = 0;
+  friend constexpr bool operator==(const Position&, const Position&) = default;
+};
+
 } // namespace twill::inline v0::data::inline TWILL_ISA
 
 namespace twill::inline v0::data::detail::inline TWILL_ISA {
@@ -77,7 +84,8 @@ public:
         order_{std::move(order)},
         device_{device},
         options_{options},
-        report_{std::make_shared<WaitReport>()} {
+        report_{std::make_shared<WaitReport>()},
+        position_{std::make_shared<Position>()} {
     samples_ = static_cast<std::int64_t>(order_.order(size_of_dataset(), 0).size());
     (void)Batches({}, options.batch_size, options.last_batch);
     (void)Prefetch<int>(0, 0, nullptr, {.workers = options.workers < 0 ? options.workers : 0, .ahead = options.ahead});
@@ -127,6 +135,8 @@ public:
             rows{row_dims(*loader.dataset_)},
             device{loader.device_},
             report{loader.report_},
+            position{loader.position_},
+            reached{number, first_batch},
             batches{loader.order_.order(loader.size_of_dataset(), number), loader.options_.batch_size,
                     loader.options_.last_batch},
             in_place{std::same_as<D, Cpu> && loader.options_.workers == 0},
@@ -137,6 +147,7 @@ public:
                      },
                      {loader.options_.workers, loader.options_.ahead}} {
         *report = {};
+        *position = reached;
       }
 
       [[nodiscard]] std::optional<Batch> next() {
@@ -146,6 +157,8 @@ public:
         if (const auto host = prefetch.next()) {
           batch = in_place ? read_in_place(host->rows) : to_device(*host);
           ++report->items;
+          ++reached.batch;
+          *position = reached;
         }
         const double now = steady_seconds();
         report->waited_seconds += now - asked;
@@ -221,6 +234,8 @@ public:
       decltype(row_dims(std::declval<const Data&>())) rows;
       D device;
       std::shared_ptr<WaitReport> report;
+      std::shared_ptr<Position> position;
+      Position reached;
       double started = 0; ///< when the first batch was asked for, in seconds
       Batches batches;
       bool in_place; ///< the consumer reads straight into the tensors; the prefetch only counts
@@ -251,12 +266,27 @@ public:
     std::unique_ptr<Epoch> epoch_;
     typename Epoch::Iterator iterator_;
   };
-  [[nodiscard]] Pass begin() { return Pass(epoch(next_epoch_++)); }
+  [[nodiscard]] Pass begin() {
+    const Position start = std::exchange(next_, {next_.epoch + 1, 0});
+    return Pass(epoch(start.epoch, start.batch));
+  }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
   /// The epoch that the next `begin` starts.
-  void set_epoch(std::int64_t number) { next_epoch_ = number; }
-  [[nodiscard]] std::int64_t next_epoch() const { return next_epoch_; }
+  void set_epoch(std::int64_t number) { set_position({number, 0}); }
+  [[nodiscard]] std::int64_t next_epoch() const { return next_.epoch; }
+
+  /// The batch behind the one that was handed over last, by whichever epoch ran last: what a checkpoint keeps.
+  [[nodiscard]] Position position() const {
+    return position_->batch > 0 && position_->batch >= batches() ? Position{position_->epoch + 1, 0} : *position_;
+  }
+  /// Goes on from there: the next `begin` starts inside the epoch. throws: ValueError for a position below 0
+  void set_position(const Position& position) {
+    if (position.epoch < 0 || position.batch < 0)
+      throw ValueError("set_position: epoch and batch are at least 0, got " + std::to_string(position.epoch) + " and " +
+                       std::to_string(position.batch));
+    next_ = *position_ = position;
+  }
 
   /// Batches and samples in one epoch.
   [[nodiscard]] std::int64_t batches() const {
@@ -276,8 +306,9 @@ private:
   D device_;
   LoaderOptions options_;
   std::shared_ptr<WaitReport> report_;
+  std::shared_ptr<Position> position_; ///< shared with the epoch that runs
   std::int64_t samples_ = 0;
-  std::int64_t next_epoch_ = 0;
+  Position next_{}; ///< where the next pass starts
 };
 
 } // namespace twill::inline v0::data::inline TWILL_ISA

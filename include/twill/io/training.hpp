@@ -3,10 +3,11 @@
 //
 // A training run as a checkpoint: `checkpoint_of(model, step)` holds copies of the weights, the rule's states (its loss scale
 // among them), the count of steps, on which schedules depend, and the random numbers to come; `restore` goes on from there, bit
-// for bit, on the same or another device. What else a run needs, such as its place in an epoch, is the user's to `set`. Read
-// next: io/checkpoint_folder.hpp.
+// for bit, on the same or another device. The place in an epoch and other numbers are the user's to `set`. Read next:
+// io/checkpoint_folder.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/data/loader.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/io/checkpoint.hpp>
 #include <twill/nn/state_dict.hpp>
@@ -50,8 +51,19 @@ inline void restore_plateau(const Checkpoint& checkpoint, std::string_view name,
                      .has_best = checkpoint.integer(join_text({name, ".has_best"})) != 0});
 }
 
-/// Copies everything that a network and a step or an optimiser on it need to go on. Waits for the device.
-template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(const Network& network, const Step& step) {
+/// Keeps the place in an epoch, under a name: `set_position(checkpoint, "loader", loader.position())`.
+inline void set_position(Checkpoint& checkpoint, std::string_view name, const data::Position& position) {
+  checkpoint.set(join_text({name, ".epoch"}), position.epoch);
+  checkpoint.set(join_text({name, ".batch"}), position.batch);
+}
+/// For `loader.set_position`. throws: ValueError when there is none of this name
+[[nodiscard]] inline data::Position position_of(const Checkpoint& checkpoint, std::string_view name) {
+  return {checkpoint.integer(join_text({name, ".epoch"})), checkpoint.integer(join_text({name, ".batch"}))};
+}
+
+/// Copies everything that a network and a step or an optimiser on it need to go on. Waits for the device; every rank calls it
+/// where a step is that of several ranks.
+template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(const Network& network, Step& step) {
   Checkpoint checkpoint{};
   checkpoint.add("model", nn::state_dict(network));
   checkpoint.add("optimiser", step.state_dict());

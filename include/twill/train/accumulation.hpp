@@ -7,6 +7,7 @@
 // next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
@@ -188,6 +189,18 @@ public:
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
+  /// The rule's states, the sums and the count of steps, to go on from elsewhere. Waits for the device.
+  /// throws: ValueError between `add` and `finish`
+  [[nodiscard]] nn::StateDict state_dict() const {
+    require_between_steps("state_dict");
+    return state_.state_dict(steps_);
+  }
+  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
+  void load_state_dict(const nn::StateDict& state) {
+    require_between_steps("load_state_dict");
+    steps_ = state_.load_state_dict(state);
+  }
+
   /// Whether micro-batches like the last one run as captured graphs, and if not, why.
   [[nodiscard]] compile::CaptureReport capture_report() const {
     if (last_ == nullptr) return {.reason = "there was no micro-batch yet"};
@@ -198,6 +211,12 @@ public:
   compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
 
 private:
+  void require_between_steps(std::string_view what) const {
+    if (batches_ > 0)
+      throw ValueError(
+          join_text({what, ": there are ", batches_, " micro-batches of a step that is not finished; call finish"}));
+  }
+
   /// The weight of so many rows. The first micro-batch has one, so that half-precision gradients keep their size.
   [[nodiscard]] double share_of(std::int64_t rows) const {
     if (options_.weighting == Weighting::sum) return 1;
