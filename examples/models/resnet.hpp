@@ -11,6 +11,7 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/nn/pooling.hpp>
+#include <twill/nn/stage_boundary.hpp>
 
 #include <array>
 #include <cstdint>
@@ -63,15 +64,18 @@ constexpr Value layer(Value x, const Block& block, std::int64_t blocks, std::int
   return x;
 }
 
-/// Logits (batch, classes) of images (batch, 3, height, width).
+/// Logits (batch, classes) of images (batch, 3, height, width). The first group of blocks is `width` channels wide, each
+/// other one twice as wide as the one before; a pipeline may be cut in the middle, behind the second group.
 template <class Block>
-constexpr Value resnet(Value x, const Block& block, const std::array<std::int64_t, 4>& blocks, std::int64_t classes) {
-  x = relu(twill::nn::batch_norm(convolution(x, 64, 7, 2, "conv1"), "bn1"));
+constexpr Value resnet(Value x, const Block& block, const std::array<std::int64_t, 4>& blocks, std::int64_t classes,
+                       std::int64_t width = 64) {
+  x = relu(twill::nn::batch_norm(convolution(x, width, 7, 2, "conv1"), "bn1"));
   x = twill::nn::max_pool2d(x, {.window = 3, .stride = 2, .padding = 1});
-  x = layer(x, block, blocks[0], 64, 1, "layer1");
-  x = layer(x, block, blocks[1], 128, 2, "layer2");
-  x = layer(x, block, blocks[2], 256, 2, "layer3");
-  x = layer(x, block, blocks[3], 512, 2, "layer4");
+  x = layer(x, block, blocks[0], width, 1, "layer1");
+  x = layer(x, block, blocks[1], 2 * width, 2, "layer2");
+  x = twill::nn::stage_boundary(x);
+  x = layer(x, block, blocks[2], 4 * width, 2, "layer3");
+  x = layer(x, block, blocks[3], 8 * width, 2, "layer4");
   return twill::nn::linear(flatten(twill::nn::adaptive_avg_pool2d(x, 1)), classes, "fc");
 }
 

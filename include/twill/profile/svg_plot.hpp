@@ -115,7 +115,7 @@ public:
 
   /// Adds a line through points, in the order given. throws: ShapeError unless there are as many x as y
   template <class X, class Y> LinePlot& add(std::string name, const X& x, const Y& y) {
-    Series series{std::move(name), {}};
+    Series series{std::move(name), {}, {}};
     auto y_at = std::begin(y);
     for (const auto& x_value : x) {
       if (y_at == std::end(y)) break;
@@ -125,6 +125,19 @@ public:
       throw ShapeError(
           join_text({"plot: series \"", series.name, "\" has ", std::size(x), " x and ", std::size(y), " y values"}));
     series_.push_back(std::move(series));
+    return *this;
+  }
+
+  /// The same with bars that reach as far above and below each point as its deviation says.
+  /// throws: ShapeError unless there are as many of each
+  template <class X, class Y, class Deviations>
+  LinePlot& add(std::string name, const X& x, const Y& y, const Deviations& deviations) {
+    add(std::move(name), x, y);
+    Series& series = series_.back();
+    for (const auto& deviation : deviations) series.deviations.push_back(static_cast<double>(deviation));
+    if (series.deviations.size() != series.points.size())
+      throw ShapeError(join_text({"plot: series \"", series.name, "\" has ", series.points.size(), " points and ",
+                                  series.deviations.size(), " deviations"}));
     return *this;
   }
 
@@ -162,6 +175,11 @@ private:
   struct Series {
     std::string name;
     std::vector<std::pair<double, double>> points;
+    std::vector<double> deviations; ///< of y; none, or one for each point
+
+    [[nodiscard]] double deviation(std::size_t point) const {
+      return deviations.empty() || !std::isfinite(deviations[point]) ? 0 : deviations[point];
+    }
   };
 
   /// Where the plotting area lies and what it shows.
@@ -184,12 +202,13 @@ private:
     constexpr double inf = std::numeric_limits<double>::infinity();
     double x_low = inf, x_high = -inf, y_low = inf, y_high = -inf;
     for (const Series& series : series_)
-      for (const auto& [x, y] : series.points) {
+      for (std::size_t i = 0; i < series.points.size(); ++i) {
+        const auto& [x, y] = series.points[i];
         if (!std::isfinite(x) || !std::isfinite(y)) continue;
         x_low = std::min(x_low, x);
         x_high = std::max(x_high, x);
-        y_low = std::min(y_low, y);
-        y_high = std::max(y_high, y);
+        y_low = std::min(y_low, y - series.deviation(i));
+        y_high = std::max(y_high, y + series.deviation(i));
       }
     if (x_low > x_high) x_low = y_low = 0, x_high = y_high = 1;
     if (options_.y_from_zero) y_low = std::min(y_low, 0.0), y_high = std::max(y_high, 0.0);
@@ -253,6 +272,8 @@ private:
       if (is_alone || (is_visible && points.size() <= 40))
         text += join_text({"<circle cx=\"", detail::fixed(frame.px(x), 2), "\" cy=\"", detail::fixed(frame.py(y), 2),
                            "\" r=\"3\" fill=\"", colour, "\"/>\n"});
+      if (const double deviation = series_[index].deviation(i); is_visible && deviation > 0)
+        draw_segment(text, frame.px(x), frame.py(y - deviation), frame.px(x), frame.py(y + deviation), colour);
       is_pen_down = is_visible;
     }
     text += join_text({"<path d=\"", path, "\" fill=\"none\" stroke=\"", colour,

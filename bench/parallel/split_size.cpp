@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The split-size experiment on ResNet-50: batches of 120 images of 128 x 128, mean squared error against one of 1000 classes,
+// two stages on two host devices of one core each. The same on a small network, which says what is done: examples/13_split_size.cpp.
+
+#include "examples/support/split_size.hpp"
+#include "examples/models/resnet.hpp"
+
+int main(int count, char** arguments) {
+  return examples::run_main(arguments[0], [&] {
+    examples::SplitSizeOptions options;
+    if (!examples::read_flags(count, arguments, "The split-size experiment on ResNet-50.", options)) return;
+    const auto result = examples::run_split_size<models::ResNet50<128>, 128, 1000>(options);
+    examples::print(result);
+    examples::draw(options.results, result);
+    examples::write_json(options.results + ".json", result);
+  });
+}

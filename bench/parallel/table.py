@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes Markdown tables of what split_size and predictions left: table.py [BARS] split_size.json predictions.json ...
+
+Speed-ups are against one device of one core in the same run. The bars of the split-size experiment are `split_size/<what>` in
+the file of bars: the least part of what is possible at the best size (the schedule's ideal for cut and size, times what two
+processes reach on two cores, over two), the least speed-up, and what model parallel without pipelining may take.
+"""
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+
+def shown(seconds):
+    deviation = statistics.stdev(seconds) if len(seconds) > 1 else 0.0
+    return f"{statistics.mean(seconds):.3f} ± {deviation:.3f} s"
+
+
+def verdict(value, bars, name, is_least):
+    bar = bars.get(f"split_size/{name}", {})
+    limit = bar.get("least" if is_least else "most")
+    if limit is None:
+        return f"{value:.3f}"
+    kept = value >= limit if is_least else value <= limit
+    cause = f": {bar['cause']}" if not kept and "cause" in bar else ""
+    return f"**{value:.3f}** (bar {limit}, {'kept' if kept else 'missed' + cause})"
+
+
+def split_size(result, bars):
+    one = statistics.mean(result["one_s"])
+    scaling = 2 * one / statistics.mean(result["pair_s"])
+    print(f"### split size: batch {result['batch']} of 3x{result['image']}x{result['image']}\n")
+    print(f"One device: {shown(result['one_s'])}, {len(result['one_s'])} repeats. Two processes on the two cores: {scaling:.3f}x.\n")
+    for cut in result["cuts"]:
+        shares = cut["operations"]
+        whole, *splits = cut["splits"]
+        print(f"Cut {cut['name']}, {100 * shares[0] / sum(shares):.1f}% of the multiply-adds in the first stage:\n")
+        heads = ["rows", "micro-batches", "time", "speed-up", "ideal", "of possible", "predicted / real"]
+        print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+        for split in splits:
+            mean = statistics.mean(split["seconds"])
+            possible = split["ideal"] * scaling / 2
+            cells = [str(split["rows"]), str(split["micro_batches"]), shown(split["seconds"]), f"{one / mean:.3f}x",
+                     f"{split['ideal']:.3f}x", f"{100 * one / mean / possible:.1f}%", f"{split['predicted_s'] / mean:.3f}"]
+            print("| " + " | ".join(cells) + " |")
+        best = min(splits, key=lambda split: statistics.mean(split["seconds"]))
+        speed_up = one / statistics.mean(best["seconds"])
+        kind = "balanced" if cut["name"] == "balanced" else "own"
+        print(f"\nBest: {best['rows']} rows, speed-up {verdict(speed_up, bars, kind + '/speed_up', True)}, of what is possible "
+              f"{verdict(speed_up / (best['ideal'] * scaling / 2), bars, kind + '/of_possible', True)}. Without pipelining: "
+              f"{verdict(statistics.mean(whole['seconds']) / one, bars, 'model_parallel', False)} of one device's time.\n")
+
+
+def predictions(result):
+    link, machine = result["link"], result["machine"]
+    print("### predicted / real steps on two devices\n")
+    print(f"Link: {link['bytes_per_s'] / 1e9:.1f} GB/s, {link['latency_s'] * 1e6:.1f} µs. Machine: "
+          f"{machine['operations_per_s'] / 1e9:.0f} GFLOP/s, {machine['bytes_per_s'] / 1e9:.1f} GB/s.\n")
+    heads = ["schedule", "cut", "micro-batches", "time", "predicted / real", "least to most", "by counting"]
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for step in result["steps"]:
+        cells = [step["schedule"], step["cut"], str(step["micro_batches"]), f"{1e3 * step['seconds']:.1f} ms",
+                 f"{step['predicted']:.3f}", f"{step['least']:.2f} to {step['most']:.2f}", f"{step['counted']:.2f}"]
+        print("| " + " | ".join(cells) + " |")
+    off = max(abs(step["predicted"] - 1) for step in result["steps"])
+    print(f"\nFurthest off: {100 * off:.1f}%.\n")
+
+
+def main():
+    bars = {}
+    for path in sys.argv[1:]:
+        result = json.loads(Path(path).read_text())
+        if "cuts" in result:
+            split_size(result, bars)
+        elif "steps" in result:
+            predictions(result)
+        else:
+            bars = result
+
+
+if __name__ == "__main__":
+    main()
