@@ -26,6 +26,7 @@
 #include <twill/compile/memory_use.hpp>
 #include <twill/compile/observation.hpp>
 #include <twill/compile/order.hpp>
+#include <twill/compile/place.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/reading.hpp>
 #include <twill/compile/report.hpp>
@@ -34,6 +35,10 @@
 #include <twill/compile/run_loops.hpp>
 #include <twill/compile/signature.hpp>
 #include <twill/compile/simplify.hpp>
+#include <twill/compile/slot_executor.hpp>
+#include <twill/compile/slot_numbers.hpp>
+#include <twill/compile/slot_run.hpp>
+#include <twill/compile/slot_schedule.hpp>
 #include <twill/compile/storage.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/unit_order.hpp>

@@ -23,6 +23,8 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/region_gradient.hpp>
 #include <twill/graph/scan.hpp>
+#include <twill/graph/scope.hpp>
 #include <twill/graph/seed.hpp>
 #include <twill/graph/shape_functions.hpp>
+#include <twill/graph/slots.hpp>
 #include <twill/graph/value.hpp>

@@ -38,6 +38,7 @@
 #include <twill/nn/recurrent_layers.hpp>
 #include <twill/nn/sharded.hpp>
 #include <twill/nn/shards.hpp>
+#include <twill/nn/slot.hpp>
 #include <twill/nn/spectral_norm.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/nn/stage_boundary.hpp>

@@ -194,6 +194,35 @@ constexpr Refusal gradients_and_loops[] = {
      }},
 };
 
+/// A value in slot 1.
+constexpr Value away(Value x) { return nn::to(x, nn::Slot{1}); }
+
+/// Parts of functions in device slots. What the trace cannot know is refused when the function is compiled.
+constexpr Refusal slots[] = {
+    {Reason::slot_is_outside_0_to_15, 16, 15, [](Graph& g) { use(nn::to(in(g, {2}), nn::Slot{16})); }},
+    {Reason::operands_lie_in_different_slots_move_one_with_to, 0, 1,
+     [](Graph& g) { use(in(g, {2}) + away(in(g, {2}))); }},
+    {Reason::move_to_a_slot_in_the_body_of_a_scan, 1, 0,
+     [](Graph& g) {
+       use(loop(in(g, {}), in(g, {3}), [](Value carry, Value row) { return step_to(carry + away(row)); }));
+     }},
+    {Reason::scan_over_values_in_different_slots, 0, 1,
+     [](Graph& g) {
+       const Value rows = in(g, {3});
+       const auto ends = graph::scan(std::array{in(g, {}), away(in(g, {}))}, std::array{rows, away(rows)},
+                                     [](Value a, Value b, Value c, Value d) {
+                                       return graph::Step<2, 0>{{a + c, b + d}, {}};
+                                     });
+       for (const Value& end : ends.carry) g.outputs.push_back(end.id());
+       g.fault = compile::lower(g).fault;
+     }},
+    {Reason::ranks_work_together_in_functions_of_one_slot_only, 2, 1,
+     [](Graph& g) {
+       g.outputs.push_back(graph::all_reduce<Three>(away(in(g, {2}))).id());
+       g.fault = compile::lower(g).fault;
+     }},
+};
+
 /// A source of known size, with a budget.
 struct Source {
   static constexpr compile::ForwardTrace trace_forward() {
@@ -257,6 +286,7 @@ TEST_CASE("each way to misuse a traced function is refused with both numbers", "
   check_all<layers>();
   check_all<gradients_and_loops>();
   check_all<ranks>();
+  check_all<slots>();
   for (const auto& row : budgets) check(row, row.fault);
   // What follows is for models that are cut, in parallel/.
   constexpr auto last = static_cast<std::size_t>(Reason::stage_boundary_inside_of_a_scan_or_a_checkpoint);

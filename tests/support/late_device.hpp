@@ -20,9 +20,11 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -280,6 +282,23 @@ inline void copy_bytes(Late to_device, void* to, Late from_device, const void* f
                                                   })};
   if (foreign) wait(from_device, copied);
   if (!options.non_blocking) copied.wait();
+}
+
+/// As work of the stream to which it goes alone, behind what is said; the caller orders it with the other's work.
+inline Late::Event pull_bytes(Late to_device, void* to, Late from_device, const void* from, std::size_t bytes,
+                              std::span<const Late::Event> ready) {
+  auto& target = detail::late_state(to_device);
+  auto& source = detail::late_state(from_device);
+  const std::vector<Late::Event> before(ready.begin(), ready.end());
+  return {target, target.enqueue(
+                      [before] {
+                        for (const Late::Event& event : before) event.wait();
+                      },
+                      [=, &source](const Team&) {
+                        source.memory.open();
+                        if (bytes > 0) std::memcpy(to, from, bytes);
+                        source.memory.close();
+                      })};
 }
 
 namespace detail {

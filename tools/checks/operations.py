@@ -35,8 +35,8 @@ def declared(root):
         names = []
         text = (root / "include" / header).read_text()
         for name, description in OPERATION.findall(text):
-            # A group of ranks does the one, the other is a rule of gradients alone.
-            if ".collective" not in description and not name.endswith("_rule"):
+            # A group of ranks does the one, devices do the other, the last is a rule of gradients alone.
+            if ".collective" not in description and ".moves" not in description and not name.endswith("_rule"):
                 operations.add(name)
         for line in text.splitlines():
             if opened := OPENED.match(line):

@@ -129,6 +129,12 @@ struct RandomOperand {
   std::int64_t start = 0; ///< the position in a loop's first step
 };
 
+/// Where the temporaries of a slot lie, among those of all.
+struct SlotArena {
+  std::size_t first = 0;
+  std::size_t bytes = 0;
+};
+
 struct Binding {
   /// What an instruction hands to its kernel.
   [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const {
@@ -149,6 +155,7 @@ struct Binding {
   List<std::size_t> collectives{}; ///< the instructions that are calls of a group, outside of all loops
   List<SteppingOperand> moving{};
   List<std::size_t> value_bytes{};
+  List<SlotArena> arenas{}; ///< for each slot
   std::size_t arena_bytes = 0;
 };
 
@@ -163,18 +170,50 @@ inline void check_requirements(const TableView& table, const graph::SymbolValues
                        std::to_string(requirement.minimum) + ", got " + std::to_string(given));
 }
 
+constexpr std::int64_t cache_line = 64; // values do not share one
+
+/// The offsets of the temporaries of a slot; `planned` says which of them a value has.
 [[nodiscard]] constexpr memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
-                                                      List<std::size_t>& value_bytes, List<int>& planned) {
+                                                      List<std::size_t>& value_bytes, List<int>& planned,
+                                                      int slot = 0) {
   List<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];
     value_bytes[v] = static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype);
-    if (value.storage != Storage::temporary || value.first_use < 0) continue;
+    if (value.storage != Storage::temporary || value.first_use < 0 || value.slot != slot) continue;
     planned[v] = static_cast<int>(lifetimes.size());
     lifetimes.push_back({static_cast<std::int64_t>(value_bytes[v]), value.first_use, value.last_use});
   }
-  constexpr std::int64_t cache_line = 64; // values do not share one
   return memory::plan_offsets(lifetimes, cache_line);
+}
+
+/// The arenas of all slots, one behind the other.
+struct ArenaPlan {
+  List<std::size_t> value_bytes{};
+  List<std::int64_t> offsets{}; ///< of each value, -1 for those outside
+  List<SlotArena> arenas{};
+  std::size_t bytes = 0;
+
+  ArenaPlan() = default;
+};
+
+[[nodiscard]] inline ArenaPlan plan_arenas(const TableView& table, const graph::SymbolValues& symbols) {
+  ArenaPlan all{};
+  all.value_bytes.resize(table.values.size());
+  all.offsets.resize(table.values.size(), -1);
+  for (int slot = 0; slot < table.slots; ++slot) {
+    List<int> planned(table.values.size(), -1);
+    const memory::OffsetPlan plan = plan_arena(table, symbols, all.value_bytes, planned, slot);
+    const auto bytes = static_cast<std::size_t>(plan.total_bytes);
+    constexpr auto line = static_cast<std::size_t>(cache_line);
+    const std::size_t first = (all.bytes + line - 1) / line * line;
+    for (std::size_t v = 0; v < table.values.size(); ++v)
+      if (planned[v] >= 0)
+        all.offsets[v] = static_cast<std::int64_t>(first) + plan.offsets[static_cast<std::size_t>(planned[v])];
+    all.arenas.push_back({first, bytes});
+    all.bytes = first + bytes;
+  }
+  return all;
 }
 
 inline void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
@@ -210,13 +249,13 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   detail::check_requirements(table, symbols);
   Binding binding{};
   binding.symbols = symbols;
-  binding.value_bytes.resize(table.values.size());
   binding.operands.resize(table.operands.size());
   binding.dtypes.resize(table.operands.size());
   for (const graph::Extents& shape : table.shapes) binding.shapes.push_back(shape.evaluate(symbols));
-  List<int> planned(table.values.size(), -1);
-  const memory::OffsetPlan plan = detail::plan_arena(table, symbols, binding.value_bytes, planned);
-  binding.arena_bytes = static_cast<std::size_t>(plan.total_bytes);
+  detail::ArenaPlan plan = detail::plan_arenas(table, symbols);
+  binding.value_bytes.swap(plan.value_bytes);
+  binding.arenas.swap(plan.arenas);
+  binding.arena_bytes = plan.bytes;
   std::size_t launch = 0;
   for (const Instruction& instruction : table.instructions) {
     BoundInstruction bound{};
@@ -247,8 +286,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
       const auto v = static_cast<std::size_t>(info.value);
       const ValueInfo& value = table.values[v];
       if (value.storage == Storage::temporary)
-        binding.inside.push_back({position, Storage::temporary,
-                                  static_cast<std::size_t>(plan.offsets[static_cast<std::size_t>(planned[v])]), start});
+        binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
       else
         (value.storage == Storage::knob ? binding.numbers : binding.outside)
             .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});

@@ -98,14 +98,9 @@ template <class Run> void run_with_interlude(const Binding& binding, Interlude* 
   run_to(binding.instructions.size());
 }
 
-/// Tells the operands of a binding where everything lies but the run-time numbers. throws: never
-inline void place_operands(Bound& bound, void* arena, const RunArguments& arguments) {
+/// Tells the operands of a binding where everything lies that the caller hands in. throws: never
+inline void place_outside(Bound& bound, const RunArguments& arguments) {
   kernel::Operand* const operands = bound.numbers.operands.data();
-  if (bound.arena != arena) {
-    for (const OutsideOperand& operand : bound.numbers.inside)
-      operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index + operand.start;
-    bound.arena = arena;
-  }
   for (const OutsideOperand& operand : bound.numbers.outside) {
     void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()
                              : operand.storage == Storage::parameter ? arguments.parameters.data()
@@ -115,6 +110,16 @@ inline void place_operands(Bound& bound, void* arena, const RunArguments& argume
   for (const RandomOperand& operand : bound.numbers.random)
     operands[operand.operand].bits =
         static_cast<std::uint64_t>(arguments.first_row * operand.elements_per_row + operand.start);
+}
+
+/// Tells them where everything lies but the run-time numbers. throws: never
+inline void place_operands(Bound& bound, void* arena, const RunArguments& arguments) {
+  if (bound.arena != arena) {
+    for (const OutsideOperand& operand : bound.numbers.inside)
+      bound.numbers.operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index + operand.start;
+    bound.arena = arena;
+  }
+  place_outside(bound, arguments);
 }
 
 /// Tells them where the run-time numbers lie, eight bytes apart.

@@ -87,6 +87,7 @@ private:
     const Node source = nodes_.items[id];
     Node node{};
     node.dtype = source.dtype;
+    node.slot = source.slot;
     node.shape = permuted(source.shape, axis_of);
     node.arity = 1;
     if (source.kind == Kind::broadcast && nodes_.items[source.inputs.items[0]].shape.rank == 0) {
@@ -121,6 +122,7 @@ private:
     Node copy{};
     copy.kind = Kind::cast;
     copy.dtype = nodes_.items[id].dtype;
+    copy.slot = nodes_.items[id].slot;
     copy.shape = nodes_.items[id].shape;
     copy.arity = 1;
     copy.inputs.items[0] = id;
@@ -171,7 +173,8 @@ private:
 
   /// Whether a node is to be computed channels-last because one of its operands is.
   [[nodiscard]] constexpr bool carries(const Node& node) const {
-    if (!is_elementwise(node.kind) && node.kind != Kind::reduce && node.kind != Kind::broadcast) return false;
+    const bool moves = node.kind == Kind::operation && node.operation->moves;
+    if (!is_elementwise(node.kind) && node.kind != Kind::reduce && node.kind != Kind::broadcast && !moves) return false;
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.inputs.items[k];
       if (is_last_.items[input] != 0 && old_->items[input].shape.rank == node.shape.rank) return true;

@@ -225,7 +225,12 @@ private:
     std::string grid{};
     for (int d = 0; d < instruction.grid.rank; ++d) grid += (d > 0 ? ", " : "") + extent_text(instruction.grid[d]);
     return "#" + std::to_string(i) + " " + sort + " (kernel " + std::to_string(instruction.kernel) + ") over (" + grid +
-           ")" + (instruction.continues ? " (in the same launch)" : "") + loop_text(instruction);
+           ")" + slot_text(instruction.slot) + (instruction.continues ? " (in the same launch)" : "") +
+           loop_text(instruction);
+  }
+
+  [[nodiscard]] std::string slot_text(int slot) const {
+    return lowered_.slots > 1 ? " in slot " + std::to_string(slot) : "";
   }
 
   [[nodiscard]] std::string loop_text(const Instruction& instruction) const {
@@ -303,20 +308,19 @@ private:
 
   [[nodiscard]] std::string memory_text() const {
     const TableView table = view_of(lowered_);
-    List<std::size_t> bytes(table.values.size(), 0);
-    List<int> planned(table.values.size(), -1);
-    const memory::OffsetPlan plan = plan_arena(table, symbols_, bytes, planned);
+    const ArenaPlan plan = plan_arenas(table, symbols_);
     std::string result = "memory: ";
-    if (sizes_known_)
-      result += "arena of " + std::to_string(plan.total_bytes) + " bytes\n";
-    else
-      result += "the arena depends on dimensions that have no number here\n";
+    for (int slot = 0; sizes_known_ && slot < table.slots; ++slot)
+      result += (slot > 0 ? ", " : "") + std::string{"arena of "} +
+                std::to_string(plan.arenas[static_cast<std::size_t>(slot)].bytes) + " bytes" + slot_text(slot);
+    result += sizes_known_ ? "\n" : "the arena depends on dimensions that have no number here\n";
     for (std::size_t v = 0; v < table.values.size(); ++v) {
       const ValueInfo& value = table.values[v];
       result += "  " + value_name(static_cast<int>(v)) + " " + type_text(value.dtype, value.shape);
-      if (sizes_known_) result += ", " + std::to_string(bytes[v]) + " bytes";
-      if (sizes_known_ && planned[v] >= 0)
-        result += " at " + std::to_string(plan.offsets[static_cast<std::size_t>(planned[v])]);
+      if (sizes_known_) result += ", " + std::to_string(plan.value_bytes[v]) + " bytes";
+      const auto first = static_cast<std::int64_t>(plan.arenas[static_cast<std::size_t>(value.slot)].first);
+      if (sizes_known_ && plan.offsets[v] >= 0) result += " at " + std::to_string(plan.offsets[v] - first);
+      result += value.storage == Storage::knob ? "" : slot_text(value.slot);
       if (value.first_use >= 0)
         result += ", used from #" + std::to_string(value.first_use) + " to #" + std::to_string(value.last_use);
       result += "\n";

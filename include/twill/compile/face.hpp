@@ -42,11 +42,12 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 struct FaceSizes {
   std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, outputs = 0, nodes = 0, taps = 0, bounds = 0;
   graph::Fault fault{};
+  int slots = 1;
 };
 
 [[nodiscard]] constexpr FaceSizes face_sizes_of(const graph::Graph& graph) {
   return {graph.inputs.size(), graph.parameters.size(), graph.knobs.size(),  graph.symbols.size(), graph.outputs.size(),
-          graph.nodes.size(),  graph.taps.size(),       graph.bounds.size(), graph.fault};
+          graph.nodes.size(),  graph.taps.size(),       graph.bounds.size(), graph.fault,          graph.slots()};
 }
 
 /// The room that programs made of a function are likely to need, the largest being its training step.
@@ -81,7 +82,7 @@ template <FaceSizes S> struct FrozenFace {
   Array<graph::KnobInfo, S.knobs> knobs{};
   Array<graph::Symbol, S.symbols> symbols{};
   Array<graph::TapInfo, S.taps> taps{};
-  Array<graph::InputInfo, S.outputs> outputs{}; ///< element type and shape of each result
+  Array<graph::InputInfo, S.outputs> outputs{}; ///< element type, shape and slot of each result
 
   constexpr FrozenFace() = default;
 
@@ -103,7 +104,7 @@ template <FaceSizes S> struct FrozenFace {
   constexpr explicit FrozenFace(const graph::Graph& graph) : FrozenFace{graph, face_sizes_of(graph)} {
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       const graph::Node& node = graph.node(graph.outputs[i]);
-      outputs[i] = {node.dtype, node.shape, graph.outputs[i]};
+      outputs[i] = {node.dtype, node.shape, graph.outputs[i], false, node.slot < 0 ? 0 : node.slot};
     }
   }
 };
@@ -152,6 +153,7 @@ public:
     table.symbols = {frozen.symbols.data(), sizes.symbols};
     table.taps = {frozen.taps.data(), sizes.taps};
     table.outputs = static_cast<int>(sizes.outputs);
+    table.slots = sizes.slots;
     return table;
   }
 };

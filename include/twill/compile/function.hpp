@@ -8,6 +8,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/knobs.hpp>
 #include <twill/compile/signature.hpp>
+#include <twill/compile/slot_executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 
@@ -15,10 +16,12 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
@@ -74,6 +77,22 @@ template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& devic
       .first->second;
 }
 
+/// The same of a source on the devices of its slots.
+template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
+  if constexpr (Compiled<S>::sizes.slots == 1) {
+    return thread_executor<S>(devices.front());
+  } else {
+    thread_local std::map<std::vector<int>, SlotExecutor<D>> executors{};
+    std::vector<int> indices{};
+    for (const D& device : devices) indices.push_back(device.index);
+    const auto found = executors.find(indices);
+    if (found != executors.end()) return found->second;
+    return executors
+        .try_emplace(std::move(indices), devices, Compiled<S>::view(), kernels<S, team_t<D>>, Arena::for_each_run)
+        .first->second;
+  }
+}
+
 template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
   return std::tuple<output_t<S, K, D>...>{output_t<S, K, D>(device, output_info<S, K>().shape.evaluate(symbols))...};
@@ -85,6 +104,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
+  static_assert(Compiled<S>::sizes.slots == 1,
+                "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
   const auto& device = detail::common_device(tensors...);
   auto& executor = detail::thread_executor<S>(device);
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};

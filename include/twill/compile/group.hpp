@@ -127,7 +127,7 @@ private:
 
   [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
     if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
-    if (a.loop != b.loop || a.region != b.region) return false;
+    if (a.loop != b.loop || a.region != b.region || a.slot != b.slot) return false;
     const bool is_row = a.kind == UnitKind::row || b.kind == UnitKind::row;
     if (static_cast<int>(a.members.size() + b.members.size()) > (is_row ? max_row_steps : max_steps)) return false;
     if (a.grid == b.grid) {

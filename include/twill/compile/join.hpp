@@ -65,7 +65,7 @@ constexpr void join_launches(Lowered& table) {
     Instruction& instruction = table.instructions[i];
     instruction.continues = i > 0 && instruction.loop == table.instructions[first].loop &&
                             instruction.kernel == table.instructions[first].kernel &&
-                            i - first < most_joined_launches &&
+                            instruction.slot == table.instructions[first].slot && i - first < most_joined_launches &&
                             table.kernels.items[instruction.kernel].kind == KernelKind::elementwise &&
                             instruction.operand_count <= most_joined_operands && uses.admits(table, instruction);
     if (!instruction.continues) {

@@ -25,6 +25,7 @@ public:
     out_.bounds = graph.bounds;
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
+    out_.slots = graph.slots();
     declare_values();
     for (int unit : order_) emit(unit);
     find_loops();
@@ -64,9 +65,14 @@ private:
     info.node = id;
     info.dtype = graph_->node(id).dtype;
     info.shape = graph_->node(id).shape;
+    info.slot = graph_->node(id).slot < 0 ? 0 : graph_->node(id).slot;
   }
 
-  /// The instructions of a loop follow each other.
+  constexpr void refuse(graph::Problem problem, int left, int right) {
+    if (!out_.fault.any()) out_.fault = {problem, left, right, 0};
+  }
+
+  /// The instructions of a loop follow each other, in one slot.
   constexpr void find_loops() {
     for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
       int& loop = out_.instructions[i].loop;
@@ -74,6 +80,9 @@ private:
       const graph::LoopInfo& info = graph_->loops.items[loop];
       if (i == 0 || out_.instructions[i - 1].loop < 0 || traced_loop_ != loop)
         out_.loops.push_back({static_cast<int>(i), 0, info.count, info.reversed});
+      else if (out_.instructions[i].slot != out_.instructions[i - 1].slot)
+        refuse(graph::Problem::scan_over_values_in_different_slots, out_.instructions[i - 1].slot,
+               out_.instructions[i].slot);
       traced_loop_ = loop;
       loop = static_cast<int>(out_.loops.size()) - 1;
       out_.loops.back().last = static_cast<int>(i);
@@ -106,6 +115,10 @@ private:
     instruction.first_attribute = node.index + 1;
     instruction.grid = plan.grid;
     instruction.collective = node.operation->collective;
+    instruction.moves = node.operation->moves;
+    instruction.slot = unit.slot;
+    if (instruction.collective != kernel::Collective::none && out_.slots > 1)
+      refuse(graph::Problem::ranks_work_together_in_functions_of_one_slot_only, out_.slots, unit.slot);
     const auto walk = [&](int operand, const Extents& shape) {
       AxisMap own = no_axes;
       if (node.operation->call != nullptr) {
@@ -159,6 +172,7 @@ private:
     if (!draft.writes()) return;
     Instruction instruction{};
     instruction.loop = unit.loop;
+    instruction.slot = unit.slot;
     instruction.grid = draft.grid();
     instruction.first_operand = static_cast<int>(out_.operands.size());
     instruction.operand_count = static_cast<int>(draft.operands().size());

@@ -80,17 +80,30 @@ struct Work {
   return sum;
 }
 
-/// Of one program.
-[[nodiscard]] constexpr MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
+/// Of one program, in the pool of the device of a slot.
+[[nodiscard]] constexpr MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols, int slot) {
   MemoryUse use{};
-  for (const graph::ParameterInfo& info : table.parameters)
+  for (const graph::ParameterInfo& info : table.parameters) {
+    if (info.slot != slot) continue;
     (info.role == graph::Role::optimiser_state ? use.states : use.weights) +=
         pool_bytes(bytes_of(info.dtype, info.shape, symbols));
+  }
   for (const ValueInfo& value : table.values)
-    if (value.storage == Storage::output) use.kept += pool_bytes(bytes_of(value.dtype, value.shape, symbols));
+    if (value.storage == Storage::output && value.slot == slot)
+      use.kept += pool_bytes(bytes_of(value.dtype, value.shape, symbols));
   List<std::size_t> value_bytes(table.values.size(), 0);
   List<int> planned(table.values.size(), -1);
-  use.arena = pool_bytes(detail::plan_arena(table, symbols, value_bytes, planned).total_bytes);
+  use.arena = pool_bytes(detail::plan_arena(table, symbols, value_bytes, planned, slot).total_bytes);
+  return use;
+}
+
+/// Of one program, on all of its devices.
+[[nodiscard]] constexpr MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
+  MemoryUse use{};
+  for (int slot = 0; slot < table.slots; ++slot) {
+    const MemoryUse own = memory_use(table, symbols, slot);
+    use = {use.weights + own.weights, use.states + own.states, use.kept + own.kept, use.arena + own.arena};
+  }
   return use;
 }
 

@@ -110,7 +110,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 /// Copies everything that is tapped, and lets another watcher see it all.
 class TapWatcher final : public Watcher {
 public:
-  explicit TapWatcher(std::string device) : device_{std::move(device)} {}
+  /// With the devices of all slots of the table.
+  explicit TapWatcher(std::vector<std::string> devices) : devices_{std::move(devices)} {}
 
   void also(Watcher* other) { other_ = other; }
 
@@ -119,7 +120,7 @@ public:
     for (std::size_t i = 0; i < table.taps.size(); ++i) {
       if (table.taps[i].node != value) continue;
       Observation seen = detail::observed(table, symbols, table.taps[i], data);
-      seen.device = device_;
+      seen.device = devices_[static_cast<std::size_t>(table.values[static_cast<std::size_t>(value)].slot)];
       observations_.push_back({i, std::move(seen)});
     }
   }
@@ -139,14 +140,19 @@ private:
     Observation observation{};
   };
 
-  std::string device_;
+  std::vector<std::string> devices_;
   Watcher* other_ = nullptr;
   std::vector<Numbered> observations_{};
 };
 
 /// Gives an executor one run, waits for it and shows what it has tapped.
 template <class Executor, class Run, class F> void run_tapped(Executor& executor, const Run& run, const F& look) {
-  TapWatcher watcher{to_string(executor.device())};
+  std::vector<std::string> devices{};
+  if constexpr (requires { executor.devices(); })
+    for (const auto& device : executor.devices()) devices.push_back(to_string(device));
+  else
+    devices.push_back(to_string(executor.device()));
+  TapWatcher watcher{std::move(devices)};
   struct Until {
     Executor& executor;
     Watcher* former;

@@ -101,8 +101,8 @@ constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>)
 
 template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<TeamType> kernel_function() {
   constexpr KernelInfo info = S::parts.kernels[K];
-  if constexpr (S::parts.is_collective[K])
-    return {}; // a group does it
+  if constexpr (S::parts.is_without_kernel[K])
+    return {};
   else if constexpr (info.kind == KernelKind::operation && std::is_same_v<TeamType, Team>)
     return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
   else if constexpr (info.kind == KernelKind::operation)

@@ -119,9 +119,10 @@ struct Reading {
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-/// Adds a copy of a node, as a conversion to its own type.
-constexpr int add_copy(List<Node>& nodes, int source) {
+/// Adds a copy of a node, as a conversion to its own type; that of a number in a slot.
+constexpr int add_copy(List<Node>& nodes, int source, int slot = 0) {
   Node copy{};
+  copy.slot = nodes.items[source].slot >= 0 ? nodes.items[source].slot : static_cast<std::int8_t>(slot);
   copy.kind = Kind::cast;
   copy.dtype = nodes.items[source].dtype;
   copy.shape = nodes.items[source].shape;
@@ -174,7 +175,7 @@ constexpr void legalise(Graph& graph) {
                                            : node.kind == Kind::operation &&
                                                  (!can_be_stored(kind_of(detail::view_root(nodes, input))) ||
                                                   (node.operation->wants_dense && !detail::is_row_major(nodes, input)));
-      if (wants_memory) input = detail::add_copy(nodes, input);
+      if (wants_memory) input = detail::add_copy(nodes, input, node.slot);
     }
     nodes.push_back(node);
     renumbered[i] = static_cast<int>(nodes.size()) - 1;

@@ -5,6 +5,7 @@
 // of views shorten, and arithmetic with neutral constants disappears. Linear in the number of nodes. Read next:
 // compile/group.hpp.
 
+#include <twill/compile/place.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
 
@@ -64,7 +65,7 @@ constexpr List<char> needed_nodes(const Graph& graph) {
   return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
          a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
          a.arity == b.arity && (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) &&
-         a.shape == b.shape && a.permutation == b.permutation;
+         a.slot == b.slot && a.shape == b.shape && a.permutation == b.permutation;
 }
 
 /// Nodes found so far, by hash.
@@ -141,8 +142,9 @@ private:
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// Rewrites the graph without dead, repeated and neutral nodes.
+/// Rewrites the graph without dead, repeated and neutral nodes, each in a slot of its own.
 constexpr void simplify(Graph& graph) {
+  place(graph);
   const List<char> needed = detail::needed_nodes(graph);
   List<Node> kept{};
   kept.reserve(graph.nodes.size());

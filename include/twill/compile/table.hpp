@@ -28,6 +28,7 @@ struct ValueInfo {
   int node = -1;
   int first_use = -1; ///< the first and the last instruction that touch it
   int last_use = -1;
+  int slot = 0; ///< of the device on which it lies
   Extents shape{};
 };
 
@@ -63,6 +64,8 @@ struct Instruction {
   int first_attribute = 0; ///< operations
   int loop = -1;           ///< in whose steps it runs
   bool continues = false;  ///< shares the launch of the instruction before it
+  bool moves = false;      ///< no launch, but a copy of its operand from another slot
+  int slot = 0;            ///< of the device on which it runs; of a move that to which it brings its operand
   kernel::Collective collective = kernel::Collective::none; ///< other than none: no launch, but a call of a group
   Extents grid{};
 };
@@ -127,6 +130,7 @@ struct Lowered {
   List<graph::IntegerBounds> bounds{};
   graph::Fault fault{};
   int outputs = 0;
+  int slots = 1; ///< of devices
 
   constexpr Lowered() = default;
 };
@@ -137,26 +141,16 @@ struct TableSizes {
   std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0, loops = 0, taps = 0, bounds = 0;
   int outputs = 0;
   graph::Fault fault{};
+  int slots = 1;
 };
 
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
-  return {lowered.values.size(),
-          lowered.operands.size(),
-          lowered.instructions.size(),
-          lowered.kernels.size(),
-          lowered.lines.size(),
-          lowered.shapes.size(),
-          lowered.attributes.size(),
-          lowered.inputs.size(),
-          lowered.parameters.size(),
-          lowered.knobs.size(),
-          lowered.symbols.size(),
-          lowered.requirements.size(),
-          lowered.loops.size(),
-          lowered.taps.size(),
-          lowered.bounds.size(),
-          lowered.outputs,
-          lowered.fault};
+  return {lowered.values.size(),     lowered.operands.size(), lowered.instructions.size(),
+          lowered.kernels.size(),    lowered.lines.size(),    lowered.shapes.size(),
+          lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
+          lowered.knobs.size(),      lowered.symbols.size(),  lowered.requirements.size(),
+          lowered.loops.size(),      lowered.taps.size(),     lowered.bounds.size(),
+          lowered.outputs,           lowered.fault,           lowered.slots};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
@@ -240,15 +234,15 @@ template <TableSizes S> struct ProgramParts {
   std::array<Line, S.lines == 0 ? 1 : S.lines> lines{};
   std::array<const graph::Operation*, kernel_count> operations{};
   std::array<bool, kernel_count> is_joined{};
-  std::array<bool, kernel_count> is_collective{};
+  std::array<bool, kernel_count> is_without_kernel{}; ///< a group calls it, or it moves its operand
 
   constexpr explicit ProgramParts(const Frozen<S>& from)
       : kernels{from.table.kernels}, lines{from.table.lines}, operations{from.operations} {
     const Instruction* const instruction = from.table.instructions.data();
     for (std::size_t i = 0; i < S.instructions; ++i) {
       if (instruction[i].continues) is_joined[static_cast<std::size_t>(instruction[i].kernel)] = true;
-      if (instruction[i].collective != kernel::Collective::none)
-        is_collective[static_cast<std::size_t>(instruction[i].kernel)] = true;
+      if (instruction[i].collective != kernel::Collective::none || instruction[i].moves)
+        is_without_kernel[static_cast<std::size_t>(instruction[i].kernel)] = true;
     }
   }
 };
@@ -280,6 +274,7 @@ struct TableView {
   std::span<const graph::TapInfo> taps{};
   std::span<const graph::IntegerBounds> bounds{};
   int outputs = 0;
+  int slots = 1;
 };
 
 template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTable<S>& table) {
@@ -298,7 +293,8 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.loops.data(), S.loops},
           {table.taps.data(), S.taps},
           {table.bounds.data(), S.bounds},
-          S.outputs};
+          S.outputs,
+          S.slots};
 }
 
 /// A table that is still growing, as the run time would see it. It has to stay where it is.
@@ -318,7 +314,8 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {lowered.loops.data(), lowered.loops.size()},
           {lowered.taps.data(), lowered.taps.size()},
           {lowered.bounds.data(), lowered.bounds.size()},
-          lowered.outputs};
+          lowered.outputs,
+          lowered.slots};
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

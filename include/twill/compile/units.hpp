@@ -21,6 +21,7 @@ struct Unit {
   int column_axis = -1;     ///< the grid dimension that a column unit reduces
   int loop = -1;            ///< in whose steps it runs
   int region = 0;           ///< the part of the function that it belongs to
+  int slot = 0;             ///< of the device that it runs on
   bool counts = false;      ///< reads the positions of its elements
   List<int> assigned{};     ///< the parameters and carries it overwrites
   List<int> members{};      ///< nodes, in order
@@ -79,6 +80,7 @@ protected:
     at(unit).members.push_back(node);
     at(unit).loop = loops_.computed.items[node];
     at(unit).region = graph_->node(node).region;
+    at(unit).slot = graph_->node(node).slot;
     return unit;
   }
 

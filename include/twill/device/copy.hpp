@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
 
 namespace twill::inline v0 {
 
@@ -55,6 +56,15 @@ inline void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* fro
     detail::copy_on_team(Team::serial(), to, from, bytes);
   });
   if (from_device != to_device) (void)submit(from_device, [copied = record(to_device)] { copied.wait(); });
+}
+
+/// A copy that is work of the device to which it goes alone, behind what `ready` says. The other's work goes on beside it; whoever
+/// overwrites the source waits for the event. On a host device, whose work is the caller's, the caller waits and copies.
+inline Cpu::Event pull_bytes(Cpu to_device, void* to, Cpu, const void* from, std::size_t bytes,
+                             std::span<const Cpu::Event> ready) {
+  for (const Cpu::Event& event : ready) event.wait();
+  launch(to_device, [&](const Team& team) { detail::copy_on_team(team, to, from, bytes); });
+  return {};
 }
 
 /// Within `Meta` there is nothing to copy.

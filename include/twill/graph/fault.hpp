@@ -119,6 +119,11 @@ enum class Problem : std::uint8_t {
   stage_boundary_inside_of_a_scan_or_a_checkpoint,
   model_has_fewer_places_to_cut_than_stages_need,
   stage_before_a_boundary_makes_nothing_for_the_next,
+  slot_is_outside_0_to_15,
+  operands_lie_in_different_slots_move_one_with_to,
+  move_to_a_slot_in_the_body_of_a_scan,
+  scan_over_values_in_different_slots,
+  ranks_work_together_in_functions_of_one_slot_only,
 };
 
 struct Fault {

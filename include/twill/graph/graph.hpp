@@ -9,6 +9,7 @@
 #include <twill/graph/fault.hpp>
 #include <twill/graph/node.hpp>
 #include <twill/graph/parameter.hpp>
+#include <twill/graph/slots.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,7 @@ public:
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
   Fault fault{};
   DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
+  int input_slot = 0;              ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
   int open_loop = -1;              ///< the loop whose body is being traced
   int draws = 0;                   ///< how many random tensors have been traced
   SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
@@ -60,6 +62,7 @@ public:
     if (own.scope == 0) own.scope = scope_;
     own.region = open_region;
     if (merges_symbols_) make_canonical(own.shape);
+    if (slots_.has_several()) refuse(Placement::place(id, nodes, parameters), 0);
     return id;
   }
 
@@ -114,15 +117,37 @@ public:
     bounds.push_back(wanted);
   }
 
-  constexpr int add_input(DType dtype, const Extents& shape) {
+  /// An input in `input_slot`, or in another.
+  constexpr int add_input(DType dtype, const Extents& shape) { return add_input(dtype, shape, input_slot); }
+  constexpr int add_input(DType dtype, const Extents& shape, int slot) {
     Node node{};
     node.kind = Kind::input;
+    node.slot = static_cast<std::int8_t>(slot);
     node.dtype = dtype;
     node.shape = shape;
     node.index = static_cast<int>(inputs.size());
     const int id = add(node);
-    inputs.push_back({dtype, shape, id});
+    inputs.push_back({dtype, shape, id, false, slot});
     return id;
+  }
+
+  /// In how many slots the function is computed.
+  [[nodiscard]] constexpr int slots() const { return slots_.count(); }
+
+  /// Makes room for a slot.
+  constexpr void add_slot(int slot, int line) { refuse(slots_.add(slot, nodes, parameters), line); }
+
+  /// The slot of a value, `anywhere` for numbers; a weight that nobody has used before is put into the one that is asked for.
+  constexpr int settle(int id, int wanted, int line) {
+    if (node(id).slot == unplaced) refuse(Placement::settle(id, wanted, nodes, parameters), line);
+    return node(id).slot;
+  }
+
+  /// Refuses operands of one node that lie in different slots.
+  constexpr void require_one_slot(int left, int right, int line) {
+    if (!slots_.has_several()) return;
+    const SlotClash clash{node(left).slot, node(right).slot};
+    if (clash.left >= 0 && clash.right >= 0 && clash.left != clash.right) refuse(clash, line);
   }
 
   /// Shows a value under a name.
@@ -284,6 +309,10 @@ public:
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
+  constexpr void refuse(const SlotClash& clash, int line) {
+    if (clash.any()) refuse(Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, line);
+  }
+
   constexpr void make_canonical(Extents& shape) const {
     for (int axis = 0; axis < shape.rank; ++axis)
       if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
@@ -311,44 +340,9 @@ private:
 
   Name path_{};
   int scope_ = 0;
+  Placement slots_{};
   List<Merged> merged_{};
   bool merges_symbols_ = false;
-};
-
-/// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
-class Scope {
-public:
-  constexpr Scope(Graph& graph, std::string_view name)
-      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
-    Name path = graph.path();
-    path.append(name);
-    path.append(".");
-    graph.set_path(path);
-    graph.enter_scope();
-  }
-  constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
-      : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
-    Name path = graph.path();
-    path.append(name);
-    path.append_number(index);
-    path.append(".");
-    graph.set_path(path);
-    graph.enter_scope();
-  }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-  constexpr ~Scope() {
-    Name path = graph_->path();
-    path.shorten(previous_size_);
-    path.truncated = false;
-    graph_->set_path(path);
-    graph_->set_scope(previous_scope_);
-  }
-
-private:
-  Graph* graph_;
-  std::size_t previous_size_;
-  int previous_scope_;
 };
 
 } // namespace twill::inline v0::graph

@@ -88,6 +88,7 @@ struct Operation {
   Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   /// Other than none: no kernel, but a call of a group of ranks, with the attributes of ops/collective.hpp.
   kernel::Collective collective = kernel::Collective::none;
+  bool moves = false; ///< no kernel, but a copy of its one operand into the memory of another slot, see ops/move.hpp
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables
@@ -101,6 +102,7 @@ struct Node {
   Reduction reduction = Reduction::sum;
   std::uint8_t arity = 0;
   std::int8_t axis = 0;
+  std::int8_t slot = 0; ///< of the device that computes it, see graph/slots.hpp
   Few<std::int8_t, max_rank> permutation{};
   Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1};
   int index = 0;

@@ -104,6 +104,7 @@ struct Pair {
   }
   const Value a = materialise(graph, left, dtype);
   const Value b = materialise(graph, right, dtype);
+  graph.require_one_slot(a.id(), b.id(), left.line);
   const Extents shape = broadcast_shape(graph, a.node().shape, b.node().shape, left.line);
   return {broadcast_to(a, shape), broadcast_to(b, shape)};
 }
@@ -236,6 +237,8 @@ struct Pair {
   DType dtype = left.is_number && right.is_number ? graph.element : detail::common_dtype(left, right);
   const Value a = detail::materialise(graph, left, dtype);
   const Value b = detail::materialise(graph, right, dtype);
+  graph.require_one_slot(a.id(), b.id(), left.line);
+  graph.require_one_slot(condition.id(), a.id(), left.line);
   Extents shape = broadcast_shape(graph, a.shape(), b.shape(), left.line);
   shape = broadcast_shape(graph, condition.shape(), shape, left.line);
   return detail::apply(Primitive::where, dtype,

@@ -121,6 +121,7 @@ struct ParameterInfo {
   bool is_updated = false; ///< buffers: the trace has said what they hold next
   int node = -1;
   ShardInfo shard{}; ///< `shape` is that of one rank's part
+  int slot = 0;      ///< of the device that it lies on, see graph/slots.hpp
 };
 
 /// A value that somebody wants to look at. It is copied into memory of its own by the kernel that computes it, so whoever
@@ -145,6 +146,7 @@ struct InputInfo {
   Extents shape{};
   int node = -1;
   bool is_channels_last = false; ///< traced as (batch, channels, ...), handed in with the channels behind all else
+  int slot = 0;                  ///< of the device that it lies on, see graph/slots.hpp
 };
 
 /// A loop whose body is traced once: its nodes stand together, those that depend on the step among others.

@@ -6,7 +6,7 @@
 // graph/operators.hpp.
 
 #include <twill/core/promotion.hpp>
-#include <twill/graph/graph.hpp>
+#include <twill/graph/scope.hpp>
 
 #include <concepts>
 

@@ -6,14 +6,17 @@
 // a backward pass needs, `infer` keeps nothing; both call the hooks of nn/hooks.hpp. Read next: train/train_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/cpu/half_arithmetic.hpp>
 #include <twill/nn/hooks.hpp>
 #include <twill/nn/initialise.hpp>
 #include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/model_stage.hpp>
 #include <twill/nn/network_state.hpp>
+#include <twill/nn/slot.hpp>
 #include <twill/nn/tracked.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -38,12 +41,17 @@ public:
   using Element = T;
   using device_type = D;
   using model_type = M;
+  static constexpr int slots = Shown::sizes.slots; ///< of devices that the model puts its parts into, see nn/slot.hpp
 
-  /// Draws the initial weights from the device's generator.
-  explicit Network(D device = current_device<D>())
-      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
+  /// Draws the initial weights from the device's generator. Where the model has several slots, all of them are on it.
+  explicit Network(D device = current_device<D>()) : Network{std::vector<D>(static_cast<std::size_t>(slots), device)} {}
+
+  /// On a device for each slot of the model. throws: ValueError for another number of devices
+  explicit Network(std::vector<D> devices)
+      : state_{std::make_shared<NetworkState<D>>(one_for_each_slot(std::move(devices)), parameter_infos(),
+                                                 &detail::add_weights<T, D>)},
         knobs_{Shown::view().knobs} {
-    state_->last_draw = generator(device).next();
+    state_->last_draw = generator(device()).next();
     if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
     draw_weights();
   }
@@ -66,7 +74,10 @@ public:
   /// The weights that the model names, in the order of its trace.
   [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }
 
+  /// The device on which inputs are expected: that of slot 0.
   [[nodiscard]] D device() const { return state_->device; }
+  /// Those of all slots.
+  [[nodiscard]] std::span<const D> devices() const { return state_->devices(); }
 
   /// Makes the network one of the ranks along the axis of a group. Weights of which each rank holds a part start anew, as this
   /// rank's part; bind before anything runs. For the others, see to it that all ranks draw alike (`manual_seed`).
@@ -126,11 +137,12 @@ public:
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
     const graph::SymbolValues symbols = compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes);
     using Result = compile::output_t<Evaluation, 0, D>;
-    Result result(device(), compile::detail::output_info<Evaluation, 0>().shape.evaluate(symbols));
+    const compile::ValueInfo& shown = compile::detail::output_info<Evaluation, 0>();
+    Result result(detail::device_of_slot<Evaluation>(devices(), shown.slot), shown.shape.evaluate(symbols));
     const std::tuple contiguous{inputs.contiguous()...};
     const auto addresses =
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, contiguous);
-    detail::run_to_buffers<Evaluation>(device(), symbols, addresses, state_->addresses(),
+    detail::run_to_buffers<Evaluation>(devices(), symbols, addresses, state_->addresses(),
                                        RunContext{knobs_, 0, layer_hooks_, state_->groups}, result.data());
     if (!hooks_->forward.is_empty())
       call_hooks(hooks_->forward, std::tuple<const Inputs&...>{inputs...}, Output(result));
@@ -229,9 +241,12 @@ public:
   void set(std::string_view name, double number) { knobs_.set(name, number); }
   [[nodiscard]] const compile::Knobs& knobs() const { return knobs_; }
 
-  /// Moves the weights to another device of this kind, in place.
-  Network& to(D device) {
-    if (!(device == state_->device)) state_->move_to(device);
+  /// Moves the weights to another device of this kind, in place: those of all slots.
+  Network& to(D device) { return to(std::vector<D>(static_cast<std::size_t>(slots), device)); }
+  /// The same to a device for each slot. throws: ValueError for another number of devices
+  Network& to(std::vector<D> devices) {
+    devices = one_for_each_slot(std::move(devices));
+    if (!std::equal(devices.begin(), devices.end(), state_->devices().begin())) state_->move_to(std::move(devices));
     return *this;
   }
 
@@ -241,7 +256,7 @@ public:
     state_->require_whole("to");
     Network<M, D2, T> result{device};
     for (std::size_t i = 0; i < state_->buffers.size(); ++i)
-      copy_bytes(device, result.state()->buffers[i].data(), state_->device, state_->buffers[i].data(),
+      copy_bytes(device, result.state()->buffers[i].data(), state_->buffers[i].device(), state_->buffers[i].data(),
                  state_->buffers[i].bytes(), CopyOptions{});
     return result;
   }
@@ -249,13 +264,19 @@ public:
   [[nodiscard]] const std::shared_ptr<NetworkState<D>>& state() const { return state_; }
 
 private:
+  [[nodiscard]] static std::vector<D> one_for_each_slot(std::vector<D> devices) {
+    if (devices.size() != static_cast<std::size_t>(slots))
+      throw ValueError(join_text({"network: the model puts parts into ", slots, " device slots, ", devices.size(),
+                                  " devices were given; give one for each slot, the same one twice if need be"}));
+    return devices;
+  }
   void draw_weights() {
     for (std::size_t i = 0; i < state_->infos.size(); ++i) draw_weight(i, state_->last_draw);
   }
   void draw_weight(std::size_t i, const Draw& draw) {
     const graph::ParameterInfo& info = state_->infos[i];
     const kernel::RankGroup* const group = info.shard.is_part() ? state_->groups.find(info.shard.axis) : nullptr;
-    initialise_parameter(state_->device, info, i, draw, state_->buffers[i].data(),
+    initialise_parameter(state_->device_of(info), info, i, draw, state_->buffers[i].data(),
                          group != nullptr ? group->rank() : 0);
   }
 

@@ -64,11 +64,26 @@ public:
   using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
 
   NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
-      : device{place}, infos{parameters}, add{adding}, gradients(parameters.size()) {
+      : NetworkState{std::vector<D>{place}, parameters, adding} {}
+
+  /// With a device for each slot of the model.
+  NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding)
+      : device{places.front()},
+        infos{parameters},
+        add{adding},
+        gradients(parameters.size()),
+        devices_{std::move(places)} {
     for (const graph::ParameterInfo& info : infos) {
-      buffers.emplace_back(device, bytes_of(info));
+      buffers.emplace_back(device_of(info), bytes_of(info));
       addresses_.push_back(buffers.back().data());
     }
+  }
+
+  /// The devices of all slots.
+  [[nodiscard]] std::span<const D> devices() const override { return devices_; }
+  /// That of a weight, or of a state of its optimiser.
+  [[nodiscard]] const D& device_of(const graph::ParameterInfo& info) const {
+    return devices_[static_cast<std::size_t>(info.slot)];
   }
 
   [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info) {
@@ -116,23 +131,27 @@ public:
       if (!gradients[i])
         gradients[i] = std::move(gradient);
       else
-        add(device, infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
+        add(device_of(infos[i]), infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(),
+            gradient.data());
     }
   }
 
-  void move_to(D target) {
+  /// Moves what lies in each slot to another device.
+  void move_to(std::vector<D> targets) {
     require_whole("to");
     for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const D& target = targets[static_cast<std::size_t>(infos[i].slot)];
       for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
-        if (!*buffer) continue;
+        if (!*buffer || target == device_of(infos[i])) continue;
         memory::Buffer<D> moved(target, bytes_of(infos[i]));
-        copy_bytes(target, moved.data(), device, buffer->data(), moved.bytes(), CopyOptions{});
+        copy_bytes(target, moved.data(), device_of(infos[i]), buffer->data(), moved.bytes(), CopyOptions{});
         *buffer = std::move(moved);
       }
       addresses_[i] = buffers[i].data();
     }
-    synchronize(device);
-    device = target;
+    for (const D& before : devices_) synchronize(before);
+    devices_ = std::move(targets);
+    device = devices_.front();
   }
 
   /// What the next run draws with. Ranks that work on one model draw alike, whatever others draw on their devices.
@@ -142,7 +161,7 @@ public:
     return last_draw;
   }
 
-  D device;
+  D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;
   Add add; ///< for the network's element type, so that no other is compiled
   std::vector<memory::Buffer<D>> buffers{};
@@ -151,6 +170,7 @@ public:
   Draw last_draw{};            ///< at first that of the weights
 
 private:
+  std::vector<D> devices_;
   std::vector<void*> addresses_{};
   bool is_whole_ = true;
 };

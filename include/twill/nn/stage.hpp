@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/nn/fit.hpp>
+#include <twill/ops/move.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,15 @@ struct Joint {
   return broadcast_to(constant(graph, value.dtype(), 0), value.shape()).id();
 }
 
+/// The gradient of a weight or an input where that lies; zero where none was found.
+[[nodiscard]] constexpr int gradient_of(graph::Graph& graph, int variable, int found) {
+  if (found < 0) found = zero_like(graph, variable);
+  return graph::detail::beside({graph, found}, graph.node(variable)).id();
+}
+
+/// The slot in which a result lies.
+[[nodiscard]] constexpr int slot_of(graph::Value result) { return result.node().slot < 0 ? 0 : result.node().slot; }
+
 /// Refuses a weight that the result does not depend on, unless it is frozen.
 constexpr void require_reached(graph::Graph& graph, int weight, int gradient) {
   if (gradient < 0) graph.refuse(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index, 0, 0);
@@ -64,12 +74,12 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
   const std::size_t weights = variables.size();
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
     if ((input_set >> i & 1u) != 0) variables.push_back(graph.inputs[i].node);
-  const int cotangent = graph.add_input(output.dtype(), output.shape());
+  const int cotangent = graph.add_input(output.dtype(), output.shape(), slot_of(output));
   const List<int> found = gradients(graph, {{output.id(), cotangent}}, variables);
   graph.outputs.push_back(output.id());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (i < weights) require_reached(graph, variables[i], found[i]);
-    graph.outputs.push_back(found[i] >= 0 ? found[i] : zero_like(graph, variables[i]));
+    graph.outputs.push_back(gradient_of(graph, variables[i], found[i]));
   }
   if (graph.fault.any()) return result;
   compile::simplify(graph);
@@ -260,8 +270,9 @@ template <StageFunction F, unsigned InputSet> struct Backward {
       input.kind = graph::Kind::input;
       input.dtype = node.dtype;
       input.shape = node.shape;
+      input.slot = node.slot;
       input.index = static_cast<int>(joint.graph.inputs.size());
-      joint.graph.inputs.push_back({node.dtype, node.shape, id});
+      joint.graph.inputs.push_back({node.dtype, node.shape, id, false, node.slot});
       node = input;
     }
     joint.graph.outputs.pop_front();

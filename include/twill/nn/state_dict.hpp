@@ -161,7 +161,7 @@ template <class Network> [[nodiscard]] StateDict state_dict(const Network& netwo
   StateDict result{};
   for (const auto& view : network.parameters()) {
     auto [tensor, data] = StoredTensor::make(view.dtype, view.shape);
-    copy_bytes(Cpu{}, data, network.device(), view.buffer.data(), tensor.bytes.size(), CopyOptions{});
+    copy_bytes(Cpu{}, data, view.buffer.device(), view.buffer.data(), tensor.bytes.size(), CopyOptions{});
     result.add(std::string{view.name}, std::move(tensor));
   }
   return result;
@@ -186,7 +186,7 @@ LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions
     const bool converts = tensor->dtype != views[i].dtype;
     const std::vector<std::byte> other =
         converts ? detail::converted(*tensor, views[i].dtype) : std::vector<std::byte>{};
-    copy_bytes(network.device(), views[i].buffer.data(), Cpu{}, converts ? other.data() : tensor->bytes.data(),
+    copy_bytes(views[i].buffer.device(), views[i].buffer.data(), Cpu{}, converts ? other.data() : tensor->bytes.data(),
                views[i].buffer.bytes(), CopyOptions{});
   }
   network.state()->note_update();

@@ -28,6 +28,8 @@ template <ComputeDevice D> class Weights {
 public:
   virtual ~Weights() = default;
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
+  /// Of each slot of the model, see graph/slots.hpp.
+  [[nodiscard]] virtual std::span<const D> devices() const = 0;
   virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
 
   /// How often an update has overwritten the weights.
@@ -78,12 +80,18 @@ template <compile::Source S> constexpr bool reads_weights() {
   return false;
 }
 
-/// Runs a source whose outputs are untyped blocks of memory.
+/// The device of a slot of a source: of one that has a single slot the one that its arguments share.
 template <compile::Source S, ComputeDevice D>
-std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::SymbolValues& symbols,
+[[nodiscard]] const D& device_of_slot(std::span<const D> devices, int slot) {
+  return devices[compile::Compiled<S>::sizes.slots == 1 ? 0 : static_cast<std::size_t>(slot)];
+}
+
+/// Runs a source on the devices of its slots. Its outputs are untyped blocks of memory.
+template <compile::Source S, ComputeDevice D>
+std::vector<memory::Buffer<D>> run_to_buffers(std::span<const D> devices, const graph::SymbolValues& symbols,
                                               std::span<void* const> inputs, std::span<void* const> parameters,
                                               const RunContext& context, void* first_output = nullptr) {
-  auto& executor = compile::detail::thread_executor<S>(device);
+  auto& executor = compile::detail::thread_executor<S>(devices);
   std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(executor.table().outputs));
   std::vector<void*> outputs(buffers.size());
   for (const compile::ValueInfo& value : executor.table().values) {
@@ -93,8 +101,9 @@ std::vector<memory::Buffer<D>> run_to_buffers(const D& device, const graph::Symb
       outputs[0] = first_output;
       continue;
     }
-    buffers[k] = memory::Buffer<D>(device, static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) *
-                                               size_of(value.dtype));
+    buffers[k] =
+        memory::Buffer<D>(device_of_slot<S>(devices, value.slot),
+                          static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype));
     outputs[k] = buffers[k].data();
   }
   compile::Knobs knobs{executor.table().knobs};
@@ -126,15 +135,17 @@ public:
   /// Runs the stage forward.
   Tracked(std::shared_ptr<Weights<D>> weights, RunContext context, const Arguments&... arguments)
       : weights_{std::move(weights)}, context_{std::move(context)}, arguments_{arguments...} {
-    const auto& device = compile::detail::common_device(detail::tensor_of(arguments)...);
+    const D argument_device = compile::detail::common_device(detail::tensor_of(arguments)...);
+    const std::span<const D> devices = devices_around(argument_device);
     const auto view = compile::Compiled<Forward>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
     symbols_ = compile::resolve_symbols(view, shapes);
-    value_ = Value(device, compile::detail::output_info<Forward, 0>().shape.evaluate(symbols_));
+    const compile::ValueInfo& shown = compile::detail::output_info<Forward, 0>();
+    value_ = Value(detail::device_of_slot<Forward>(devices, shown.slot), shown.shape.evaluate(symbols_));
     const std::tuple inputs{detail::tensor_of(arguments).contiguous()...};
     const auto addresses =
         std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
-    kept_ = is_no_grad() ? forward<PlainForward<F>>(device, addresses) : forward<Forward>(device, addresses);
+    kept_ = is_no_grad() ? forward<PlainForward<F>>(devices, addresses) : forward<Forward>(devices, addresses);
     kept_.erase(kept_.begin());
     if (weights_) updates_ = weights_->updates();
     if (is_no_grad()) forget();
@@ -185,7 +196,9 @@ public:
     addresses.push_back(value_.data()); // read only if the pass wants the result
     const std::size_t wanted = compile::Compiled<Pass>::sizes.inputs;
     addresses.resize(wanted);
-    auto gradients = detail::run_to_buffers<Pass>(value_.device(), symbols_, addresses, parameters(), context_);
+    const D own_device = value_.device();
+    auto gradients =
+        detail::run_to_buffers<Pass>(devices_around(own_device), symbols_, addresses, parameters(), context_);
     pass_on(std::move(gradients), std::index_sequence_for<Arguments...>{});
     if (on_backward_ && !on_backward_->is_empty()) (*on_backward_)(cotangent);
   }
@@ -207,8 +220,16 @@ private:
   }
 
   template <compile::Source S>
-  std::vector<memory::Buffer<D>> forward(const D& device, std::span<void* const> inputs) const {
-    return detail::run_to_buffers<S>(device, symbols_, inputs, parameters(), context_, value_.data());
+  std::vector<memory::Buffer<D>> forward(std::span<const D> devices, std::span<void* const> inputs) const {
+    return detail::run_to_buffers<S>(devices, symbols_, inputs, parameters(), context_, value_.data());
+  }
+
+  /// The devices of the stage's slots: those of the weights where it has several, else that of its arguments.
+  [[nodiscard]] std::span<const D> devices_around(const D& arguments) const {
+    if constexpr (compile::Compiled<Forward>::sizes.slots > 1)
+      return weights_->devices();
+    else
+      return {&arguments, 1};
   }
 
   /// Gives the last buffers to the tracked arguments and the rest to the weights.
@@ -271,6 +292,8 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   using D = typename First::device_type;
   using Stage =
       CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
+  static_assert(compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::sizes.slots == 1,
+                "twill: apply: the function puts parts into device slots, which only an nn::Network has devices for");
   RunContext context{
       compile::Knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs}, 0};
   if (context.knobs.draws()) {

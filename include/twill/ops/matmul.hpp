@@ -78,6 +78,7 @@ inline constexpr Operation matmul_operation{.name = "matmul",
   Graph& graph = left.graph();
   left = detail::autocast_to_narrow(left);
   right = detail::autocast_to_narrow(right);
+  graph.require_one_slot(left.id(), right.id(), line);
   const Extents a = left.shape();
   const Extents b = right.shape();
   if (a.rank < 2 || b.rank != a.rank) {

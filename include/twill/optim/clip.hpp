@@ -54,7 +54,7 @@ public:
     const Value factor = minimum(knob(graph, "clip.max_norm", 0, dtype) / (norm + 1e-6), 1.0);
     for (int& gradient : all.gradients) {
       const Value wide = cast(Value{graph, gradient}, dtype);
-      gradient = (wide * factor).id();
+      gradient = (wide * graph::detail::beside(factor, wide.node())).id();
     }
     if constexpr (requires { R::prepare(all); }) R::prepare(all);
   }

@@ -47,8 +47,9 @@ public:
   /// Declares the states behind the weights of a trace, before all others.
   static constexpr void declare(graph::Graph& graph) {
     const auto add = [&](std::string_view name, double initial) {
-      static_cast<void>(graph.add_parameter(name, DType::float32, {}, {graph::Initialiser::Kind::constant, initial},
-                                            graph::Role::optimiser_state, 0));
+      const int state = graph.add_parameter(name, DType::float32, {}, {graph::Initialiser::Kind::constant, initial},
+                                            graph::Role::optimiser_state, 0);
+      static_cast<void>(graph.settle(state, 0, 0));
     };
     add(loss_scale_state, Options.initial);
     add(good_steps_state, 0);
@@ -70,7 +71,7 @@ public:
       int& gradient = all.gradients[i];
       Value wide{graph, gradient};
       if (wide.dtype() != DType::float64) wide = cast(wide, DType::float32);
-      wide = wide * cast(factor, wide.dtype());
+      wide = wide * cast(graph::detail::beside(factor, wide.node()), wide.dtype());
       gradient = wide.id();
       graph::Extents flat{};
       flat.append(wide.shape().elements());

@@ -12,6 +12,7 @@
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/ops/collective.hpp>
+#include <twill/ops/move.hpp>
 #include <twill/ops/rank_sum.hpp>
 
 #include <array>
@@ -106,7 +107,7 @@ public:
   /// Which change of the weights this is, from 1.
   [[nodiscard]] constexpr Value step() {
     const Value count = knob(*graph_, step_knob, 1, compute_dtype());
-    return may_skip() ? count - cast(all_->skipped, compute_dtype()) : count;
+    return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
 
   constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), unless_kept(state, value).id()); }
@@ -117,8 +118,9 @@ public:
 
 private:
   [[nodiscard]] constexpr Value unless_kept(Value old, Value fresh) const {
-    return all_->keeps.id() >= 0 ? where(all_->keeps, old, fresh) : fresh;
+    return all_->keeps.id() >= 0 ? where(beside_weight(all_->keeps), old, fresh) : fresh;
   }
+  [[nodiscard]] constexpr Value beside_weight(Value x) const { return graph::detail::beside(x, graph_->node(weight_)); }
 
   const Updates* all_;
   graph::Graph* graph_;

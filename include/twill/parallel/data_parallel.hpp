@@ -154,6 +154,9 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// Runs a network on several devices at once. The network stays the owner of the weights and of the gradients.
 template <class Network> class DataParallel {
   using D = typename Network::device_type;
+  static_assert(Network::slots == 1,
+                "twill: DataParallel: the model puts parts into several device slots, a replica has "
+                "one device; train it without replicas");
 
 public:
   /// throws: DeviceError unless the first device is the network's

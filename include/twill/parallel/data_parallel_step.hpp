@@ -31,6 +31,8 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 /// Runs whole steps of a network on several devices.
 template <class Network, class L, optim::Rule R> class DataParallelStep {
   using D = typename Network::device_type;
+  static_assert(Network::slots == 1, "twill: data_parallel_step: the model puts parts into several device slots, a "
+                                     "replica has one device; train it without replicas");
   using T = typename Network::Element;
   using M = typename Network::model_type;
   using UpdateSource = train::UpdateWeights<M, T, R>;

@@ -94,6 +94,9 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// This rank's replica of a network. Network and communicator have to outlive it.
 template <class Network, parallel::Communicator C> class DistributedDataParallel {
   using D = typename Network::device_type;
+  static_assert(Network::slots == 1,
+                "twill: DistributedDataParallel: the model puts parts into several device slots, a "
+                "rank has one device; train it without ranks");
   static_assert(std::same_as<D, typename C::Device>,
                 "twill: DistributedDataParallel: network and communicator are for one kind of device");
 

@@ -46,6 +46,8 @@ template <nn::Model M, AnyRankAxis A, ComputeDevice D = Cpu, FloatingScalar T = 
 
 public:
   using Network = nn::Network<M, D, T>;
+  static_assert(Network::slots == 1,
+                "twill: TensorParallel: the model puts parts into several device slots, a rank has one device");
   using device_type = D;
   using axis_type = A;
 

@@ -15,8 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
@@ -42,17 +44,19 @@ inline constexpr std::string_view sum_scale_knob = "train.sum_scale";
 /// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
 constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) {
   List<int> sums{};
-  const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape) {
+  const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape, int slot) {
     const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
     sums.push_back(graph.add_parameter(name, wide, shape, {}, graph::Role::optimiser_state, 0));
+    static_cast<void>(graph.settle(sums.back(), slot, 0));
   };
   for (int weight : weights) {
     const graph::Node node = graph.node(weight);
-    graph::Name name = graph.parameters[static_cast<std::size_t>(node.index)].name;
+    const graph::ParameterInfo& info = graph.parameters[static_cast<std::size_t>(node.index)];
+    graph::Name name = info.name;
     name.append(".gradient_sum");
-    declare(name.view(), node.dtype, node.shape);
+    declare(name.view(), node.dtype, node.shape, info.slot);
   }
-  declare("train.loss_sum", graph.element, {});
+  declare("train.loss_sum", graph.element, {}, 0);
   return sums;
 }
 
@@ -110,6 +114,8 @@ template <class Network, class L, optim::Rule R> class AccumulatedStep {
   using T = typename Network::Element;
   using M = typename Network::model_type;
   using Update = UpdateFromSums<M, T, R>;
+  using Executor = compile::executor_t<D, Network::slots>;
+  using Program = detail::StepProgram<D, Network::slots>;
 
   template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, R, Targets...>;
 
@@ -131,9 +137,9 @@ public:
     nn::check_inputs<M, T, D, true, First, Rest...>();
     static_assert(First::rank > 0, "twill: add: the first input has no axis of rows");
     using Source = source<First, Rest...>;
-    detail::require_on("add", network_->device(), first, rest...);
+    detail::require_in_slots<Source>("add", network_->devices(), first, rest...);
     follow_network();
-    auto& program = programs_.template at<Source>(network_->device(), network_->knobs());
+    auto& program = programs_.template at<Source>(network_->devices(), network_->knobs());
     std::tuple<std::optional<First>, std::optional<Rest>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, first, rest...);
     const std::array<Dims, 1 + sizeof...(Rest)> shapes{first.shape(), rest.shape()...};
@@ -225,13 +231,14 @@ private:
 
   /// Programs lie where the network lies; the sums move with the weights.
   void follow_network() {
-    const D device = network_->device();
-    if (update_ && update_->device() == device) return;
+    const std::span<const D> devices = network_->devices();
+    if (update_ && std::equal(devices.begin(), devices.end(), devices_.begin())) return;
+    devices_.assign(devices.begin(), devices.end());
     programs_.clear();
     last_ = nullptr;
-    update_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<Update>::view(),
-                                                     compile::kernels<Update, team_t<D>>, compile::Arena::kept);
-    if (!(loss_.device() == device)) loss_ = memory::Buffer<D>(device, sizeof(T));
+    update_ = std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::Compiled<Update>::view(),
+                                         compile::kernels<Update, team_t<D>>, compile::Arena::kept);
+    if (!(loss_.device() == devices.front())) loss_ = memory::Buffer<D>(devices.front(), sizeof(T));
   }
 
   /// The weights, the sums, the rule's states; the programs of micro-batches use the first two.
@@ -240,14 +247,15 @@ private:
   }
 
   Network* network_;
+  std::vector<D> devices_{}; ///< on which the programs run
   AccumulationOptions options_;
   compile::Knobs update_knobs_;
   RuleNumbers<R> numbers_;
   memory::Buffer<D> loss_;
   OptimiserState<D> state_{};
-  std::unique_ptr<compile::Executor<D>> update_{};
-  detail::StepPrograms<detail::StepProgram<D>> programs_{};
-  const detail::StepProgram<D>* last_ = nullptr;
+  std::unique_ptr<Executor> update_{};
+  detail::StepPrograms<Program> programs_{};
+  const Program* last_ = nullptr;
   Draw draw_{};
   std::int64_t batches_ = 0;
   std::int64_t rows_ = 0;

@@ -36,12 +36,13 @@ public:
     addresses_.assign(weights.begin(), weights.end());
     for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
       const std::size_t k = i - weights.size();
+      const D& device = network.device_of(parameters[i]);
       if (k >= states_.size()) {
-        states_.emplace_back(network.device, nn::NetworkState<D>::bytes_of(parameters[i]));
-        nn::initialise_parameter(network.device, parameters[i], i, Draw{}, states_.back().data());
-      } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == network.device)) { // follows the weights
-        memory::Buffer<D> moved(network.device, state.bytes());
-        copy_bytes(network.device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
+        states_.emplace_back(device, nn::NetworkState<D>::bytes_of(parameters[i]));
+        nn::initialise_parameter(device, parameters[i], i, Draw{}, states_.back().data());
+      } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == device)) { // follows the weights
+        memory::Buffer<D> moved(device, state.bytes());
+        copy_bytes(device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
         state = std::move(moved);
       }
       addresses_.push_back(states_[k].data());
@@ -136,6 +137,7 @@ private:
 template <class Network, optim::Rule R> class Optimiser {
   using D = typename Network::device_type;
   using Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>;
+  using Executor = compile::executor_t<D, Network::slots>;
 
 public:
   Optimiser(Network& network, R given)
@@ -143,7 +145,8 @@ public:
         network_{network.state()},
         knobs_{compile::Compiled<Source>::view().knobs},
         numbers_{knobs_},
-        executor_{make_executor(network.device())} {}
+        executor_{make_executor(network.devices())},
+        devices_(network.devices().begin(), network.devices().end()) {}
 
   /// One step over all weights. throws: ValueError naming a weight without a gradient
   void step() {
@@ -155,8 +158,10 @@ public:
                          "' has no gradient; call backward first");
       gradients.push_back(network_->gradients[i].data());
     }
-    if (!(executor_->device() == network_->device))
-      executor_ = make_executor(network_->device); // the network has moved
+    if (const auto devices = network_->devices(); !std::equal(devices.begin(), devices.end(), devices_.begin())) {
+      executor_ = make_executor(devices); // the network has moved
+      devices_.assign(devices.begin(), devices.end());
+    }
     numbers_.write(rule, steps_ + 1, knobs_);
     knobs_.set_if_present(optim::is_scaled_knob, is_unscaled_ ? 0 : 1);
     const auto parameters = state_.addresses(*network_, executor_->table().parameters);
@@ -190,8 +195,10 @@ public:
       if (!gradient) continue;
       auto* const first = static_cast<typename Network::Element*>(gradient.data());
       const Dims shape(static_cast<std::int64_t>(gradient.bytes() / sizeof(*first)));
-      const Gradient divided = compiled(Divide{})(Gradient(gradient, first, shape, Dims(1)), loss_scale());
-      copy_bytes(network_->device, gradient.data(), network_->device, divided.data(), gradient.bytes(), CopyOptions{});
+      const D device = gradient.device();
+      const auto scale = loss_scale().to(device);
+      const Gradient divided = compiled(Divide{})(Gradient(gradient, first, shape, Dims(1)), scale);
+      copy_bytes(device, gradient.data(), device, divided.data(), gradient.bytes(), CopyOptions{});
     }
     is_unscaled_ = true;
   }
@@ -222,15 +229,16 @@ private:
     return {scale, static_cast<float*>(scale.data()), Dims{}, Dims{}};
   }
 
-  static std::unique_ptr<compile::Executor<D>> make_executor(D device) {
-    return std::make_unique<compile::Executor<D>>(device, compile::Compiled<Source>::view(),
-                                                  compile::kernels<Source, team_t<D>>, compile::Arena::for_each_run);
+  static std::unique_ptr<Executor> make_executor(std::span<const D> devices) {
+    return std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::Compiled<Source>::view(),
+                                      compile::kernels<Source, team_t<D>>, compile::Arena::for_each_run);
   }
 
   std::shared_ptr<nn::NetworkState<D>> network_;
   compile::Knobs knobs_;
   RuleNumbers<R> numbers_;
-  std::unique_ptr<compile::Executor<D>> executor_;
+  std::unique_ptr<Executor> executor_;
+  std::vector<D> devices_; ///< of the executor
   OptimiserState<D> state_{};
   std::int64_t steps_ = 0;
   bool is_unscaled_ = false;

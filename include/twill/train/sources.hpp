@@ -42,7 +42,8 @@ template <class M, class T, class L, class... Targets> [[nodiscard]] constexpr c
   graph::Graph& graph = result.graph;
   graph = Stage::make_graph();
   const graph::Value prediction = Stage::build(graph);
-  graph.may_fix_symbols = true; // targets may have static extents where the model has named ones
+  graph.may_fix_symbols = true;                       // targets may have static extents where the model has named ones
+  graph.input_slot = nn::detail::slot_of(prediction); // that is where targets are compared with it
   const graph::Value loss =
       compile::with_arguments<Targets...>(graph, [&](const auto&... targets) { return L{}(prediction, targets...); });
   if (!loss.shape().elements().is_one())
@@ -64,13 +65,15 @@ template <class M, class T, class L, class R, class... Targets>
   result.weights = nn::detail::trainable_weights(graph);
   optim::declare_states<R>(graph);
   const graph::Value weight = graph::broadcast_to(graph::knob(graph, loss_weight_knob, 1, loss.dtype()), loss.shape());
-  result.loss = graph::cast(loss * weight, graph.element).id();
+  result.loss = graph::to_slot(graph::cast(loss * weight, graph.element), 0).id();
   graph::Value seed = weight;
-  if constexpr (optim::ScaledRule<R>) seed = weight * graph::cast(R::scale(graph), loss.dtype());
+  if constexpr (optim::ScaledRule<R>) {
+    seed = weight * graph::cast(graph::detail::beside(R::scale(graph), loss.node()), loss.dtype());
+  }
   result.gradients = gradients(graph, {{loss.id(), seed.id()}}, result.weights);
   for (std::size_t i = 0; i < result.weights.size(); ++i) {
     nn::detail::require_reached(graph, result.weights[i], result.gradients[i]);
-    if (result.gradients[i] < 0) result.gradients[i] = nn::detail::zero_like(graph, result.weights[i]);
+    result.gradients[i] = nn::detail::gradient_of(graph, result.weights[i], result.gradients[i]);
   }
   return result;
 }
@@ -139,7 +142,8 @@ template <class M, class T, class R> [[nodiscard]] constexpr graph::Graph trace_
   List<int> gradients{};
   for (int weight : weights) {
     const graph::Node node = graph.node(weight);
-    gradients.push_back(graph.add_input(node.dtype, node.shape));
+    const int slot = graph.parameters[static_cast<std::size_t>(node.index)].slot;
+    gradients.push_back(graph.add_input(node.dtype, node.shape, slot));
   }
   optim::update_all<R>(graph, weights, gradients, updated);
   return graph;

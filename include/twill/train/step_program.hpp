@@ -4,10 +4,11 @@
 // What the planned forms of training share: a compiled program for each combination of argument types, with its arena and
 // its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
-#include <twill/compile/executor.hpp>
 #include <twill/compile/memory_use.hpp>
+#include <twill/compile/slot_executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
+#include <twill/core/text.hpp>
 #include <twill/train/optimiser.hpp>
 
 #include <array>
@@ -42,11 +43,13 @@ struct SharedNumber {
   std::size_t in_model = 0;
 };
 
-/// A compiled program, its arena and its numbers.
-template <ComputeDevice D> struct StepProgram {
-  StepProgram(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels,
-              const compile::Knobs& model)
-      : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs}, draws{knobs.draws()} {
+/// A compiled program with so many device slots, its arenas and its numbers.
+template <ComputeDevice D, int Slots = 1> struct StepProgram {
+  StepProgram(std::span<const D> devices, compile::TableView table,
+              std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
+      : executor{compile::places_of<Slots>(devices), table, kernels, compile::Arena::kept},
+        knobs{table.knobs},
+        draws{knobs.draws()} {
     for (std::size_t i = 0; i < table.knobs.size(); ++i)
       if (const int from = model.find(table.knobs[i].name.view()); from >= 0)
         shared.push_back({i, static_cast<std::size_t>(from)});
@@ -69,7 +72,7 @@ template <ComputeDevice D> struct StepProgram {
     within_budget.push_back(symbols);
   }
 
-  compile::Executor<D> executor;
+  compile::executor_t<D, Slots> executor;
   compile::Knobs knobs;
   bool draws = false;
   List<SharedNumber> shared{};
@@ -80,11 +83,15 @@ template <ComputeDevice D> struct StepProgram {
 template <class Program> class StepPrograms {
 public:
   template <compile::Source S, ComputeDevice D> Program& at(const D& device, const compile::Knobs& model) {
+    return at<S>(std::span<const D>{&device, 1}, model);
+  }
+  /// The same on the devices of its slots.
+  template <compile::Source S, ComputeDevice D> Program& at(std::span<const D> devices, const compile::Knobs& model) {
     const void* key = compile::kernels<S, team_t<D>>.data();
     for (const auto& [known, program] : programs_)
       if (known == key) return *program;
     programs_.emplace_back(
-        key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>, model));
+        key, std::make_unique<Program>(devices, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>, model));
     return *programs_.back().second;
   }
   void clear() { programs_.clear(); }
@@ -102,6 +109,24 @@ void require_on(std::string_view where, const D& device, const Tensors&... tenso
                         to_string(tensor.device()) + "; move one with to(device)");
   };
   (check(tensors), ...);
+}
+
+/// The same for a source with several device slots: each argument lies in a slot of its own.
+template <compile::Source S, ComputeDevice D, AnyTensor... Tensors>
+void require_in_slots(std::string_view where, std::span<const D> devices, const Tensors&... tensors) {
+  if constexpr (compile::Compiled<S>::sizes.slots == 1) {
+    require_on(where, devices.front(), tensors...);
+  } else {
+    std::size_t argument = 0;
+    const auto check = [&](const auto& tensor) {
+      const int slot = compile::Compiled<S>::view().inputs[argument++].slot;
+      if (const D& device = devices[static_cast<std::size_t>(slot)]; !(tensor.device() == device))
+        throw DeviceError(
+            join_text({where, ": argument ", argument, " belongs into slot ", slot, ", which is ", to_string(device),
+                       ", and lies on ", to_string(tensor.device()), "; move it with to(device)"}));
+    };
+    (check(tensors), ...);
+  }
 }
 
 /// The first element of a tensor, or of its row-major copy, which is left in `copy`.

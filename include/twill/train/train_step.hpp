@@ -10,14 +10,17 @@
 #include <twill/train/optimiser.hpp>
 #include <twill/train/step_program.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::train::inline TWILL_ISA {
 
@@ -55,15 +58,18 @@ public:
   template <AnyTensor... Tensors> using source = detail::source_for<Whole, M, Tensors...>;
 
   TrainStep(Network& network, L, R given)
-      : rule{std::move(given)}, network_{&network}, loss_{network.device(), sizeof(T)} {}
+      : rule{std::move(given)},
+        network_{&network},
+        devices_(network.devices().begin(), network.devices().end()),
+        loss_{network.device(), sizeof(T)} {}
 
   /// One step. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError where a batch is too large for the model's budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
-    detail::require_on("train_step", network_->device(), tensors...);
+    detail::require_in_slots<source<Tensors...>>("train_step", network_->devices(), tensors...);
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
@@ -119,16 +125,25 @@ public:
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes));
+  }
+
+  /// The same of one of the model's device slots.
+  template <AnyTensor... Tensors> [[nodiscard]] std::size_t arena_bytes(nn::Slot slot, const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, Tensors...>();
+    follow_network();
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes), slot.number);
   }
 
   /// What a captured step needs beside the arena and the weights, on devices that capture steps: fixed places of its inputs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return program.executor.capture_bytes(compile::resolve_symbols(program.executor.table(), shapes));
   }
@@ -153,17 +168,17 @@ public:
   compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, where devices have them
 
 private:
-  struct Program : detail::StepProgram<D> {
-    Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels,
-            const compile::Knobs& model)
-        : detail::StepProgram<D>{device, table, kernels, model}, numbers{this->knobs} {}
+  struct Program : detail::StepProgram<D, Network::slots> {
+    Program(std::span<const D> devices, compile::TableView table,
+            std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
+        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->knobs} {}
     RuleNumbers<R> numbers;
   };
 
   /// One step under the eyes of a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
     follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->device(), network_->knobs());
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
     const auto stop = [](Program* watched) { watched->executor.watch(nullptr); };
     program.executor.watch(&watcher);
     const std::unique_ptr<Program, decltype(stop)> until_done{&program, stop};
@@ -172,14 +187,17 @@ private:
 
   /// Programs lie where the network lies; the rule's states move with the weights.
   void follow_network() {
-    if (loss_.device() == network_->device()) return;
+    const std::span<const D> devices = network_->devices();
+    if (std::equal(devices.begin(), devices.end(), devices_.begin())) return;
+    devices_.assign(devices.begin(), devices.end());
     programs_.clear();
     last_ = nullptr;
     loss_ = memory::Buffer<D>(network_->device(), sizeof(T));
   }
 
   Network* network_;
-  memory::Buffer<D> loss_;
+  std::vector<D> devices_; ///< on which the programs run
+  memory::Buffer<D> loss_; ///< in slot 0
   OptimiserState<D> state_{};
   detail::StepPrograms<Program> programs_{};
   const Program* last_ = nullptr;

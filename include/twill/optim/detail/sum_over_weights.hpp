@@ -1,13 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sum over all weights of an update, such as that of the squares of their gradients. What weights that ranks hold in parts
+// A sum over all weights of an update, such as that of the squares of their gradients, in slot 0. What weights that ranks hold in parts
 // add to it is added up over those ranks, in one call for each axis of ranks; what all ranks hold alike counts once.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/ops/collective.hpp>
+#include <twill/ops/move.hpp>
 
 #include <cstddef>
 
@@ -15,9 +16,10 @@ namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
 class SumOverWeights {
 public:
-  /// Adds a scalar that one weight has, or this rank's part of it.
+  /// Adds a scalar that one weight has, or this rank's part of it, in the slot of the weight.
   constexpr void add(const graph::Graph& graph, int weight, graph::Value term) {
     const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
+    term = graph::to_slot(term, 0);
     graph::Value& sum = ranks.size < 2 ? whole_ : along(ranks);
     sum = sum.id() < 0 ? term : sum + term;
   }

@@ -42,6 +42,15 @@ struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// Whether each stage works on one device.
+template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_slot(std::index_sequence<I...>) {
+  return ((std::tuple_element_t<I, Stages>::shown().slots == 1) && ...);
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// The stages of a model on devices of kind D, or of a kind for each rank, with weights of type T.
@@ -63,6 +72,8 @@ public:
                 "twill: pipeline: `On` names a kind of device for each rank; stages of one rank are on its device");
   using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
   using Stages = typename detail::StagesOf<S, Plan, D, T, Sequence>::type;
+  static_assert(detail::have_one_slot<Stages>(Sequence{}),
+                "twill: a stage of a pipeline puts parts into several device slots, a stage has one device");
 
   /// One device for each rank, in order; devices may repeat. Draws the initial weights.
   /// throws: ValueError unless there are as many devices as ranks

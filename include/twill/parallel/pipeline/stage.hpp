@@ -156,7 +156,7 @@ public:
   }
 
   /// Inputs, weights and symbols, from the trace.
-  [[nodiscard]] static compile::TableView shown() { return compile::Face<StageInference<F>>::view(); }
+  [[nodiscard]] static constexpr compile::TableView shown() { return compile::Face<StageInference<F>>::view(); }
 
   /// What is held of a micro-batch between its forward and its backward pass, in bytes of a pool: without its part of the
   /// batch, and without the cotangents, which are not there yet.

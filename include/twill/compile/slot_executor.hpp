@@ -1,0 +1,222 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a table with several device slots: each slot has a device, an arena and a sequence of work, and moves between them are
+// copies beside the work of both. Devices may repeat. On host devices a run returns when all of it is done, elsewhere it has
+// been given to the streams of all devices by then; it is never captured. Programs of one slot have `Executor`. Read next:
+// compile/slot_run.hpp.
+
+#include <twill/compile/executor.hpp>
+#include <twill/compile/slot_numbers.hpp>
+#include <twill/compile/slot_run.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+template <ComputeDevice D> class SlotExecutor {
+public:
+  using Kernel = KernelFunctionOn<team_t<D>>;
+
+  /// requires: a device for each slot
+  SlotExecutor(std::span<const D> devices, TableView table, std::span<const Kernel> kernels, Arena arena)
+      : devices_(devices.begin(), devices.end()),
+        table_{table},
+        kernels_{kernels},
+        arena_mode_{arena},
+        numbers_{devices, table},
+        arenas_(devices.size()) {}
+
+  SlotExecutor(const SlotExecutor&) = delete;
+  SlotExecutor& operator=(const SlotExecutor&) = delete;
+  ~SlotExecutor() {
+    try {
+      wait();
+    } catch (...) { // whoever waited for the run was told
+    }
+  }
+
+  [[nodiscard]] const TableView& table() const { return table_; }
+  [[nodiscard]] std::span<const D> devices() const { return devices_; }
+
+  /// The bytes of the arena of a slot for these sizes, before anything runs.
+  [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols, int slot) {
+    return bound_for(symbols).numbers.arenas[static_cast<std::size_t>(slot)].bytes;
+  }
+  /// The same of all slots together.
+  [[nodiscard]] std::size_t arena_bytes(const graph::SymbolValues& symbols) {
+    std::size_t bytes = 0;
+    for (int slot = 0; slot < table_.slots; ++slot) bytes += arena_bytes(symbols, slot);
+    return bytes;
+  }
+  [[nodiscard]] std::size_t capture_bytes(const graph::SymbolValues&) const { return 0; }
+
+  void allow(Capture) {}
+  [[nodiscard]] CaptureReport capture_report() const { return {.reason = "the program works in several device slots"}; }
+
+  /// Runs from now on show what they write, slowly, one step after the other; null: they do not. Waits for the last run.
+  /// Returns who watched before. throws: ValueError where kernels are not host code
+  Watcher* watch(Watcher* watcher) {
+    if (!HostDevice<D> && watcher != nullptr)
+      throw ValueError("watch: programs that work in several device slots are watched on host devices only");
+    wait();
+    return std::exchange(watcher_, watcher);
+  }
+
+  /// Returns when the last run is done on all devices.
+  void wait() {
+    for (const Event<D>& event : std::exchange(last_, {})) event.wait();
+  }
+
+  /// Gives one run to the devices.
+  /// throws: OutOfMemoryError when an arena does not fit, IndexError for indices, labels and lengths that point outside
+  void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
+    run_bound(bound_for(symbols), arguments);
+  }
+
+  /// The same for inputs of these shapes. throws: ShapeError when they do not fit the table or each other
+  void run_on(std::span<const Dims> shapes, const RunArguments& arguments) {
+    run_bound(bindings_.at(table_, shapes, [this] { wait(); }), arguments);
+  }
+
+private:
+  struct BoundSlots : Bound {
+    SlotSchedule schedule{};
+    bool has_schedule = false;
+  };
+
+  BoundSlots& bound_for(const graph::SymbolValues& symbols) {
+    return bindings_.at(table_, symbols, [this] { wait(); });
+  }
+  [[nodiscard]] const D& device(int slot) const { return devices_[static_cast<std::size_t>(slot)]; }
+
+  void run_bound(BoundSlots& bound, const RunArguments& arguments) {
+    take_arenas(bound.numbers);
+    if constexpr (D::has_memory) {
+      if constexpr (HostDevice<D>) wait(); // tasks read the operands
+      if (!std::exchange(bound.has_schedule, true)) bound.schedule = slot_schedule(table_, bound.numbers.symbols);
+      numbers_.write(arguments.knobs);
+      place(bound, arguments);
+      check_inputs(bound.numbers.symbols, arguments.inputs);
+      if (watcher_ == nullptr)
+        run_steps(bound);
+      else if constexpr (HostDevice<D>)
+        run_watched_steps(bound);
+    }
+    if (arena_mode_ == Arena::for_each_run)
+      for (auto& arena : arenas_) arena.reset();
+  }
+
+  void take_arenas(const Binding& binding) {
+    for (std::size_t slot = 0; slot < arenas_.size(); ++slot) {
+      const std::size_t bytes = binding.arenas[slot].bytes;
+      if (arenas_[slot] && arenas_[slot]->bytes() >= bytes) continue;
+      arenas_[slot].reset(); // before the larger one is made, so that the two never exist together
+      arenas_[slot].emplace(devices_[slot], bytes);
+    }
+  }
+
+  /// Tells the operands where everything lies.
+  void place(BoundSlots& bound, const RunArguments& arguments) {
+    kernel::Operand* const operands = bound.numbers.operands.data();
+    for (const OutsideOperand& operand : bound.numbers.inside) {
+      const auto value = static_cast<std::size_t>(table_.operands[operand.operand].value);
+      const auto slot = static_cast<std::size_t>(table_.values[value].slot);
+      const std::size_t offset = operand.index - bound.numbers.arenas[slot].first;
+      operands[operand.operand].data = static_cast<std::byte*>(arenas_[slot]->data()) + offset + operand.start;
+    }
+    place_outside(bound, arguments);
+    numbers_.place(bound);
+  }
+
+  void check_inputs(const graph::SymbolValues& symbols, std::span<void* const> inputs) {
+    if constexpr (launches_in_caller<D>())
+      for (const graph::IntegerBounds& bounds : table_.bounds) {
+        const auto input = static_cast<std::size_t>(bounds.input);
+        launch(device(table_.inputs[input].slot),
+               [&](const team_t<D>&) { detail::check_integers(table_, symbols, bounds, inputs[input]); });
+      }
+  }
+
+  /// A move: what it copies, from where.
+  struct Copy {
+    void* to = nullptr;
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+    int from_slot = 0;
+    int value = 0; ///< that it makes
+  };
+  [[nodiscard]] Copy copy_of(const Binding& binding, const SlotStep& step) const {
+    const std::size_t first = binding.instructions[step.begin].first_operand;
+    const auto source = static_cast<std::size_t>(table_.operands[first].value);
+    return {binding.operands[first + 1].data, binding.operands[first].data, binding.value_bytes[source],
+            table_.values[source].slot, table_.operands[first + 1].value};
+  }
+
+  void run_steps(BoundSlots& bound) {
+    SlotRun<D> run{devices_, bound.schedule};
+    Binding& binding = bound.numbers;
+    for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s) {
+      const SlotStep& step = bound.schedule.steps[s];
+      if (step.moves) {
+        const Copy copy = copy_of(binding, step);
+        run.add_move(s, copy.to, copy.from_slot, copy.from, copy.bytes);
+      } else {
+        run.add_launch(s, [this, &binding, begin = step.begin, end = step.end](const team_t<D>& team) {
+          run_instructions(team, binding, begin, end, kernels_);
+        });
+      }
+    }
+    last_ = run.finish();
+  }
+
+  /// Step by step; each has run before the next one begins.
+  void run_watched_steps(BoundSlots& bound) {
+    Binding& binding = bound.numbers;
+    for (const SlotStep& step : bound.schedule.steps) {
+      if (step.moves) {
+        const Copy copy = copy_of(binding, step);
+        copy_bytes(device(step.slot), copy.to, device(copy.from_slot), copy.from, copy.bytes, CopyOptions{});
+        launch(device(step.slot), [this, &binding, copy](const team_t<D>&) {
+          watcher_->see(table_, binding.symbols, copy.value, copy.to);
+        });
+      } else {
+        launch(device(step.slot), [this, &binding, &step](const team_t<D>& team) {
+          run_watched(team, table_, binding, step.begin, step.end, kernels_, *watcher_);
+        });
+      }
+      synchronize(device(step.slot));
+    }
+  }
+
+  std::vector<D> devices_;
+  TableView table_;
+  std::span<const Kernel> kernels_;
+  Arena arena_mode_;
+  Watcher* watcher_ = nullptr;
+  SlotNumbers<D> numbers_;
+  std::vector<std::optional<memory::Buffer<D>>> arenas_;
+  std::vector<Event<D>> last_{}; ///< of the last run
+  Bindings<BoundSlots> bindings_{};
+};
+
+/// The executor of programs with so many slots.
+template <ComputeDevice D, int Slots> struct ExecutorOf { using type = SlotExecutor<D>; };
+template <ComputeDevice D> struct ExecutorOf<D, 1> { using type = Executor<D>; };
+template <ComputeDevice D, int Slots> using executor_t = typename ExecutorOf<D, Slots>::type;
+
+/// What such an executor is made with: the devices of its slots, or its only device.
+template <int Slots, ComputeDevice D> [[nodiscard]] decltype(auto) places_of(std::span<const D> devices) {
+  if constexpr (Slots == 1)
+    return devices.front();
+  else
+    return devices;
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

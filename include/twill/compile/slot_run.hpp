@@ -1,0 +1,125 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of the steps of a schedule on the devices of its slots. On kinds of device whose launches run in the calling thread
+// each step is a task of the device's worker, which waits for the events of others; a task only ever waits for what was
+// submitted before it. On kinds with streams the streams wait. Where all slots have one device, steps are launched one after the
+// other and nothing waits. Read next: compile/slot_executor.hpp.
+
+#include <twill/compile/slot_schedule.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/device.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Whether a launch has run when it returns, in the calling thread.
+template <ComputeDevice D> [[nodiscard]] consteval bool launches_in_caller() {
+  if constexpr (HostDevice<D> && requires { D::launches_at_once; }) return D::launches_at_once;
+  return false;
+}
+
+template <ComputeDevice D> class SlotRun {
+public:
+  SlotRun(std::span<const D> devices, const SlotSchedule& schedule)
+      : devices_{devices}, schedule_{&schedule}, done_(schedule.steps.size()) {
+    for (const D& device : devices_) is_one_device_ = is_one_device_ && device == devices_.front();
+    if (!is_one_device_)
+      for (const D& device : devices_) begins_.push_back(record(device));
+  }
+  SlotRun(const SlotRun&) = delete;
+  SlotRun& operator=(const SlotRun&) = delete;
+  /// Whatever went wrong, no task outlives what it works on.
+  ~SlotRun() {
+    for (Pending<void>& task : tasks_) {
+      try {
+        task.wait();
+      } catch (...) { // the first one was thrown
+      }
+    }
+  }
+
+  /// Gives `body(team)` to the device of a step.
+  template <class Body> void add_launch(std::size_t number, Body body) {
+    const SlotStep& step = schedule_->steps[number];
+    const D device = device_of(step.slot);
+    if (is_one_device_) return launch(device, std::move(body));
+    std::vector<Event<D>> ready = events(step);
+    if constexpr (launches_in_caller<D>()) {
+      tasks_.push_back(submit(device, [device, ready = std::move(ready), body = std::move(body)] {
+        for (const Event<D>& event : ready) event.wait();
+        launch(device, body);
+      }));
+    } else {
+      for (const Event<D>& event : ready) wait(device, event);
+      launch(device, std::move(body));
+    }
+    if (step.is_awaited) done_[number] = record(device);
+  }
+
+  /// Gives the copy that a step is to the devices between which it goes.
+  void add_move(std::size_t number, void* to, int from_slot, const void* from, std::size_t bytes) {
+    const SlotStep& step = schedule_->steps[number];
+    const D target = device_of(step.slot);
+    const D source = device_of(from_slot);
+    if (is_one_device_) return copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
+    std::vector<Event<D>> ready = events(step);
+    if constexpr (launches_in_caller<D>()) {
+      tasks_.push_back(submit(target, [=, ready = std::move(ready)] {
+        static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready}));
+      }));
+      done_[number] = record(target);
+    } else if constexpr (requires(std::span<const Event<D>> events) {
+                           pull_bytes(target, to, source, from, bytes, events);
+                         }) {
+      done_[number] = pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready});
+    } else {
+      for (const Event<D>& event : ready) wait(target, event);
+      copy_bytes(target, to, source, from, bytes, {.non_blocking = true});
+      done_[number] = record(target);
+    }
+  }
+
+  /// Ends the run. Returns what has passed when all of it is done. throws: what a step has thrown
+  [[nodiscard]] std::vector<Event<D>> finish() {
+    std::vector<Event<D>> all{};
+    if constexpr (launches_in_caller<D>()) {
+      for (Pending<void>& task : tasks_) task.wait();
+      tasks_.clear();
+    } else {
+      if (!is_one_device_)
+        for (const SlotWait& last : schedule_->at_end)
+          wait(device_of(last.slot), done_[static_cast<std::size_t>(last.step)]);
+      for (const D& device : devices_) all.push_back(record(device));
+    }
+    return all;
+  }
+
+private:
+  [[nodiscard]] const D& device_of(int slot) const { return devices_[static_cast<std::size_t>(slot)]; }
+
+  /// What a step waits for on other devices.
+  [[nodiscard]] std::vector<Event<D>> events(const SlotStep& step) const {
+    std::vector<Event<D>> ready{};
+    for (std::size_t k = step.first_wait; k < step.end_wait; ++k) {
+      const SlotWait& wait = schedule_->waits[k];
+      ready.push_back(wait.step < 0 ? begins_[static_cast<std::size_t>(wait.slot)]
+                                    : done_[static_cast<std::size_t>(wait.step)]);
+    }
+    return ready;
+  }
+
+  std::span<const D> devices_;
+  const SlotSchedule* schedule_;
+  bool is_one_device_ = true;
+  std::vector<Event<D>> begins_{}; ///< what each slot's device was given before
+  std::vector<Event<D>> done_;     ///< behind the steps that somebody waits for
+  std::vector<Pending<void>> tasks_{};
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,104 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device slots: numbers 0, 1, … that a function puts its parts on; a run says which device each of them is. A value is computed
+// in the slot of its operands, and only a move, see ops/move.hpp, brings it to another. A weight lies in the slot of whoever
+// uses it first. Numbers, positions and random draws, and what is made of them alone, are computed wherever they are read. Until
+// something is moved, all lies in slot 0 and nothing here runs. Read next: compile/place.hpp.
+
+#include <twill/core/list.hpp>
+#include <twill/graph/node.hpp>
+#include <twill/graph/parameter.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::graph {
+
+inline constexpr int max_slots = 16;
+
+inline constexpr std::int8_t anywhere = -1; ///< the slot of what is computed wherever it is read
+inline constexpr std::int8_t unplaced =
+    -2; ///< of a weight that nobody has used, and of what is made of such weights alone
+
+/// Two slots in which operands of one node lie.
+struct SlotClash {
+  int left = -1;
+  int right = -1;
+
+  [[nodiscard]] constexpr bool any() const { return left >= 0; }
+};
+
+/// In which slots the nodes of a graph are computed, while it is being traced.
+class Placement {
+public:
+  /// How many slots there are, whether they are used or not.
+  [[nodiscard]] constexpr int count() const { return count_; }
+  [[nodiscard]] constexpr bool has_several() const { return count_ > 1; }
+
+  /// Makes room for a slot. The first one besides slot 0 places all nodes that there are.
+  constexpr SlotClash add(int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
+    SlotClash clash{};
+    if (slot < count_) return clash;
+    const bool is_first = count_ == 1;
+    count_ = slot + 1;
+    for (int id = 0; is_first && id < static_cast<int>(nodes.size()) && !clash.any(); ++id)
+      clash = place(id, nodes, parameters);
+    return clash;
+  }
+
+  /// Gives a node the slot of its operands. What moves a value, and inputs, say theirs.
+  static constexpr SlotClash place(int id, List<Node>& nodes, List<ParameterInfo>& parameters) {
+    Node& node = nodes.items[id];
+    switch (node.kind) {
+    case Kind::input:
+      return {};
+    case Kind::parameter:
+      node.slot = unplaced;
+      return {};
+    case Kind::constant:
+    case Kind::knob:
+    case Kind::iota:
+      node.slot = anywhere;
+      return {};
+    default:
+      break;
+    }
+    if (node.kind == Kind::operation && node.operation->moves) return {};
+    const int read = read_inputs(node);
+    std::int8_t slot = node.kind == Kind::carry ? unplaced : anywhere;
+    for (int k = 0; k < read; ++k) {
+      const std::int8_t own = nodes.items[node.input(k)].slot;
+      if (own >= 0 && slot >= 0 && own != slot) return {slot, own};
+      if (own >= 0 || (own == unplaced && slot < 0)) slot = own;
+    }
+    node.slot = slot;
+    SlotClash clash{};
+    for (int k = 0; slot >= 0 && k < read && !clash.any(); ++k)
+      if (nodes.items[node.input(k)].slot == unplaced) clash = settle(node.input(k), slot, nodes, parameters);
+    return clash;
+  }
+
+  /// Gives a node that is not placed a slot, and with it the weights that it is made of.
+  static constexpr SlotClash settle(int id, int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
+    List<int> open{id};
+    while (!open.empty()) {
+      Node& node = nodes.items[open.back()];
+      open.pop_back();
+      if (node.slot >= 0 && node.slot != slot) return {node.slot, slot};
+      if (node.slot != unplaced) continue;
+      node.slot = static_cast<std::int8_t>(slot);
+      if (node.kind == Kind::parameter) parameters.items[node.index].slot = slot;
+      for (int k = 0; k < read_inputs(node); ++k) open.push_back(node.input(k));
+    }
+    return {};
+  }
+
+private:
+  /// What else an `after` waits for may lie elsewhere.
+  [[nodiscard]] static constexpr int read_inputs(const Node& node) { return node.kind == Kind::after ? 1 : node.arity; }
+
+  int count_ = 1;
+};
+
+} // namespace twill::inline v0::graph

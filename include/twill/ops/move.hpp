@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moving a value to another device slot, as PyTorch's `to` does inside `forward`: what is computed with the result is computed
+// there. The gradient moves back. A move is an instruction without a kernel: a copy between the memories of two devices, which
+// runs beside the work of both. Read next: graph/slots.hpp, compile/slot_schedule.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
+
+/// The value in a slot, 0 to 15. A weight that nobody has used before is put there; what is there already is returned as it is.
+[[nodiscard]] constexpr Value to_slot(Value x, int slot, int line = __builtin_LINE()) {
+  Graph& graph = x.graph();
+  if (slot < 0 || slot >= max_slots) {
+    graph.refuse(Problem::slot_is_outside_0_to_15, slot, max_slots - 1, line);
+    return x;
+  }
+  graph.add_slot(slot, line);
+  if (graph.slots() == 1 || graph.settle(x.id(), slot, line) == slot) return x;
+  if (graph.open_loop >= 0) graph.refuse(Problem::move_to_a_slot_in_the_body_of_a_scan, slot, 0, line);
+  Node node{};
+  node.kind = Kind::operation;
+  node.operation = &move_operation;
+  node.dtype = x.dtype();
+  node.shape = x.shape();
+  node.slot = static_cast<std::int8_t>(slot);
+  node.arity = 1;
+  node.inputs[0] = x.id();
+  return {graph, graph.add(node)};
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+constexpr void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+  const int source = graph.node(graph.node(node).input(0)).slot;
+  if (source >= 0) gradients.set(0, to_slot({graph, cotangents[0]}, source, 0));
+}
+
+/// A value, such as the gradient of a weight, in the slot of another; numbers are made there.
+[[nodiscard]] constexpr Value beside(Value x, const Node& other) {
+  return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, 0) : x;
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
