@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NCCL's functions over host memory, for ranks that are threads: each rank's stream is a list of groups that advances when
-// its peers' lists have come as far. Results, asynchronous errors and hangs are injected by rank. Sums of float and int64.
+// its peers' lists have come as far. Results, asynchronous errors and hangs are injected by rank. Reductions take the ranks
+// in an order of their own, the last first, as NCCL does.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/parallel/nccl_communicator.hpp>
+#include <twill/parallel/reduction_tree.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,12 +32,14 @@ struct FakeComm {
   int busy_polls = 0; ///< how often async_error still says "in progress"
 };
 
-/// A group of calls in a stream.
+/// A group of calls in a stream, or a wait for another stream.
 struct FakeGroup {
   int clique = 0;
   int rank = 0;
   std::vector<nccl::Step> steps{};
   std::vector<bool> is_done{};
+  std::pair<int, int> held_by{}; ///< until so many groups of this stream are done
+  std::uint64_t held_number = 0;
 };
 
 /// The network that all fake ranks share. Everything under one lock.
@@ -44,7 +48,7 @@ struct FakeNetwork {
   std::map<std::pair<int, int>, std::deque<FakeGroup>> queues{}; ///< by device and stream, in order
   std::map<std::pair<int, int>, std::uint64_t> given{};          ///< groups given to a stream
   std::map<std::pair<int, int>, std::uint64_t> passed{};         ///< and done
-  int sizes[64] = {};
+  std::map<int, int> sizes{};                                    ///< by clique
   int cliques = 0;
   std::map<std::pair<int, int>, int> split_cliques{}; ///< by parent and color
   struct SplitWish {
@@ -87,7 +91,7 @@ struct FakeNetwork {
       moved = false;
       for (auto& [place, queue] : queues) moved = advance_front(queue) || moved;
       for (auto& [place, queue] : queues)
-        while (!queue.empty() && all_done(queue.front())) {
+        while (!queue.empty() && is_over(queue.front())) {
           queue.pop_front();
           ++passed[place];
           moved = true;
@@ -96,10 +100,10 @@ struct FakeNetwork {
   }
 
 private:
-  static bool all_done(const FakeGroup& group) {
+  bool is_over(const FakeGroup& group) {
     for (const bool done : group.is_done)
       if (!done) return false;
-    return true;
+    return passed[group.held_by] >= group.held_number;
   }
 
   FakeGroup* front_of(int clique, int rank) {
@@ -162,28 +166,22 @@ private:
         for (std::size_t r = 0; r < all.size(); ++r) std::memcpy(target + r * bytes, sources[r].data(), bytes);
       } else if (step.kind != reduce || each->rank == step.peer) {
         const std::size_t offset = step.kind == reduce_scatter ? static_cast<std::size_t>(each->rank) * bytes : 0;
-        for (std::int64_t e = 0; e < step.count; ++e) add(step, target, sources, offset, e);
+        reduce_from_last(step, target, sources, offset);
       }
       each->is_done[0] = true;
     }
     return true;
   }
 
-  static void add(const nccl::Step& step, std::byte* target, const std::vector<std::vector<std::byte>>& sources,
-                  std::size_t offset, std::int64_t element) {
-    const auto sum = [&]<class T>(T total) {
-      for (const auto& source : sources) {
-        T value{};
-        std::memcpy(&value, source.data() + offset + static_cast<std::size_t>(element) * sizeof(T), sizeof(T));
-        total = step.operation == 2 && total > value ? total
-                : step.operation == 2                ? value
-                                                     : static_cast<T>(total + value);
-      }
-      std::memcpy(target + static_cast<std::size_t>(element) * sizeof(T), &total, sizeof(T));
-    };
-    if (step.dtype == DType::float32) sum(float{});
-    if (step.dtype == DType::int64) sum(std::int64_t{});
-    if (step.dtype == DType::uint8 || step.dtype == DType::boolean) sum(std::uint8_t{});
+  static void reduce_from_last(const nccl::Step& step, std::byte* target,
+                               const std::vector<std::vector<std::byte>>& sources, std::size_t offset) {
+    constexpr parallel::Reduction reductions[] = {parallel::Reduction::sum, parallel::Reduction::product,
+                                                  parallel::Reduction::max, parallel::Reduction::min,
+                                                  parallel::Reduction::mean};
+    std::vector<const void*> from;
+    for (std::size_t rank = sources.size(); rank-- > 0;) from.push_back(sources[rank].data() + offset);
+    void* const to[] = {target};
+    parallel::reduce_tree(step.dtype, reductions[step.operation], from, to, 0, step.count);
   }
 };
 
@@ -223,10 +221,10 @@ struct FakeNccl {
           each.group.steps.push_back(step);
           return nccl::success;
         }
-      open().push_back({comm, stream, {comm->clique, comm->rank, {step}, {}}});
+      open().push_back({comm, stream, {.clique = comm->clique, .rank = comm->rank, .steps = {step}}});
       return nccl::success;
     }
-    return give({comm->clique, comm->rank, {step}, {false}}, comm, stream);
+    return give({.clique = comm->clique, .rank = comm->rank, .steps = {step}, .is_done = {false}}, comm, stream);
   }
   static int begin_group() {
     ++depth();
@@ -282,10 +280,9 @@ struct FakeNccl {
     const std::lock_guard lock(net().mutex);
     ++net().aborted;
     for (auto& [place, queue] : net().queues) // its kernels end
-      while (!queue.empty() && queue.front().clique == comm->clique && queue.front().rank == comm->rank) {
-        queue.pop_front();
-        ++net().passed[place];
-      }
+      net().passed[place] += std::erase_if(queue, [&](const FakeGroup& group) {
+        return group.held_number == 0 && group.clique == comm->clique && group.rank == comm->rank;
+      });
     delete comm;
     return nccl::success;
   }
@@ -298,7 +295,12 @@ struct FakeNccl {
     net().advance();
     return net().passed[mark.stream] >= mark.number;
   }
-  static void hold(int, Stream, const Mark&) {}
+  static void hold(int, Stream stream, const Mark& mark) {
+    const std::lock_guard lock(net().mutex);
+    if (net().passed[mark.stream] >= mark.number) return;
+    net().queues[stream].push_back({.clique = -1, .held_by = mark.stream, .held_number = mark.number});
+    ++net().given[stream];
+  }
   static bool is_capturing(Stream) { return net().is_capturing; }
 
   /// A group of so many ranks, each with a device of its own.

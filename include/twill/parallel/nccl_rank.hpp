@@ -40,6 +40,12 @@ public:
   /// Gives calls to NCCL as one group on a stream. throws: CommunicatorError; ValueError when NCCL calls an argument
   /// wrong, which harms nobody
   void enqueue(const std::vector<Call>& calls, typename A::Stream stream) {
+    if (calls.size() == 1 && is_point_to_point(calls[0].operation) && !postponed_.empty()) {
+      postponed_.push_back(calls[0]); // one group, or ranks in a ring that have started a receive never send
+      flush();
+      A::hold(device_.index, stream, flushed_);
+      return;
+    }
     flush_other(stream);
     enqueue_now(calls, stream);
   }
