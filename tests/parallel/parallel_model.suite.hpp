@@ -45,6 +45,7 @@ struct WholeRun {
   std::vector<double> losses{};
   std::vector<double> norms{};
   nn::StateDict state{};
+  Tensor<double, Cpu, Shape<dyn, 3>> result{}; ///< of all rows, at the end
 };
 
 inline const auto meshed_rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1, .momentum = 0.9}}, 0.3);
@@ -76,6 +77,7 @@ inline WholeRun train_one_network(std::uint64_t seed, std::int64_t rows, int ste
     run.norms.push_back(optimiser.state(optim::gradient_norm_state));
   }
   run.state = nn::state_dict(whole);
+  run.result = whole.infer(run.x);
   return run;
 }
 
@@ -124,6 +126,10 @@ void check_on_mesh(C& world, const WholeRun& whole, pipeline::StepOptions option
   require_close(state, whole.state);
   load_state_dict(model, state);
   require_close(state_dict(model), state);
+  auto infer = pipeline::inference(model, {.micro_batches = 2, .is_result_everywhere = true});
+  const auto result = infer(whole.x.to(device)).to(Cpu{0});
+  for (std::int64_t i = 0; i < whole.result.elements(); ++i)
+    require_close(result.data()[i], whole.result.data()[i], "a result outside of training");
 }
 
 /// A mesh of eight ranks with all three axes.

@@ -11,10 +11,12 @@
 #include <twill/parallel/mesh.hpp>
 #include <twill/parallel/mesh_check.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/inference.hpp>
 #include <twill/parallel/pipeline/rank_step.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/rank_group.hpp>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -172,3 +174,23 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's ranks
+/// all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
+template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+[[nodiscard]] auto inference(ParallelModel<M, S, C, Model, T>& model, InferenceOptions options = {}) {
+  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
+  return [infer = RankInference<Pipe, C>{model.pipeline(), model.along_pipe(), options},
+          world = &model.world()](const auto&... inputs) mutable {
+    try {
+      return infer(inputs...);
+    } catch (...) {
+      world->fail(std::current_exception());
+      throw;
+    }
+  };
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
