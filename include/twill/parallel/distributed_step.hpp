@@ -50,7 +50,8 @@ public:
   /// The program of a step on tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = train::detail::source_for<Plain, M, Tensors...>;
 
-  /// Steps during its life are added up on this rank and told to nobody; the next step behind it is that of all their rows.
+  /// Steps during its life are added up on this rank and told to nobody, but for what the model itself sums over ranks; the next
+  /// step behind it is that of all their rows.
   class NoSync {
   public:
     explicit NoSync(DistributedStep& step) : step_{&step}, before_{std::exchange(step.is_silent_, true)} {}
@@ -309,12 +310,20 @@ private:
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
     AddUpRankSums interlude{program.executor.table(), [this](const Call& call) { model_->run(call); }};
     if (rows == 0 && interlude.empty()) return;
-    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
+    if (batches_ == 0) unit_rows_ = interlude.empty() ? std::max<std::int64_t>(rows, 1) : most_rows(rows);
     void* output = loss_.data();
     const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
     run(program, draw, rows_, weight_of(rows), {&output, 1}, &interlude, tensors...);
     ++batches_;
     rows_ += rows;
+  }
+
+  /// The most rows of any rank: where sums over ranks mix gradients of all, the rows of all weigh the same.
+  [[nodiscard]] std::int64_t most_rows(std::int64_t rows) {
+    const auto all = numbers_.exchange({rows, 0, 0, 0}, [&](const Call& call) { model_->run(call); });
+    std::int64_t most = 1;
+    for (std::size_t i = 0; i < all.size(); i += 4) most = std::max(most, all[i]);
+    return most;
   }
 
   /// What rows of one of several batches weigh: the first has one, so that gradients keep their size.
