@@ -126,6 +126,18 @@ TEST_CASE("batch norm over all replicas is that of one device, with more devices
   REQUIRE(largest_difference(state_of(module), of_one_device(data)) < 1e-11);
 }
 
+TEST_CASE("replicas that run in stages refuse what they would have to add up in between", "[parallel][PAR-1]") {
+  const Batch data = batch(9);
+  auto module = seeded<Network<true>>();
+  DataParallel several{module, {.devices = {Cpu{0}, Cpu{1}}}};
+  CHECK_THROWS_WITH(several.forward(data.x),
+                    Catch::Contains("a synchronised batch norm adds up over replicas in planned"));
+  DataParallel one{module, {.devices = {Cpu{0}}}};
+  CHECK_NOTHROW(one.forward(data.x));
+  module.eval();
+  CHECK_NOTHROW(several.forward(data.x));
+}
+
 TEST_CASE("micro-batches move deferred running statistics once, as one batch would", "[parallel][TRAIN-4]") {
   const Batch data = batch(9);
   auto alone = seeded<Network<false>>();

@@ -35,6 +35,17 @@ constexpr void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, Inp
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Whether a program asks for sums over ranks, which nobody adds up but planned steps and pipelines.
+[[nodiscard]] constexpr bool adds_over_ranks(const TableView& table) {
+  for (const KernelInfo& kernel : table.kernels)
+    if (kernel.kind == KernelKind::operation && kernel.operation == graph::rank_sum_operation.name) return true;
+  return false;
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::rank_sum_operation> {

@@ -168,13 +168,20 @@ public:
 
   /// Scatters the inputs along their first axis, runs all replicas at once and gathers. Batches with fewer rows than
   /// devices use fewer devices. The inputs may lie on any device. The network's hooks are called in each replica, at once.
-  /// throws: what a replica threw, naming it
+  /// throws: what a replica threw, naming it; ValueError where several replicas would have to add up in the middle of the run
   template <AnyTensor... Inputs> [[nodiscard]] auto forward(const Inputs&... inputs) const {
     nn::check_inputs<typename Network::model_type, typename Network::Element, D, false,
                      decltype(share(inputs, {}, std::declval<const D&>()))...>();
     const auto& devices = replicas_->devices();
     const auto pieces =
         parallel::chunk_rows(parallel::common_rows(inputs...).value_or(1), static_cast<std::int64_t>(devices.size()));
+    using Program =
+        nn::KeepingForward<typename Network::Stage,
+                           nn::detail::tracked_set<decltype(share(inputs, pieces[0], replicas_->devices()[0]))...>()>;
+    if (pieces.size() > 1 && network_->is_training() && compile::adds_over_ranks(compile::Compiled<Program>::view()))
+      throw ValueError(
+          "DataParallel: a synchronised batch norm adds up over replicas in planned steps alone; train with "
+          "train_step(model, loss, rule)");
     replicas_->replicate(pieces.size());
     using Output = nn::Tracked<typename Network::Stage, D, decltype(share(inputs, pieces[0], devices[0]))...>;
     std::vector<std::optional<Output>> outputs(pieces.size());
