@@ -124,6 +124,8 @@ enum class Problem : std::uint8_t {
   move_to_a_slot_in_the_body_of_a_scan,
   scan_over_values_in_different_slots,
   ranks_work_together_in_functions_of_one_slot_only,
+  model_has_no_weight_before_which_it_is_to_be_cut,
+  model_is_to_be_cut_out_of_order,
 };
 
 struct Fault {

@@ -110,8 +110,9 @@ template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
 
 /// One stage in numbers, for batches of the sizes it was asked for.
 struct StageReport {
-  std::int64_t operations = 0; ///< of a forward pass
-  std::int64_t bytes = 0;      ///< of tensors that it writes
+  std::int64_t multiply_adds = 0; ///< of matrix products and convolutions, in a forward pass
+  std::int64_t operations = 0;    ///< in all, two for a multiply-add
+  std::int64_t bytes = 0;         ///< of tensors that it writes
   std::int64_t weight_bytes = 0;
   std::int64_t sent_bytes = 0; ///< to the next stage
 };
@@ -127,7 +128,12 @@ template <CutKind C, FloatingScalar T, std::size_t I, class... Dimensions>
   graph.outputs = Source::build(graph).results;
   const graph::SymbolValues symbols = SizesOr32<Dimensions...>::of(graph);
   const compile::Work work = compile::work_of(graph, symbols);
-  StageReport report{work.operations, work.bytes, 0, 0};
+  StageReport report{0, work.operations, work.bytes, 0, 0};
+  const List<char> needed = compile::detail::needed_nodes(graph);
+  for (int id = 0; id < graph.size(); ++id)
+    if (const graph::Node& node = graph.node(id);
+        needed.items[id] != 0 && node.kind == graph::Kind::operation && node.operation->multiply_adds != nullptr)
+      report.multiply_adds += node.operation->multiply_adds(graph, node).evaluate(symbols);
   for (const graph::ParameterInfo& info : graph.parameters)
     report.weight_bytes += compile::bytes_of(info.dtype, info.shape, symbols);
   if (static_cast<int>(I) < cut_places<C, T>.count)

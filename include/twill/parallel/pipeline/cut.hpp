@@ -5,14 +5,17 @@
 // `x = nn::stage_boundary(x)`, and inputs and results of stages are what passes the cuts. A value that is used some stages later
 // travels through those between; what the batch or weights alone make is made where it is used; and a weight that two stages
 // use is tied: both have it, and its gradients are added up. Names and initial weights are those of the model as one network.
+// `CutBefore<Model, "layer3.">` cuts a model without marks at the names of its weights, and
 // `Balanced<Model, Stages, Size<...>...>` finds the cuts by itself. Read next: parallel/pipeline/balance.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/fixed_string.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/pipeline/plan.hpp>
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -54,6 +57,31 @@ template <nn::Model M> struct Cut {
 template <nn::Model M> struct Uncut {
   using cut_type = M;
   template <FloatingScalar T> static constexpr CutPlaces places() { return {}; }
+};
+
+/// M, which has no marks, cut before the first weight whose name begins with each of these: `CutBefore<ResNet50<>, "layer3.">`.
+template <nn::Model M, FixedString... Prefixes> struct CutBefore {
+  static_assert(sizeof...(Prefixes) < most_stages, "twill: CutBefore makes at most 64 stages");
+  using cut_type = M;
+  template <FloatingScalar T, bool Training = true> static constexpr CutPlaces places() {
+    graph::Graph graph = nn::ModelStage<M, T, Training>::make_graph();
+    static_cast<void>(nn::ModelStage<M, T, Training>::build(graph));
+    CutPlaces found{};
+    found.fault = graph.fault;
+    const auto cut = [&](std::string_view prefix) {
+      std::size_t i = 0;
+      while (i < graph.parameters.size() && !graph.parameters[i].name.view().starts_with(prefix)) ++i;
+      const bool is_there = i < graph.parameters.size();
+      if (is_there && (found.count == 0 || graph.parameters[i].node > found.nodes.items[found.count - 1]))
+        found.nodes.items[found.count++] = graph.parameters[i].node;
+      else if (!found.fault.any())
+        found.fault = {is_there ? graph::Problem::model_is_to_be_cut_out_of_order
+                                : graph::Problem::model_has_no_weight_before_which_it_is_to_be_cut,
+                       found.count, 0, 0};
+    };
+    (cut(Prefixes.view()), ...);
+    return found;
+  }
 };
 
 /// The places of a way to cut, found once.
@@ -194,16 +222,7 @@ constexpr StageTrace cut_out(graph::Graph& graph, int root, int begin, int end) 
   graph.bounds.swap(bounds);
   graph.regions.swap(regions);
   graph.taps.clear();
-  for (const int id : received) {
-    graph::Node& node = graph.nodes.items[id];
-    graph::Node input{};
-    input.kind = graph::Kind::input;
-    input.dtype = node.dtype;
-    input.shape = node.shape;
-    input.index = static_cast<int>(graph.inputs.size());
-    graph.inputs.push_back({node.dtype, node.shape, id});
-    node = input;
-  }
+  for (const int id : received) make_input(graph, id, false);
   return trace;
 }
 
