@@ -28,7 +28,6 @@
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
-#include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
@@ -52,6 +51,7 @@
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
+#include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>

@@ -49,7 +49,7 @@ public:
   /// On a device for each slot of the model. throws: ValueError for another number of devices
   explicit Network(std::vector<D> devices)
       : state_{std::make_shared<NetworkState<D>>(one_for_each_slot(std::move(devices)), parameter_infos(),
-                                                 &detail::add_weights<T, D>)},
+                                                 &detail::add_weights<T, D>, detail::half_addition<T, D>())},
         knobs_{Shown::view().knobs} {
     state_->last_draw = generator(device()).next();
     if constexpr (std::same_as<D, Cpu> && detail::computes_in_half<M, T>) say_that_half_is_emulated();
@@ -59,7 +59,8 @@ public:
   /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds its part
   /// of the weights that one device would have.
   Network(D device, kernel::RankGroups groups, const Draw& draw)
-      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>)},
+      : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>,
+                                                 detail::half_addition<T, D>())},
         knobs_{Shown::view().knobs} {
     state_->last_draw = draw;
     state_->groups = std::move(groups);

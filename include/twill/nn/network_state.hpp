@@ -44,6 +44,33 @@ void add_weights(const D& device, DType dtype, std::int64_t count, void* total, 
   if constexpr (sizeof(T) < sizeof(float)) add_elements<float>(device, count, total, addend);
 }
 
+/// Half precision is added up in float32: what the total lacks of the sum is kept beside it.
+/// s = total + rest + addend,    total = half(s),    rest = s - total
+template <FloatingScalar T, ComputeDevice D>
+void add_half_elements(const D& device, std::int64_t count, void* total, void* rest, void* addend) {
+  using kernel::Access, kernel::Cast, kernel::In, kernel::Operand, kernel::Out, kernel::Primitive, kernel::Step;
+  Operand operands[5]{};
+  void* data[5] = {total, rest, addend, total, rest};
+  for (int k = 0; k < 5; ++k) {
+    operands[k].data = data[k];
+    operands[k].strides[0] = 1;
+  }
+  kernel::launch(
+      kernel::Program<In<T, Access::contiguous>, In<float, Access::contiguous>, In<T, Access::contiguous>,
+                      Cast<float, 0>, Step<Primitive::add, 3, 1>, Cast<float, 2>, Step<Primitive::add, 4, 5>,
+                      Cast<T, 6>, Cast<float, 7>, Step<Primitive::subtract, 6, 8>, Out<T, 7>, Out<float, 9>>{},
+      device, Dims(count), operands);
+}
+
+/// `add_half_elements` for a network of half elements, nothing for others.
+template <FloatingScalar T, ComputeDevice D> [[nodiscard]] constexpr auto half_addition() {
+  using Add = void (*)(const D&, std::int64_t, void*, void*, void*);
+  if constexpr (sizeof(T) < sizeof(float))
+    return Add{&add_half_elements<T, D>};
+  else
+    return Add{nullptr};
+}
+
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
@@ -62,15 +89,19 @@ template <ComputeDevice D> class NetworkState : public Weights<D> {
 public:
   /// Adds so many elements to others.
   using Add = void (*)(const D& device, DType dtype, std::int64_t count, void* total, void* addend);
+  /// The same for half precision, in float32: what the total lacks of the sum is the rest.
+  using AddHalf = void (*)(const D& device, std::int64_t count, void* total, void* rest, void* addend);
 
-  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding)
-      : NetworkState{std::vector<D>{place}, parameters, adding} {}
+  NetworkState(D place, std::span<const graph::ParameterInfo> parameters, Add adding, AddHalf adding_half = nullptr)
+      : NetworkState{std::vector<D>{place}, parameters, adding, adding_half} {}
 
   /// With a device for each slot of the model.
-  NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding)
+  NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
+               AddHalf adding_half = nullptr)
       : device{places.front()},
         infos{parameters},
         add{adding},
+        add_half{adding_half},
         gradients(parameters.size()),
         devices_{std::move(places)} {
     for (const graph::ParameterInfo& info : infos) {
@@ -122,22 +153,31 @@ public:
                                          "ranks; call gather_weights() of that step on every rank first"}));
   }
 
-  /// Adds to the gradients there are, in the order of the trainable weights.
+  /// Adds to the gradients there are, in the order of the trainable weights. Half precision is summed in float32.
   void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
     std::size_t next = 0;
     for (std::size_t i = 0; i < infos.size(); ++i) {
       if (infos[i].role != graph::Role::weight) continue;
       memory::Buffer<D> gradient = std::move(fresh[next++]);
-      if (!gradients[i])
+      const bool is_half = add_half != nullptr && size_of(infos[i].dtype) < sizeof(float);
+      if (!gradients[i]) {
         gradients[i] = std::move(gradient);
+        if (is_half && i < rests_.size()) rests_[i].reset();
+      } else if (is_half)
+        add_half(device_of(infos[i]), infos[i].shape.elements().factor, gradients[i].data(), rest_of(i),
+                 gradient.data());
       else
         add(device_of(infos[i]), infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(),
             gradient.data());
     }
   }
 
+  /// Says that gradients were changed by others, such as by division; what they lacked is worth nothing now.
+  void forget_rests() { rests_.clear(); }
+
   /// Moves what lies in each slot to another device.
   void move_to(std::vector<D> targets) {
+    forget_rests();
     require_whole("to");
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const D& target = targets[static_cast<std::size_t>(infos[i].slot)];
@@ -163,15 +203,30 @@ public:
 
   D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;
-  Add add; ///< for the network's element type, so that no other is compiled
+  Add add;          ///< for the network's element type, so that no other is compiled
+  AddHalf add_half; ///< null where it has no half precision
   std::vector<memory::Buffer<D>> buffers{};
   std::vector<memory::Buffer<D>> gradients{};
   kernel::RankGroups groups{}; ///< of the ranks that the model works on, if there are several
   Draw last_draw{};            ///< at first that of the weights
 
 private:
+  /// What a gradient lacks of the sum in float32; at first nothing.
+  [[nodiscard]] void* rest_of(std::size_t weight) {
+    if (rests_.size() < gradients.size()) rests_.resize(gradients.size());
+    memory::Buffer<D>& rest = rests_[weight];
+    if (!rest) {
+      const D& own = device_of(infos[weight]);
+      const std::int64_t count = infos[weight].shape.elements().factor;
+      rest = memory::Buffer<D>(own, static_cast<std::size_t>(count) * sizeof(float));
+      if (count > 0) twill::detail::fill_elements(own, static_cast<float*>(rest.data()), Dims(1), Dims(count), 0.0f);
+    }
+    return rest.data();
+  }
+
   std::vector<D> devices_;
   std::vector<void*> addresses_{};
+  std::vector<memory::Buffer<D>> rests_{};
   bool is_whole_ = true;
 };
 

@@ -43,11 +43,12 @@ public:
     const bool is_wide = graph.node(all.gradients[0]).dtype == DType::float64;
     const DType dtype = is_wide ? DType::float64 : DType::float32;
     detail::SumOverWeights total{};
-    for (std::size_t i = 0; i < all.gradients.size(); ++i)
+    for (std::size_t i = 0; i < all.gradients.size() && all.sum_of_squares.id() < 0; ++i)
       total.add(graph, all.weights[i], all.of_one_weight([&] {
         return cast(detail::sum_of_squares({graph, all.gradients[i]}), dtype);
       }));
-    const Value norm = sqrt(all.over_all_elements(total.value(graph)));
+    const Value norm =
+        sqrt(all.sum_of_squares.id() >= 0 ? all.sum_of_squares : all.over_all_elements(total.value(graph)));
     const Value kept{graph, graph.add_parameter(gradient_norm_state, dtype, {}, {}, graph::Role::optimiser_state, 0)};
     graph.add_assign(kept.id(), norm.id());
     // min(1, max_norm / (norm + 1e-6)), always multiplied

@@ -73,12 +73,13 @@ public:
       if (wide.dtype() != DType::float64) wide = cast(wide, DType::float32);
       wide = wide * cast(graph::detail::beside(factor, wide.node()), wide.dtype());
       gradient = wide.id();
+      if (all.not_finite.id() >= 0) continue;
       graph::Extents flat{};
       flat.append(wide.shape().elements());
       bad.add(graph, all.weights[i],
               all.of_one_weight([&] { return sum(reshape(cast(logical_not(isfinite(wide)), DType::float32), flat)); }));
     }
-    all.keeps = all.over_all_elements(bad.value(graph)) > 0;
+    all.keeps = (all.not_finite.id() >= 0 ? all.not_finite : all.over_all_elements(bad.value(graph))) > 0;
     all.skipped = skipped;
     const Value next_good = where(all.keeps, 0.0, good + 1.0);
     const Value grows = next_good >= static_cast<double>(Options.interval);

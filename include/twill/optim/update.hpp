@@ -38,8 +38,10 @@ struct Updates {
   graph::Graph* graph = nullptr;
   List<int> weights{};
   List<int> gradients{};
-  Value keeps{};   ///< true where this step changes nothing; none: it always does
-  Value skipped{}; ///< how many steps before this one changed nothing
+  Value keeps{};          ///< true where this step changes nothing; none: it always does
+  Value skipped{};        ///< how many steps before this one changed nothing
+  Value sum_of_squares{}; ///< of all gradients together, where somebody else has summed them up
+  Value not_finite{};     ///< how many elements of all gradients are not, where somebody else has counted
   Updated updated = Updated::whole_weights;
 
   constexpr Updates() = default;
@@ -198,9 +200,11 @@ concept Rule = requires(const R& rule, Update& update, std::int64_t step) {
 /// together first (`R::prepare`) and set states of its own at the end (`R::finish`).
 template <class R>
 constexpr void update_all(graph::Graph& graph, std::span<const int> weights, std::span<const int> gradients,
-                          Updated updated = Updated::whole_weights) {
+                          Updated updated = Updated::whole_weights, Value sum_of_squares = {}, Value not_finite = {}) {
   Updates all{};
   all.updated = updated;
+  all.sum_of_squares = sum_of_squares;
+  all.not_finite = not_finite;
   all.graph = &graph;
   all.weights.append(weights.data(), weights.data() + weights.size());
   all.gradients.append(gradients.data(), gradients.data() + gradients.size());

@@ -45,7 +45,8 @@ public:
                                        " and replica ", rank, "; name each device once"}));
     states_.push_back(std::move(module));
     for (std::size_t rank = 1; rank < devices_.size(); ++rank)
-      states_.push_back(std::make_shared<nn::NetworkState<D>>(devices_[rank], states_[0]->infos, states_[0]->add));
+      states_.push_back(std::make_shared<nn::NetworkState<D>>(devices_[rank], states_[0]->infos, states_[0]->add,
+                                                              states_[0]->add_half));
   }
 
   [[nodiscard]] const std::vector<D>& devices() const { return devices_; }

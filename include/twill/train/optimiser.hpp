@@ -57,6 +57,11 @@ public:
 
   /// Waits for the device and reads a state of one element. throws: ValueError when there is none of this name (yet)
   [[nodiscard]] double item(std::string_view name) const {
+    if (const auto found = find_item(name)) return *found;
+    throw ValueError("state: the rule keeps no single number '" + std::string{name} + "', or has not made a step yet");
+  }
+  /// The same; nothing when there is none.
+  [[nodiscard]] std::optional<double> find_item(std::string_view name) const {
     for (std::size_t i = 0; i < infos_.size(); ++i) {
       if (infos_[i].name.view() != name || !infos_[i].shape.elements().is_one()) continue;
       const memory::Buffer<D>& buffer = states_[i];
@@ -65,7 +70,7 @@ public:
       return static_cast<double>(
           twill::detail::read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
     }
-    throw ValueError("state: the rule keeps no single number '" + std::string{name} + "', or has not made a step yet");
+    return {};
   }
 
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
@@ -133,10 +138,11 @@ private:
   int step_ = -1;
 };
 
-/// Updates the weights of a network by a rule.
-template <class Network, optim::Rule R> class Optimiser {
+/// Updates the weights of a network by a rule. `Source` takes the gradients, and maybe numbers of its own.
+template <class Network, optim::Rule R,
+          class Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>>
+class Optimiser {
   using D = typename Network::device_type;
-  using Source = UpdateWeights<typename Network::model_type, typename Network::Element, R>;
   using Executor = compile::executor_t<D, Network::slots>;
 
 public:
@@ -200,6 +206,7 @@ public:
       const Gradient divided = compiled(Divide{})(Gradient(gradient, first, shape, Dims(1)), scale);
       copy_bytes(device, gradient.data(), device, divided.data(), gradient.bytes(), CopyOptions{});
     }
+    network_->forget_rests();
     is_unscaled_ = true;
   }
 
@@ -213,6 +220,17 @@ public:
 
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
+  [[nodiscard]] std::optional<double> find_state(std::string_view name) const { return state_.find_item(name); }
+
+  /// A number of the source's own for the next steps, if it has one of this name.
+  void set(std::string_view name, double number) { knobs_.set_if_present(name, number); }
+
+  /// By what the next loss's gradient is to be multiplied. Waits for the last step.
+  [[nodiscard]] double scale() requires optim::ScaledRule<R> {
+    const Tensor<float, D, Shape<>> scale = loss_scale();
+    if constexpr (D::has_memory) return static_cast<double>(scale.item());
+    return 1;
+  }
 
   /// The rule's states and the count of steps, to go on from elsewhere; `rule.options` are not part of it. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return state_.state_dict(steps_); }

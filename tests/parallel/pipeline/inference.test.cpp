@@ -29,6 +29,12 @@ using namespace twill;
 using namespace twill::test;
 using graph::Value;
 
+// Two devices whatever the machine has; ranks share its cores.
+[[maybe_unused]] const bool divided = [] {
+  configure_host({.devices = 2, .threads_per_device = 1, .oversubscribe = true});
+  return true;
+}();
+
 /// Three stages, dropout in two of them; what the first makes skips the second.
 struct Noisy {
   static constexpr Value forward(Input<Dim<"batch">, 5> x) {

@@ -12,7 +12,10 @@
 #include <twill/optim/clip.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/memory.hpp>
+#include <twill/parallel/pipeline/rank_step.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/threads.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -96,6 +99,38 @@ TEST_CASE("a step is measured before there is a device for it", "[parallel][PAR-
   for (const std::size_t other : {0u, 2u, 3u}) CHECK(mixed[other].peak == kept[other].peak);
   CHECK_THROWS_WITH(peaks({Checkpointing::never, Checkpointing::always}),
                     "train_step: checkpointing is given for 2 stages, the pipeline has 4");
+}
+
+TEST_CASE("a rank that steps alone needs what was known of it", "[parallel][PAR-6]") {
+  using P = Stages<pipeline::OneForwardOneBackward>;
+  const auto x = random_rows<float, 5>(Late{0}, 23);
+  const auto labels = random_labels(Late{3}, 23, 3);
+  const pipeline::StepOptions options{.micro_batches = 5};
+  const auto rule = optim::clip_norm(optim::Adam{}, 1);
+  const auto predicted =
+      pipeline::memory<P>(nn::cross_entropy, rule, options, Tensor<float, Meta, Shape<dyn, 5>>(Meta{0}, Dims(23, 5)),
+                          Tensor<std::int64_t, Meta, Shape<dyn>>(Meta{3}, Dims(23)));
+  std::vector<std::int64_t> peaks(4, 0);
+  std::vector<std::int64_t> held(4, 0);
+  auto world = parallel::thread_communicators(std::vector<Late>{Late{0}, Late{1}, Late{2}, Late{3}});
+  parallel::run_ranks(world, [&](auto& member) {
+    const Late device = member.device();
+    const auto rank = static_cast<std::size_t>(member.rank());
+    const std::int64_t before = memory_allocated(device);
+    P pipe{device, member.rank(), Draw{}};
+    auto step = train_step(pipe, member, nn::cross_entropy, rule, options);
+    step(x, labels);
+    reset_peak_memory_stats(device);
+    step(x, labels);
+    synchronize(device);
+    peaks[rank] = max_memory_allocated(device) - before;
+    held[rank] = memory_allocated(device) - before;
+  });
+  for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
+    INFO("rank " << rank);
+    CHECK(peaks[rank] == predicted[rank].peak);
+    CHECK(held[rank] == predicted[rank].held);
+  }
 }
 
 TEST_CASE("ranks that share a device need at most the sum of theirs", "[parallel][PAR-6]") {

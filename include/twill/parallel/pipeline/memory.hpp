@@ -35,7 +35,7 @@ struct RankMemory {
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 template <class P> struct OnMeta;
-template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts>
 struct OnMeta<BasicPipeline<S, T, D, Parts...>> {
   using type = BasicPipeline<S, T, Meta, Parts...>;
 };

@@ -1,16 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of stages on devices of several kinds: tied weights are added up and gradients clipped as on one kind, only that
-// what goes from a stage to another passes through the host. Read next: parallel/pipeline/step.hpp.
+// The weights of stages on devices of several kinds: tied weights and what rules ask of all gradients are added up as on one kind,
+// only that what goes from a stage to another passes through the host. Read next: parallel/pipeline/step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/places.hpp>
+#include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/ties.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <tuple>
@@ -83,17 +81,13 @@ template <ComputeDevice... D, class F> void for_each_alone(const MixedStates<D..
   std::apply([&](const auto&... state) { (call(state), ...); }, stages.stages);
 }
 
-/// Scales all gradients so that their common norm is at most `max_norm`. Returns the norm before.
-template <FloatingScalar T, ComputeDevice... D>
-double clip_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied, double max_norm) {
-  double squares = 0;
-  for_each_alone(stages, [&](const auto& alone) { squares += sum_of_squares<T>(alone, tied); });
-  const double norm = std::sqrt(squares);
-  const double factor = std::min(1.0, max_norm / (norm + 1e-6)); // always multiplied
-  for_each_alone(stages, [&](const auto& alone) {
-    for_each_gradient<T>(alone, tied, [&](const auto& gradient, const auto&...) { scale(gradient, factor); });
-  });
-  return norm;
+/// What a rule asks of all gradients together.
+template <FloatingScalar T, optim::Rule R, ComputeDevice... D>
+[[nodiscard]] GradientSums sums_of_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied,
+                                             const R& rule, double scale) {
+  GradientSums sums{};
+  for_each_alone(stages, [&](const auto& alone) { sums += sums_of_gradients<T>(alone, tied, rule, scale); });
+  return sums;
 }
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

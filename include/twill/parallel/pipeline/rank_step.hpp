@@ -14,18 +14,16 @@
 #include <twill/parallel/chunk.hpp>
 #include <twill/parallel/clock_offset.hpp>
 #include <twill/parallel/collectives.hpp>
-#include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/rank_runner.hpp>
 #include <twill/parallel/pipeline/rank_ties.hpp>
 #include <twill/parallel/pipeline/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run.hpp>
+#include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
-#include <twill/train/optimiser.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +31,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -55,24 +54,23 @@ template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::C
   using S = typename P::ScheduleType;
   using D = typename P::device_type;
   using T = typename P::Element;
-  using OwnRule = typename detail::RuleOfStages<R>::type;
 
 public:
   /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, or the stages that are
   /// here are not those of the communicator's rank
-  RankStep(P& pipeline, C& communicator, L loss, R rule, StepOptions options, RankPeers<C, Data> peers = {})
-      : pipeline_{&pipeline},
+  RankStep(P& pipeline, C& communicator, L loss, R given, StepOptions options, RankPeers<C, Data> peers = {})
+      : rule{std::move(given)},
+        pipeline_{&pipeline},
         communicator_{&communicator},
         world_{peers.world},
         loss_{std::move(loss)},
         options_{options},
-        max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
     options_.checkpointing.require_stages(P::stages);
     require_own_stages(typename P::Sequence{});
     if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
-    make_optimisers(rule, typename P::Sequence{});
+    make_optimisers(typename P::Sequence{});
   }
 
   /// One step on a batch: the model's inputs, then the targets. Returns the loss of the whole batch, on every rank.
@@ -80,8 +78,10 @@ public:
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
     telling_others([&] {
-      if (max_norm_ >= 0) clip();
-      update(typename P::Sequence{});
+      detail::GradientSums sums{};
+      if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
+      gradient_norm_ = std::sqrt(sums.squares);
+      update(sums);
     });
     return loss;
   }
@@ -99,7 +99,7 @@ public:
     return true;
   }();
 
-  /// The loss, and the gradients of this rank's stages without an update.
+  /// The loss, and the gradients of this rank's stages without an update: times the loss scale, if the rule has one.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
     static_assert(takes<Batch...>);
     const std::tuple<const Batch&...> all{batch...};
@@ -123,6 +123,19 @@ public:
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Of all gradients before the last clipping.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
+
+  /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
+  /// throws: ValueError where this rank's stages have none of this name, or no step was made
+  [[nodiscard]] double state(std::string_view name) const {
+    std::optional<double> found;
+    for_each_optimiser([&](const auto& own) { found = found ? found : own.find_state(name); });
+    if (!found) for_each_optimiser([&](const auto& own) { static_cast<void>(own.state(name)); });
+    return *found;
+  }
+  /// The rule at work on the weights of a stage that is here.
+  template <std::size_t I> [[nodiscard]] auto& optimiser() { return *std::get<I>(optimisers_); }
+
+  R rule; ///< its options may change between steps, on all ranks alike
 
 private:
   /// Calls f; what it throws ends the other ranks' calls, too.
@@ -152,6 +165,7 @@ private:
         world_,  complete, options_.micro_batches, *pipeline_, schedule_, loss_, pieces, x,
         targets, rank(),   options_.checkpointing};
     runner.count_among(rows_.all);
+    if constexpr (optim::ScaledRule<R>) for_each_optimiser([&](auto& own) { runner.scale_gradients(own.scale()); });
     begin_ = steady_seconds();
     events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
     if (replicas_) replicas_->finish(states);
@@ -224,20 +238,26 @@ private:
     });
   }
 
-  /// Weights that the ranks hold in parts count with all their parts, others once.
-  void clip() {
+  /// What the rule asks of all gradients: weights that the ranks hold in parts count with all their parts, others once.
+  [[nodiscard]] detail::GradientSums sums_of_all() {
     const StageStates<D> states = pipeline_->states();
-    double squares = detail::sum_of_squares<T>(states, tied_, [](const auto& info) { return !info.shard.is_part(); });
+    double scale = 1;
+    if constexpr (optim::ScaledRule<R>) for_each_optimiser([&](auto& own) { scale = own.scale(); });
+    auto sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
+                                             [](const auto& info) { return !info.shard.is_part(); });
     for (const auto& group : pipeline_->groups().all()) {
       const auto is_along = [&](const auto& info) {
         return info.shard.is_part() && info.shard.axis.is_named_as(group->axis());
       };
-      if (has_parts(states, is_along)) squares += total(*group, detail::sum_of_squares<T>(states, tied_, is_along));
+      if (has_parts(states, is_along))
+        sums += total_of(*group, detail::sums_of_gradients<T>(states, tied_, rule, scale, is_along));
     }
-    gradient_norm_ = std::sqrt(total(*communicator_, squares));
-    const double factor = std::min(1.0, max_norm_ / (gradient_norm_ + 1e-6)); // always multiplied
-    detail::for_each_gradient<T>(states, tied_,
-                                 [&](const auto& gradient, const auto&, bool) { detail::scale(gradient, factor); });
+    return total_of(*communicator_, sums);
+  }
+  template <class Group> [[nodiscard]] detail::GradientSums total_of(Group& group, detail::GradientSums sums) const {
+    if constexpr (detail::is_by_norm<R>) sums.squares = total(group, sums.squares);
+    if constexpr (optim::ScaledRule<R>) sums.not_finite = total(group, sums.not_finite);
+    return sums;
   }
   template <class Chosen> [[nodiscard]] static bool has_parts(const StageStates<D>& states, Chosen is_chosen) {
     for (const auto& state : states)
@@ -248,20 +268,23 @@ private:
   }
 
   template <std::size_t I>
-  using OptimiserOf = train::Optimiser<typename std::tuple_element_t<I, typename P::Stages>::Network, OwnRule>;
+  using OptimiserOf = detail::StageOptimiser<typename std::tuple_element_t<I, typename P::Stages>::Network, R>;
   template <std::size_t... I>
   static auto tuple_of(std::index_sequence<I...>) -> std::tuple<std::unique_ptr<OptimiserOf<I>>...>;
   using Optimisers = decltype(tuple_of(typename P::Sequence{}));
 
-  template <std::size_t... I> void make_optimisers(const OwnRule& rule, std::index_sequence<I...>) {
+  template <std::size_t... I> void make_optimisers(std::index_sequence<I...>) {
     const auto make = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
       if (pipeline_->template has<K>())
         std::get<K>(optimisers_) = std::make_unique<OptimiserOf<K>>(pipeline_->template stage<K>(), rule);
     };
     (make(std::integral_constant<std::size_t, I>{}), ...);
   }
-  template <std::size_t... I> void update(std::index_sequence<I...>) {
-    ((std::get<I>(optimisers_) ? std::get<I>(optimisers_)->step() : void()), ...);
+  template <class F> void for_each_optimiser(F f) const {
+    std::apply([&](const auto&... own) { ((own ? f(*own) : void()), ...); }, optimisers_);
+  }
+  void update(const detail::GradientSums& sums) {
+    for_each_optimiser([&](auto& own) { detail::update_stage(own, rule, sums); });
   }
 
   P* pipeline_;
@@ -271,7 +294,6 @@ private:
   ReplicaRows rows_{}; ///< of the step under way
   L loss_;
   StepOptions options_;
-  double max_norm_; ///< of all gradients; negative: they are not clipped
   double gradient_norm_ = 0;
   Schedule schedule_;
   std::vector<TiedWeight> tied_;

@@ -186,6 +186,9 @@ public:
   /// Weighs losses by their share of so many rows: those of all replicas, of which this batch is one's.
   void count_among(std::int64_t rows) { all_rows_ = rows; }
 
+  /// Gradients are multiplied by this from the loss on.
+  void scale_gradients(double factor) { gradient_scale_ = factor; }
+
   /// The loss of the whole batch, on the rank of the last stage; of one of several replicas its share.
   [[nodiscard]] double loss() const { return loss_sum_; }
 
@@ -223,7 +226,7 @@ private:
       const auto value = loss_(result, parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous());
       using Value = typename std::remove_cvref_t<decltype(value)>::Value;
       Value weight(value.device(), value.shape());
-      weight.fill(static_cast<typename Value::value_type>(share(m)));
+      weight.fill(static_cast<typename Value::value_type>(gradient_scale_ * share(m)));
       if constexpr (Own::D::has_memory) loss_sum_ += share(m) * static_cast<double>(value.item());
       value.backward_from(weight);
       own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{Block<typename Own::D>::of(result.gradient())});
@@ -254,6 +257,7 @@ private:
   int rank_;
   const StageCheckpointing& checkpointing_;
   std::int64_t all_rows_;
+  double gradient_scale_ = 1;
   double loss_sum_ = 0;
 };
 

@@ -8,20 +8,21 @@
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/chunk.hpp>
-#include <twill/parallel/pipeline/clip.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/runner.hpp>
+#include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/threads.hpp>
-#include <twill/train/optimiser.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,20 +32,19 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 /// Steps of a pipeline by a loss of means and a rule.
 template <class P, class L, optim::Rule R> class PipelineStep {
   using S = typename P::ScheduleType;
-  using OwnRule = typename detail::RuleOfStages<R>::type;
 
 public:
   /// throws: ValueError where the schedule cannot be carried out with so many micro-batches
-  PipelineStep(P& pipeline, L loss, R rule, StepOptions options)
-      : pipeline_{&pipeline},
+  PipelineStep(P& pipeline, L loss, R given, StepOptions options)
+      : rule{std::move(given)},
+        pipeline_{&pipeline},
         loss_{std::move(loss)},
         options_{options},
-        max_norm_{detail::RuleOfStages<R>::max_norm(rule)},
         communicators_{pipeline.make_group({.timeout_ms = options.timeout_ms})},
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
     options_.checkpointing.require_stages(P::stages);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
-    make_optimisers(rule, typename P::Sequence{});
+    make_optimisers(typename P::Sequence{});
   }
 
   /// One step on a batch: the model's inputs, then the targets. Its rows are cut into equal micro-batches but for the last.
@@ -52,13 +52,15 @@ public:
   /// come. Gradients are given up then; weights are those of before, but for stages that an update had already reached.
   template <AnyTensor... Batch> double operator()(const Batch&... batch) {
     const double loss = gradients(batch...);
-    if (max_norm_ >= 0)
-      gradient_norm_ = detail::clip_gradients<typename P::Element>(pipeline_->states(), tied_, max_norm_);
-    update(typename P::Sequence{});
+    detail::GradientSums sums{};
+    if constexpr (detail::asks_for_sums<R>)
+      sums = detail::sums_of_gradients<typename P::Element>(pipeline_->states(), tied_, rule, loss_scale());
+    gradient_norm_ = std::sqrt(sums.squares);
+    update(sums, typename P::Sequence{});
     return loss;
   }
 
-  /// The loss, and the gradients of all stages without an update.
+  /// The loss, and the gradients of all stages without an update: times the loss scale, if the rule has one.
   template <AnyTensor... Batch> double gradients(const Batch&... batch) {
     static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
     const std::tuple<const Batch&...> all{batch...};
@@ -74,6 +76,18 @@ public:
   /// Of all gradients before the last clipping, for rules made by `optim::clip_norm`.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 
+  /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
+  /// throws: ValueError where there is none of this name, or no step was made
+  [[nodiscard]] double state(std::string_view name) const {
+    std::optional<double> found;
+    std::apply([&](const auto&... own) { ((found = found ? found : own->find_state(name)), ...); }, optimisers_);
+    return found ? *found : std::get<0>(optimisers_)->state(name);
+  }
+  /// The rule at work on a stage's weights.
+  template <std::size_t I> [[nodiscard]] auto& optimiser() { return *std::get<I>(optimisers_); }
+
+  R rule; ///< its options may change between steps
+
 private:
   template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
     const auto pieces = detail::micro_batches_of(detail::rows_of_batch(x, targets), options_.micro_batches);
@@ -82,12 +96,14 @@ private:
     timeline_.ranks.resize(static_cast<std::size_t>(P::ranks));
     timeline_.messages.resize(static_cast<std::size_t>(P::ranks));
     double loss = 0;
+    const double scale = loss_scale();
     const double origin = steady_seconds();
     try {
       parallel::run_ranks(communicators_, [&](auto& communicator) {
         const int rank = communicator.rank();
         detail::ModelRunner<P, L, X, Y> runner{*pipeline_, schedule_, loss_, pieces,
                                                x,          targets,   rank,  options_.checkpointing};
+        runner.scale_gradients(scale);
         RankTimeline events = pipeline::run(schedule_, communicator, runner, origin);
         timeline_.ranks[static_cast<std::size_t>(rank)].swap(events.computed);
         timeline_.messages[static_cast<std::size_t>(rank)].swap(events.messages);
@@ -104,21 +120,26 @@ private:
   }
 
   template <std::size_t I>
-  using OptimiserOf = train::Optimiser<typename std::tuple_element_t<I, typename P::Stages>::Network, OwnRule>;
+  using OptimiserOf = detail::StageOptimiser<typename std::tuple_element_t<I, typename P::Stages>::Network, R>;
 
   template <std::size_t... I>
   static auto tuple_of(std::index_sequence<I...>) -> std::tuple<std::unique_ptr<OptimiserOf<I>>...>;
   using Optimisers = decltype(tuple_of(typename P::Sequence{}));
 
-  template <std::size_t... I> void make_optimisers(const OwnRule& rule, std::index_sequence<I...>) {
+  template <std::size_t... I> void make_optimisers(std::index_sequence<I...>) {
     ((std::get<I>(optimisers_) = std::make_unique<OptimiserOf<I>>(pipeline_->template stage<I>(), rule)), ...);
   }
-  template <std::size_t... I> void update(std::index_sequence<I...>) { (std::get<I>(optimisers_)->step(), ...); }
+  template <std::size_t... I> void update(const detail::GradientSums& sums, std::index_sequence<I...>) {
+    (detail::update_stage(*std::get<I>(optimisers_), rule, sums), ...);
+  }
+  [[nodiscard]] double loss_scale() {
+    if constexpr (optim::ScaledRule<R>) return std::get<0>(optimisers_)->scale();
+    return 1;
+  }
 
   P* pipeline_;
   L loss_;
   StepOptions options_;
-  double max_norm_; ///< of all gradients; negative: they are not clipped
   double gradient_norm_ = 0;
   typename P::Communicators communicators_;
   Schedule schedule_;
