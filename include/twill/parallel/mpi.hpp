@@ -58,7 +58,9 @@ private:
 };
 
 struct MpiOptions {
-  std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
+  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of some kilobytes
+  /// or more needs both: a peer that computes for so long looks like one that hangs.
+  std::int64_t timeout_ms = 300'000;
 };
 
 /// A wire over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a time.
