@@ -119,11 +119,12 @@ void require_in_slots(std::string_view where, std::span<const D> devices, const 
   } else {
     std::size_t argument = 0;
     const auto check = [&](const auto& tensor) {
-      const int slot = compile::Compiled<S>::view().inputs[argument++].slot;
+      const int slot = compile::Compiled<S>::view().inputs[argument].slot;
       if (const D& device = devices[static_cast<std::size_t>(slot)]; !(tensor.device() == device))
         throw DeviceError(
             join_text({where, ": argument ", argument, " belongs into slot ", slot, ", which is ", to_string(device),
                        ", and lies on ", to_string(tensor.device()), "; move it with to(device)"}));
+      ++argument;
     };
     (check(tensors), ...);
   }
