@@ -19,6 +19,8 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace examples {
@@ -83,6 +85,31 @@ template <std::int64_t Extent, std::int64_t Classes> struct SplitSizeBatch {
 };
 
 inline const auto split_size_rule = twill::optim::Sgd{{.rate = 0.001}};
+
+/// M cut where its first stage has nearest to so many hundredths of the whole work: the stages of a network may be unequally
+/// fast, and then a balance of arithmetic is none of time.
+template <twill::nn::Model M, int Percent> struct CutAtShare {
+  using cut_type = M;
+  template <twill::FloatingScalar T> static constexpr twill::pipeline::CutPlaces places() {
+    using Whole = twill::nn::ModelStage<M, T, true>;
+    twill::graph::Graph graph = Whole::make_graph();
+    const int root = Whole::build(graph).id();
+    twill::pipeline::CutPlaces found{};
+    found.fault = graph.fault;
+    if (found.fault.any()) return found;
+    const twill::compile::detail::Cuts cuts{graph, root,
+                                            twill::pipeline::SizesOr32<twill::nn::Size<"batch", 8>>::of(graph)};
+    const auto miss = [&](int cut) {
+      const std::int64_t off = 100 * cuts.work(0, cut) - Percent * cuts.work(0, cuts.count() - 1);
+      return off < 0 ? -off : off;
+    };
+    int best = 1;
+    for (int cut = 2; cut + 1 < cuts.count(); ++cut)
+      if (miss(cut) < miss(best)) best = cut;
+    found.nodes.items[found.count++] = cuts.node(best);
+    return found;
+  }
+};
 
 /// Seconds of one call.
 template <class F> [[nodiscard]] double seconds_of(F f) {
@@ -157,12 +184,14 @@ private:
   twill::pipeline::Cluster cluster_{};
 };
 
-/// Runs the experiment on a model whose own mark is the reference's cut.
-template <class Model, std::int64_t Extent, std::int64_t Classes>
+/// Runs the experiment on a model whose own mark is the reference's cut. The other cut is the library's balance of arithmetic
+/// and bytes, or, where `Percent` is not 0, the one that gives the first stage such a part of the work.
+template <class Model, std::int64_t Extent, std::int64_t Classes, int Percent = 0>
 [[nodiscard]] SplitSizeResult run_split_size(const SplitSizeOptions& options) {
   using namespace twill;
   using Own = pipeline::Cut<Model>;
-  using Even = pipeline::Balanced<Model, 2, nn::Size<"batch", 8>>;
+  using Even =
+      std::conditional_t<Percent == 0, pipeline::Balanced<Model, 2, nn::Size<"batch", 8>>, CutAtShare<Model, Percent>>;
   using Schedule = pipeline::OneForwardOneBackward;
   const auto divide = [] { configure_host({.devices = 2, .threads_per_device = 1, .oversubscribe = true}); };
   struct OneDevice {

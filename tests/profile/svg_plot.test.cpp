@@ -67,6 +67,18 @@ TEST_CASE("a plot is a self-contained document with a line for each series", "[p
   CHECK(count(LinePlot().add("alone", loss).svg(), ">alone</text>") == 0); // one series needs no legend
 }
 
+TEST_CASE("deviations are bars around their points, and the axis reaches their ends", "[profile]") {
+  const std::vector<double> x{1, 2, 3};
+  const std::vector<double> y{10, 11, 10};
+  const std::string plain = LinePlot().add("plain", x, y).svg();
+  const std::string svg = LinePlot().add("with", x, y, std::vector<double>{0, 30, 5}).svg();
+  CHECK(plain.find(">40</text>") == std::string::npos);
+  CHECK(svg.find(">40</text>") != std::string::npos);
+  CHECK(count(svg, "stroke=\"#0072B2\"/>") == 2); // none for the first point
+  CHECK_THROWS_WITH(LinePlot().add("short", x, y, std::vector<double>{1}),
+                    "plot: series \"short\" has 3 points and 1 deviations");
+}
+
 TEST_CASE("what is not finite leaves a gap and never reaches the document", "[profile]") {
   const double nan = std::nan("");
   const std::string svg = LinePlot().add("gaps", std::vector<double>{1, 2, nan, 3, INFINITY, 4, 5}).svg();
