@@ -202,6 +202,8 @@ public:
     static_assert(M::template has<Name>, "twill: the mesh has no axis of this name");
     return along_[M::template index_of<Name>()];
   }
+  /// The same by the place of the axis in the mesh.    requires: there are more axes
+  [[nodiscard]] C& along_axis(std::size_t axis) { return along_[axis]; }
   template <FixedString Name> [[nodiscard]] int coordinate() const {
     return mesh_.template coordinate<Name>(world_->rank());
   }

@@ -16,6 +16,8 @@
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/rank_group.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -146,15 +148,15 @@ private:
   /// The groups along all axes. Those of layers have as many ranks as these name.
   [[nodiscard]] kernel::RankGroups rank_groups() {
     kernel::RankGroups groups{};
-    const auto add = [&]<FixedString Name, std::int64_t Size>(std::type_identity<parallel::Axis<Name, Size>>) {
-      C& along = groups_.template along<Name>();
-      constexpr bool is_of_layers = Name.view() != "data" && Name.view() != "pipe";
-      const std::int64_t ranks = is_of_layers ? parallel::detail::ranks_of_layers<parallel::Axis<Name, Size>>(named)
-                                              : static_cast<std::int64_t>(along.size());
-      groups.add(std::make_shared<parallel::CommunicatorGroup<C>>(along, kernel::AxisId{Name.view(), ranks}));
-    };
-    (add(std::type_identity<Axes>{}), ...);
+    std::size_t place = 0;
+    (groups.add(group_along<Axes>(groups_.along_axis(place++))), ...);
     return groups;
+  }
+
+  template <class A> [[nodiscard]] static std::shared_ptr<kernel::RankGroup> group_along(C& along) {
+    constexpr bool is_of_layers = A::name != "data" && A::name != "pipe";
+    const std::int64_t ranks = is_of_layers ? parallel::detail::ranks_of_layers<A>(named) : along.size();
+    return std::make_shared<parallel::CommunicatorGroup<C>>(along, kernel::AxisId{A::name, ranks});
   }
 
   parallel::MeshGroups<C, MeshType> groups_;
