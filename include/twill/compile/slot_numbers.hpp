@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run-time numbers of a program with several device slots, where the kernels of each slot read them. Host devices read
-// them from one place. GPUs have blocks of their own, compile/gpu/slot_numbers.hpp. Read next: compile/slot_executor.hpp.
+// The run-time numbers of a program with several device slots, where the kernels of each slot read them: host devices read
+// them from one place. Kinds of device that do not read the host's memory are refused here. Read next:
+// compile/slot_executor.hpp.
 
 #include <twill/compile/bindings.hpp>
 #include <twill/core/config.hpp>
@@ -17,6 +18,10 @@
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 template <ComputeDevice D> class SlotNumbers {
+  static_assert(HostDevice<D>,
+                "twill: models with parts in several device slots run on host devices only; on GPUs, make a "
+                "network of each part and move values between them with nn::to(x, device)");
+
 public:
   SlotNumbers(std::span<const D>, const TableView& table) : numbers_(table.knobs.size()) {}
 
