@@ -5,6 +5,7 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 
 using namespace twill;
