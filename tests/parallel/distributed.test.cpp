@@ -4,6 +4,7 @@
 // without rows, accumulation without telling, failures, traffic and bytes as predicted.
 
 #include <twill/memory/statistics.hpp>
+#include <twill/nn/batch_norm.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/adam.hpp>
@@ -144,6 +145,51 @@ TEST_CASE("silent steps and one that speaks are one step on all their rows", "[p
     if (step.steps() != 3) throw ValueError("another number of steps");
   });
   REQUIRE(largest_difference(weights, all_weights(alone)) < 1e-12);
+}
+
+TEST_CASE("a rank without rows that has added up some speaks of these, and buffers of one type travel in one call",
+          "[parallel][PAR-2][PAR-4]") {
+  struct Normalised {
+    static constexpr auto forward(Input<Dim<"batch">, 7> x) {
+      return nn::linear(nn::batch_norm(nn::linear(x, 6, "hidden"), "norm"), 5, "output");
+    }
+  };
+  const auto data = batch(12);
+  const auto trained = [&](bool is_silent_first) { // rank 1 adds up its rows, or speaks of them at once
+    auto communicators = thread_group(2);
+    manual_seed_all(7);
+    std::vector<nn::Network<Normalised, Cpu, double>> networks{};
+    for (const Cpu& device : test::first_devices(2)) networks.emplace_back(device);
+    parallel::run_ranks(communicators, [&](auto& communicator) {
+      const int rank = communicator.rank();
+      auto& network = networks[static_cast<std::size_t>(rank)];
+      DistributedDataParallel model{network, communicator, {.buckets = small_buckets}};
+      auto step = train_step(model, nn::cross_entropy, optim::Adam{{.rate = 0.01}});
+      const Batch first = data.rows(0, 4, Cpu{rank});
+      const Batch own = rank == 0 ? data.rows(4, 3, Cpu{0}) : data.rows(7, 5, Cpu{1});
+      const Batch none = data.rows(0, 0, Cpu{rank});
+      for (int i = 0; i < 2; ++i) {
+        {
+          const auto silence = step.no_sync();
+          if (rank == 0) static_cast<void>(step(first.x, first.label));
+          if (rank == 1 && is_silent_first) static_cast<void>(step(own.x, own.label));
+        }
+        const std::int64_t before = communicator.traffic()[parallel::Operation::broadcast].calls;
+        const Batch& last = rank == 1 && is_silent_first ? none : own;
+        static_cast<void>(step(last.x, last.label));
+        if (communicator.traffic()[parallel::Operation::broadcast].calls != before + 2)
+          throw ValueError("buffers of two types travel in more than two calls");
+      }
+    });
+    std::vector<double> weights{};
+    for (const auto& view : networks[0].parameters())
+      if (view.name.find("running") == std::string_view::npos &&
+          view.name.find("num_batches") == std::string_view::npos)
+        for (std::int64_t i = 0; i < view.shape.elements(); ++i)
+          weights.push_back(static_cast<const double*>(view.buffer.data())[i]);
+    return weights;
+  };
+  REQUIRE(largest_difference(trained(true), trained(false)) < 1e-12);
 }
 
 TEST_CASE("a step sends what the formula says and takes the bytes that were predicted", "[parallel][PAR-5][MEM-2]") {

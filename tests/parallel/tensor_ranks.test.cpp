@@ -183,3 +183,23 @@ TEST_CASE("a divided model does not run without its group", "[parallel][PAR-7]")
         "run: the program works on 2 ranks along 'tensor' and no group is bound; give each rank's network its group "
         "with bind(group)");
 }
+
+TEST_CASE("a rank of a divided model that fails tells the others", "[parallel][PAR-7][PAR-9]") {
+  using M = Divided<2, nn::not_split>;
+  on_ranks<M>([&](auto& model, int rank) {
+    auto step = train_step(model, nn::sharded_cross_entropy<M::Ranks>, rule);
+    const Batch x = batch_of(5);
+    const Batch few(Cpu{0}, Dims(2, rows));
+    std::string text{};
+    try {
+      static_cast<void>(step(x, rank == 1 ? few : x));
+    } catch (const parallel::TimeoutError&) {
+      text = "a time-out";
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    const bool is_told = text.find("dimension 'batch' is 3 in another input, got 2") != std::string::npos &&
+                         (rank == 1 || text.find("rank 1") != std::string::npos);
+    if (!is_told) throw std::logic_error("rank " + std::to_string(rank) + " was told: " + text);
+  });
+}

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -87,6 +88,8 @@ public:
   /// In the order of the device's stream; the memory may be used again by what is given to the device afterwards.
   /// throws: when a rank failed, is missing, or made another call
   virtual void run(const GroupCall& call) = 0;
+  /// Tells the other ranks that this one cannot go on.
+  virtual void fail(const std::exception_ptr& cause) { static_cast<void>(cause); }
 
 private:
   AxisId axis_;
@@ -112,6 +115,11 @@ public:
     return nullptr;
   }
   [[nodiscard]] const std::vector<std::shared_ptr<RankGroup>>& all() const { return groups_; }
+
+  /// Tells the other ranks of all groups that this one cannot go on.
+  void fail(const std::exception_ptr& cause) const {
+    for (const auto& group : groups_) group->fail(cause);
+  }
 
 private:
   std::vector<std::shared_ptr<RankGroup>> groups_{};

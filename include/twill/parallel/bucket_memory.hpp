@@ -128,10 +128,10 @@ public:
     const Elements own = part(static_cast<std::size_t>(entry.bucket));
     return at(own, std::clamp<std::int64_t>(entry.offset + first - own.count * model_->rank(), 0, own.count));
   }
-  template <class T>
-  [[nodiscard]] Tensor<T, D, Shape<dyn>> part_view(std::size_t output, std::int64_t first, std::int64_t count) const {
-    return {kept_ == Kept::part_only ? parts_ : memory_, static_cast<T*>(part_address(output, first)), Dims(count),
-            Dims(1)};
+
+  /// The whole of a result.
+  template <class T> [[nodiscard]] Tensor<T, D, Shape<dyn>> view(std::size_t output) const {
+    return {memory_, static_cast<T*>(addresses_[output]), Dims(layout_.entries[output].count), Dims(1)};
   }
 
   /// Makes all gradients of a bucket zero.

@@ -12,6 +12,7 @@
 #include <twill/parallel/buckets.hpp>
 #include <twill/parallel/communicator.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -112,6 +113,7 @@ public:
     telling_others([&] {
       require_valid();
       require_one_model();
+      gather_buffers();
     });
     synchronise();
   }
@@ -128,10 +130,15 @@ public:
     network_->state()->note_update();
   }
 
-  /// Copies rank 0's buffers, such as running statistics, to all ranks.
+  /// Copies rank 0's buffers, such as running statistics, to all ranks: those of one element type in one call.
   void synchronise_buffers() {
-    telling_others([&] { broadcast([](graph::Role role) { return role == graph::Role::buffer; }); });
+    telling_others([&] {
+      for (const Travelling& buffers : travelling_) broadcast(buffers);
+    });
   }
+
+  /// What the memory in which buffers travel takes of the device.
+  [[nodiscard]] std::size_t staged_bytes() const { return staged_.bytes(); }
 
   /// Carries out, or begins, a call of this rank. What they move is counted by the communicator.
   void run(const parallel::Call& call) { communicator_->run(call); }
@@ -165,6 +172,53 @@ private:
         run(parallel::Call::broadcast({state.buffers[i].data(), info.shape.elements().factor, info.dtype}, 0));
   }
 
+  /// Buffers of one element type, by their numbers, and the elements of all of them.
+  struct Travelling {
+    DType dtype = DType::float32;
+    std::vector<std::size_t> parameters{};
+    std::int64_t count = 0;
+  };
+
+  /// Sorts the buffers by type and makes room for those that travel together.
+  void gather_buffers() {
+    const auto& state = *network_->state();
+    for (std::size_t i = 0; i < state.infos.size(); ++i) {
+      const graph::ParameterInfo& info = state.infos[i];
+      if (info.role != graph::Role::buffer) continue;
+      std::size_t place = 0;
+      while (place < travelling_.size() && travelling_[place].dtype != info.dtype) ++place;
+      if (place == travelling_.size()) travelling_.push_back({info.dtype, {}, 0});
+      travelling_[place].parameters.push_back(i);
+      travelling_[place].count += info.shape.elements().factor;
+    }
+    std::size_t bytes = 0;
+    for (const Travelling& buffers : travelling_)
+      if (buffers.parameters.size() > 1)
+        bytes = std::max(bytes, static_cast<std::size_t>(buffers.count) * size_of(buffers.dtype));
+    staged_ = memory::Buffer<D>(state.device, bytes);
+  }
+
+  void broadcast(const Travelling& buffers) {
+    const auto& state = *network_->state();
+    if (buffers.parameters.size() == 1)
+      return run(
+          parallel::Call::broadcast({state.buffers[buffers.parameters[0]].data(), buffers.count, buffers.dtype}, 0));
+    const auto copy_all = [&](bool to_network) {
+      auto* staged = static_cast<std::byte*>(staged_.data());
+      for (const std::size_t i : buffers.parameters) {
+        void* const own = state.buffers[i].data();
+        const std::size_t bytes = state.buffers[i].bytes();
+        if (bytes > 0)
+          copy_bytes(state.device, to_network ? own : staged, state.device, to_network ? staged : own, bytes,
+                     CopyOptions{});
+        staged += bytes;
+      }
+    };
+    if (rank() == 0) copy_all(false);
+    run(parallel::Call::broadcast({staged_.data(), buffers.count, buffers.dtype}, 0));
+    if (rank() != 0) copy_all(true);
+  }
+
   void require_one_model() {
     const std::uint64_t own = parallel::detail::fingerprint(Network::parameter_infos());
     parallel::detail::HostNumbers<C, 1> numbers{*communicator_};
@@ -179,6 +233,8 @@ private:
   Network* network_;
   C* communicator_;
   parallel::DistributedOptions options_;
+  std::vector<Travelling> travelling_{};
+  memory::Buffer<D> staged_{};
 };
 
 } // namespace twill::inline v0::inline TWILL_ISA

@@ -7,6 +7,8 @@
 // uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/zero.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/expr/functions/choice.hpp>
+#include <twill/expr/operators.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
@@ -160,7 +162,7 @@ public:
     use.arena += update.arena;
     use.kept = compile::pool_bytes(offsets.bytes) + compile::pool_bytes(offsets.part_bytes) +
                compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(numbers_.bytes())) +
-               update.kept;
+               compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes())) + update.kept;
     return use;
   }
 
@@ -178,6 +180,7 @@ private:
       f();
     } catch (...) {
       model_->communicator().fail(std::current_exception());
+      model_->module().state()->groups.fail(std::current_exception()); // that work on this replica
       throw;
     }
   }
@@ -227,7 +230,9 @@ private:
   template <AnyTensor... Tensors> void finish(const Shares& shares, std::int64_t rows, const Tensors&... tensors) {
     if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
     scale_ = scale_of_sums(shares, rows);
-    reduce<train::detail::source_for<Finishing, M, Tensors...>>(shares, weight_of(rows), true, tensors...);
+    using Source = train::detail::source_for<Finishing, M, Tensors...>;
+    if (rows == 0 && RankSums{compile::Compiled<Source>::view()}.empty()) return reduce_sums();
+    reduce<Source>(shares, weight_of(rows), true, tensors...);
   }
 
   [[nodiscard]] Buckets make_buckets(const compile::TableView& table) const {
@@ -292,6 +297,26 @@ private:
     for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
       memory_->wait_for_memory_of(bucket);
       memory_->clear(bucket);
+      memory_->start(bucket);
+    }
+  }
+
+  /// A rank without rows has what it added up before, if there is something.
+  void reduce_sums() {
+    using Wide = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
+    for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
+      memory_->clear(bucket);
+      for (std::size_t output = 0; output < memory_->addresses().size() && batches_ > 0; ++output) {
+        if (static_cast<std::size_t>(memory_->layout().entries[output].bucket) != bucket) continue;
+        const memory::Buffer<D>& sum = output == 0 ? sums_.back() : sums_[output - 1];
+        const Dims shape(memory_->layout().entries[output].count);
+        const Tensor<Wide, D, Shape<dyn>> own(sum, static_cast<Wide*>(sum.data()), shape, Dims(1));
+        const auto factor = static_cast<Wide>(scale_);
+        if (memory_->layout().buckets[bucket].dtype == dtype_of<T>)
+          memory_->template view<T>(output) = twill::cast<T>(own * factor);
+        else if constexpr (sizeof(T) < sizeof(float))
+          memory_->template view<float>(output) = own * factor;
+      }
       memory_->start(bucket);
     }
   }

@@ -11,6 +11,7 @@
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/reduction.hpp>
 
+#include <exception>
 #include <memory>
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
@@ -59,6 +60,8 @@ public:
       break;
     }
   }
+
+  void fail(const std::exception_ptr& cause) override { communicator_->fail(cause); }
 
 private:
   C* communicator_;

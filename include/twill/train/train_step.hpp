@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,35 +67,12 @@ public:
   /// One step. Arguments: the model's inputs, then the loss's targets.
   /// throws: ShapeError, DeviceError, OutOfMemoryError; ValueError where a batch is too large for the model's budget
   template <AnyTensor... Tensors> StepLoss<T, D> operator()(const Tensors&... tensors) {
-    nn::check_inputs<M, T, D, true, Tensors...>();
-    detail::require_in_slots<source<Tensors...>>("train_step", network_->devices(), tensors...);
-    follow_network();
-    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
-    std::tuple<std::optional<Tensors>...> copies{};
-    const auto addresses = detail::row_major_addresses(copies, tensors...);
-    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
-    program.numbers.write(rule, steps_ + 1, program.knobs);
-    program.take(network_->knobs());
-    if (program.draws) {
-      const Draw draw = network_->state()->next_draw();
-      program.knobs.set_draw(draw.seed, draw.step);
+    try {
+      return make_step(tensors...);
+    } catch (...) { // of a model that several ranks work on, it reaches them all
+      network_->state()->groups.fail(std::current_exception());
+      throw;
     }
-    void* output = loss_.data();
-    program.executor.allow(capture);
-    last_ = &program;
-    const auto parameters = state_.addresses(*network_->state(), program.executor.table().parameters);
-    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
-      program.executor.run_on(shapes, {.inputs = addresses,
-                                       .parameters = parameters,
-                                       .outputs = {&output, 1},
-                                       .knobs = program.knobs.bits(),
-                                       .first_row = 0,
-                                       .groups = &network_->state()->groups});
-    });
-    network_->state()->note_update();
-    ++steps_;
-    return {loss_, steps_, steps_};
   }
 
   /// One step that looks for the first NaN or infinity: instruction by instruction, many times slower than a step, with the
@@ -174,6 +152,38 @@ private:
         : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->knobs} {}
     RuleNumbers<R> numbers;
   };
+
+  template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, Tensors...>();
+    detail::require_in_slots<source<Tensors...>>("train_step", network_->devices(), tensors...);
+    follow_network();
+    Program& program = programs_.template at<source<Tensors...>>(network_->devices(), network_->knobs());
+    std::tuple<std::optional<Tensors>...> copies{};
+    const auto addresses = detail::row_major_addresses(copies, tensors...);
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
+    program.numbers.write(rule, steps_ + 1, program.knobs);
+    program.take(network_->knobs());
+    if (program.draws) {
+      const Draw draw = network_->state()->next_draw();
+      program.knobs.set_draw(draw.seed, draw.step);
+    }
+    void* output = loss_.data();
+    program.executor.allow(capture);
+    last_ = &program;
+    const auto parameters = state_.addresses(*network_->state(), program.executor.table().parameters);
+    nn::run_with_hooks(program.executor, network_->layer_hooks(), [&] {
+      program.executor.run_on(shapes, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = {&output, 1},
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = 0,
+                                       .groups = &network_->state()->groups});
+    });
+    network_->state()->note_update();
+    ++steps_;
+    return {loss_, steps_, steps_};
+  }
 
   /// One step under the eyes of a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {
