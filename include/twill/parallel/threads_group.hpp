@@ -140,7 +140,9 @@ public:
 
   /// A rank's communicator is gone; whoever waits for it, now or later, is told so.
   void leave(int rank, bool by_exception) {
+    const int blamed = by_exception ? waits_->blamed_by(rank_of_all(rank)) : -1;
     const std::lock_guard lock(mutex_);
+    progress_of(rank).blamed = blamed;
     progress_of(rank).has_left = true;
     progress_of(rank).has_thrown = by_exception;
     if (arrived_ > 0) fail_for_leaving(rank);
@@ -180,7 +182,11 @@ public:
   }
   TWILL_COLD void fail_for_leaving(int rank) {
     const char* const how = progress_of(rank).has_thrown ? " left the group with an exception " : " left the group ";
-    fail_locked({join_text({label(rank), how, last_seen(rank)}), rank, false, nullptr, rank_of_all(rank)});
+    const int blamed = progress_of(rank).blamed; // why it has left: another had failed it, perhaps in another group
+    const bool is_behind = blamed >= 0 && blamed != rank_of_all(rank);
+    fail_locked({join_text({label(rank), how, last_seen(rank), is_behind ? "; it had waited for " : "",
+                            is_behind ? waits_->label(blamed) : ""}),
+                 rank, false, nullptr, is_behind ? blamed : rank_of_all(rank)});
   }
   /// Who keeps everybody waiting if this rank is waited for: it, or the end of the chain of those that wait for each other. Lets
   /// go of the lock for that.
@@ -215,6 +221,7 @@ private:
     Signature signature;
     bool has_left = false;
     bool has_thrown = false;
+    int blamed = -1; ///< whom a rank that has left had waited for in vain, as the group of all counts
   };
 
   /// A rank in a call, for those who are asked whom it waits for.

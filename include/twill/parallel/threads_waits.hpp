@@ -57,6 +57,13 @@ public:
     return rank;
   }
 
+  /// Whom a rank has waited for in vain, or negative.    requires: no group is locked
+  [[nodiscard]] int blamed_by(int rank) {
+    Entry& entry = entries_[static_cast<std::size_t>(rank)];
+    const std::lock_guard lock(entry.mutex);
+    return entry.blamed;
+  }
+
   /// Keeps what a rank has thrown.
   void keep(const std::exception_ptr& cause) {
     const std::lock_guard lock(mutex_);
