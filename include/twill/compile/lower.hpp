@@ -221,12 +221,12 @@ constexpr void simplify_for_lowering(Graph& graph) {
 
 /// Every pass from a traced graph to tables.
 [[nodiscard]] constexpr Lowered lower(Graph graph) {
+  if (!graph.fault.any()) simplify_for_lowering(graph);
   if (graph.fault.any()) {
     Lowered refused{};
     refused.fault = graph.fault;
     return refused;
   }
-  simplify_for_lowering(graph);
   return Lowering{graph}.result();
 }
 

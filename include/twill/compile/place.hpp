@@ -71,11 +71,32 @@ private:
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Gives what was traced before its operands had a slot, such as an update of a buffer, the slot that they have come to.
+constexpr void place_late(graph::Graph& graph) {
+  for (bool found = true; found;) {
+    found = false;
+    for (int id = 0; id < graph.size(); ++id) {
+      const graph::Node& node = graph.node(id);
+      if (node.slot != graph::unplaced || node.kind == graph::Kind::parameter) continue;
+      const graph::SlotClash clash = graph::Placement::place(id, graph.nodes, graph.parameters);
+      if (clash.any())
+        graph.refuse(graph::Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, 0);
+      found = found || graph.node(id).slot != graph::unplaced;
+    }
+  }
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Places what is computed anywhere. Linear in the nodes and the slots.
 constexpr void place(graph::Graph& graph) {
-  if (graph.slots() > 1) detail::Placing{graph}.put_into(graph);
+  if (graph.slots() < 2) return;
+  detail::place_late(graph);
+  detail::Placing{graph}.put_into(graph);
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

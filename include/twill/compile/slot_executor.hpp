@@ -31,7 +31,7 @@ public:
         kernels_{kernels},
         arena_mode_{arena},
         numbers_{devices, table},
-        arenas_(devices.size()) {}
+        arenas_(static_cast<std::size_t>(table.slots)) {} // a program may use fewer than there are
 
   SlotExecutor(const SlotExecutor&) = delete;
   SlotExecutor& operator=(const SlotExecutor&) = delete;
@@ -97,6 +97,7 @@ private:
   [[nodiscard]] const D& device(int slot) const { return devices_[static_cast<std::size_t>(slot)]; }
 
   void run_bound(BoundSlots& bound, const RunArguments& arguments) {
+    const ArenasOfRun one_run{*this};
     take_arenas(bound.numbers);
     if constexpr (D::has_memory) {
       if constexpr (HostDevice<D>) wait(); // tasks read the operands
@@ -109,9 +110,19 @@ private:
       else if constexpr (HostDevice<D>)
         run_watched_steps(bound);
     }
-    if (arena_mode_ == Arena::for_each_run)
-      for (auto& arena : arenas_) arena.reset();
   }
+
+  /// Gives the arenas up behind a run, one that throws, too.
+  struct ArenasOfRun {
+    explicit ArenasOfRun(SlotExecutor& own) : executor{own} {}
+    ArenasOfRun(const ArenasOfRun&) = delete;
+    ArenasOfRun& operator=(const ArenasOfRun&) = delete;
+    ~ArenasOfRun() {
+      if (executor.arena_mode_ == Arena::for_each_run)
+        for (auto& arena : executor.arenas_) arena.reset();
+    }
+    SlotExecutor& executor;
+  };
 
   void take_arenas(const Binding& binding) {
     for (std::size_t slot = 0; slot < arenas_.size(); ++slot) {

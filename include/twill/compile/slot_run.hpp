@@ -11,6 +11,7 @@
 #include <twill/device/device.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -51,9 +52,11 @@ public:
     if (is_one_device_) return launch(device, std::move(body));
     std::vector<Event<D>> ready = events(step);
     if constexpr (launches_in_caller<D>()) {
-      tasks_.push_back(submit(device, [device, ready = std::move(ready), body = std::move(body)] {
-        for (const Event<D>& event : ready) event.wait();
-        launch(device, body);
+      tasks_.push_back(submit(device, [this, device, ready = std::move(ready), body = std::move(body)] {
+        unless_failed([&] {
+          for (const Event<D>& event : ready) event.wait();
+          launch(device, body);
+        });
       }));
     } else {
       for (const Event<D>& event : ready) wait(device, event);
@@ -70,8 +73,9 @@ public:
     if (is_one_device_) return copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
     std::vector<Event<D>> ready = events(step);
     if constexpr (launches_in_caller<D>()) {
-      tasks_.push_back(submit(target, [=, ready = std::move(ready)] {
-        static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready}));
+      tasks_.push_back(submit(target, [=, this, ready = std::move(ready)] {
+        unless_failed(
+            [&] { static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready})); });
       }));
       done_[number] = record(target);
     } else if constexpr (requires(std::span<const Event<D>> events) {
@@ -101,6 +105,17 @@ public:
   }
 
 private:
+  /// Nothing runs behind a step that threw: what it should have written is not there.
+  template <class F> void unless_failed(const F& f) {
+    if (has_failed_.load(std::memory_order_acquire)) return;
+    try {
+      f();
+    } catch (...) {
+      has_failed_.store(true, std::memory_order_release);
+      throw;
+    }
+  }
+
   [[nodiscard]] const D& device_of(int slot) const { return devices_[static_cast<std::size_t>(slot)]; }
 
   /// What a step waits for on other devices.
@@ -114,6 +129,7 @@ private:
     return ready;
   }
 
+  std::atomic<bool> has_failed_{false};
   std::span<const D> devices_;
   const SlotSchedule* schedule_;
   bool is_one_device_ = true;

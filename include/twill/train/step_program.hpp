@@ -45,6 +45,8 @@ struct SharedNumber {
 
 /// A compiled program with so many device slots, its arenas and its numbers.
 template <ComputeDevice D, int Slots = 1> struct StepProgram {
+  static constexpr int slots = Slots;
+
   StepProgram(std::span<const D> devices, compile::TableView table,
               std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
       : executor{compile::places_of<Slots>(devices), table, kernels, compile::Arena::kept},
@@ -87,6 +89,8 @@ public:
   }
   /// The same on the devices of its slots.
   template <compile::Source S, ComputeDevice D> Program& at(std::span<const D> devices, const compile::Knobs& model) {
+    static_assert(compile::Compiled<S>::sizes.slots <= Program::slots,
+                  "twill: train_step: the loss or the rule works in a device slot that the model does not have");
     const void* key = compile::kernels<S, team_t<D>>.data();
     for (const auto& [known, program] : programs_)
       if (known == key) return *program;
