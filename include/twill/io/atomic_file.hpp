@@ -4,6 +4,8 @@
 // A file that appears whole or not at all: it is written beside its place under another name, brought to the disk, and
 // renamed. A program that dies in between leaves the old file as it was.
 
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
 #include <twill/io/file_calls.hpp>
 
 #include <atomic>
@@ -24,7 +26,8 @@ public:
   /// throws: SystemError naming the file and why; so do the other functions
   explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{temporary_of(path_)} {
     if (!detail::call_fails("open", temporary_))
-      file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      while ((file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0 && errno == EEXIST)
+        temporary_ = temporary_of(path_);
     if (file_ < 0) detail::fail_call("open", temporary_);
   }
   AtomicFile(const AtomicFile&) = delete;
@@ -40,7 +43,7 @@ public:
     while (!bytes.empty()) {
       const ssize_t written = detail::call_fails("write", temporary_) ? -1 : ::write(file_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) detail::fail_call("write", temporary_);
+      if (written < 0) fail_write();
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       size_ += static_cast<std::uint64_t>(written);
     }
@@ -55,7 +58,7 @@ public:
                                   ? -1
                                   : ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(position));
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) detail::fail_call("write", temporary_);
+      if (written < 0) fail_write();
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       position += static_cast<std::uint64_t>(written);
     }
@@ -66,8 +69,9 @@ public:
   /// How many bytes `write` has written.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Puts the file in its place.
+  /// Puts the file in its place.    throws: ValueError where a write has failed before
   void finish() {
+    if (has_failed_) throw ValueError(join_text({"write: '", temporary_, "' is not whole since a write has failed"}));
     if (detail::call_fails("fsync", temporary_) || ::fsync(file_) != 0) detail::fail_call("fsync", temporary_);
     if (detail::call_fails("rename", path_) || ::rename(temporary_.c_str(), path_.c_str()) != 0)
       detail::fail_call("rename", path_);
@@ -86,7 +90,12 @@ public:
   }
 
 private:
-  /// A name that no other file of this process has, nor one of another process.
+  [[noreturn]] void fail_write() {
+    has_failed_ = true;
+    detail::fail_call("write", temporary_);
+  }
+
+  /// A name that no other file of this process has, nor, most likely, one of another process.
   [[nodiscard]] static std::string temporary_of(const std::string& path) {
     static std::atomic<unsigned> count{0};
     return path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1));
@@ -96,6 +105,7 @@ private:
   std::string temporary_;
   int file_ = -1;
   std::uint64_t size_ = 0;
+  bool has_failed_ = false;
 };
 
 } // namespace twill::inline v0::io

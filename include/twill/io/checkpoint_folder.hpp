@@ -91,10 +91,7 @@ public:
     std::sort(result.begin(), result.end());
     return result;
   }
-  [[nodiscard]] std::string path_of(std::int64_t step) const {
-    const std::string digits = std::to_string(step);
-    return join_text({path_, "/", start, std::string(digits.size() < 12 ? 12 - digits.size() : 0, '0'), digits, end});
-  }
+  [[nodiscard]] std::string path_of(std::int64_t step) const { return join_text({path_, "/", name_of(step)}); }
 
   struct Found {
     std::int64_t step = 0;
@@ -148,13 +145,18 @@ private:
     return result;
   }
 
+  [[nodiscard]] static std::string name_of(std::int64_t step) {
+    const std::string digits = std::to_string(step);
+    return join_text({start, std::string(digits.size() < 12 ? 12 - digits.size() : 0, '0'), digits, end});
+  }
   [[nodiscard]] static std::optional<std::int64_t> step_of(std::string_view name) {
     if (!name.starts_with(start) || !name.ends_with(end)) return std::nullopt;
+    const std::string_view whole = name;
     name = name.substr(start.size(), name.size() - start.size() - end.size());
     std::int64_t step = 0;
     const auto [last, error] = std::from_chars(name.data(), name.data() + name.size(), step);
     if (error != std::errc{} || last != name.data() + name.size() || step < 0) return std::nullopt;
-    return step;
+    return whole == name_of(step) ? std::optional{step} : std::nullopt; // other spellings are files of others
   }
 
   static void remove(const std::string& path) {

@@ -102,6 +102,8 @@ public:
       position += bytes;
     }
     text += "}";
+    // What readers would refuse, such as names that are no UTF-8, is refused here.
+    static_cast<void>(detail::SafetensorsHeader{"save_safetensors", text, position}.metadata());
     text.resize((text.size() + 7) / 8 * 8, ' '); // elements begin at a multiple of eight bytes
     const std::uint64_t length = text.size();
     if (length > detail::most_header_bytes)
