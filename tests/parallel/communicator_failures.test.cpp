@@ -247,9 +247,9 @@ TEST_CASE("a call that is wrong by itself is refused and the group goes on", "[p
 TEST_CASE("where ranks wait for each other in a chain, the one at its end is named, in other groups, too",
           "[parallel][PAR-9]") {
   // 2 waits for 1, which waits for 0, which hangs; all waits begin at about the same time.
-  const auto told = texts(3, 100, [](auto& communicator) {
+  const auto told = texts(3, 500, [](auto& communicator) {
     float value = 1;
-    if (communicator.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    if (communicator.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
     if (communicator.rank() > 0) receive(communicator, &value, 1, communicator.rank() - 1);
     while (true) barrier(communicator);
   });
@@ -258,11 +258,11 @@ TEST_CASE("where ranks wait for each other in a chain, the one at its end is nam
     CHECK(text.find("rank 0 on cpu:0") != std::string::npos);
   }
   // Ranks 1 and 3 meet in one sub-group, 1 and 0 in another, and 0 never comes.
-  const auto across = texts(4, 100, [](auto& communicator) {
+  const auto across = texts(4, 500, [](auto& communicator) {
     const int rank = communicator.rank();
     auto columns = communicator.split(rank % 2, 0);
     auto lines = communicator.split(rank / 2, 0);
-    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
     barrier(lines);
     barrier(columns);
   });

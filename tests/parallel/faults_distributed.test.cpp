@@ -93,7 +93,7 @@ template <int Stage> void check_all_faults() {
     const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     {
       Trial trial{fault};
-      const Run run = trained<Stage>(trial, fault.kind == Kind::throws ? 60'000 : 250, start);
+      const Run run = trained<Stage>(trial, fault.kind == Kind::throws ? 60'000 : 600, start);
       REQUIRE(trial.was_met());
       for (int rank = 0; rank < ranks; ++rank) {
         const Ending& ending = run.endings[static_cast<std::size_t>(rank)];

@@ -176,3 +176,23 @@ TEST_CASE("a network in parts says so until its weights are gathered, and the ne
   };
   static_cast<void>(trained<3>(optim::Adam{{.rate = 0.01}}, look));
 }
+
+TEST_CASE("another step has no say while one holds the weights in parts", "[parallel][PAR-4]") {
+  auto communicators = test::thread_group(2);
+  const Rows data{4, 6};
+  parallel::run_ranks(communicators, [&](auto& communicator) {
+    Network network{communicator.device()};
+    DistributedDataParallel model{network, communicator, {.buckets = small_buckets}};
+    auto first = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, parallel::zero<3>);
+    const Rows own = data.rows(2 * communicator.rank(), 2, network.device());
+    static_cast<void>(first(own.x, own.label));
+    require(message_of([&] { model.synchronise(); }).find("synchronise: since a step with zero<3>") == 0,
+            "synchronise took weights that are not there");
+    first.gather_weights();
+    auto second = train_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.1}}, parallel::zero<3>);
+    static_cast<void>(second(own.x, own.label));
+    // Both ranks find it out by themselves, before anything is sent.
+    require(message_of([&] { first.gather_weights(); }).find("gather_weights: since a step with zero<3>") == 0,
+            "a step gathered parts that another one holds");
+  });
+}

@@ -125,7 +125,9 @@ public:
   [[nodiscard]] const parallel::DistributedOptions& options() const { return options_; }
 
   /// Copies rank 0's weights and buffers to all ranks; needed after somebody else has changed them.
+  /// throws: CommunicatorError, ValueError while the weights lie in parts
   void synchronise() {
+    network_->state()->require_whole("synchronise");
     telling_others([&] { broadcast([](graph::Role) { return true; }); });
     network_->state()->note_update();
   }

@@ -123,6 +123,8 @@ public:
         to_load_ = state;
     } else if (update_) {
       throw ValueError("load_state_dict: the state of a rule that made no step goes into a step that made none");
+    } else {
+      to_load_.reset();
     }
     steps_ = given.steps;
   }

@@ -165,7 +165,13 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   for (std::size_t k = 0; k < backward.size(); ++k)
     if (is_joined[k] == 0) plan.fetches.push_back(backward[k]);
   detail::sort_by_first(plan.fetches);
-  for (std::size_t i = 1; i < plan.fetches.size(); ++i) plan.fetches[i].fetched = plan.fetches[i - 1].first;
+  for (std::size_t i = 1; i < plan.fetches.size(); ++i) {
+    Gathered& fetch = plan.fetches[i];
+    fetch.fetched = plan.fetches[i - 1].first;
+    for (std::size_t k = 0; k < i; ++k) // a bucket has one place, which launches may still read
+      if (plan.fetches[k].bucket == fetch.bucket && plan.fetches[k].last > fetch.fetched)
+        fetch.fetched = plan.fetches[k].last;
+  }
   detail::place_buckets(plan, buckets);
   return plan;
 }

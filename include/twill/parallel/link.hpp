@@ -79,11 +79,16 @@ struct LinkOptions {
 
 /// The link to another rank, which makes the same call at the same time; both get the same numbers. A message is through when
 /// its receiver has it and has answered, so half a round trip of equal messages is one.
-/// throws: ValueError for a link to oneself    cost: a second for 4 MiB over 1 GB/s
+/// throws: ValueError for a link to oneself, for messages under 256 bytes, for no round trip    cost: a second for 4 MiB over 1 GB/s
 template <Communicator C> [[nodiscard]] Link measure_link(C& communicator, int peer, const LinkOptions& options = {}) {
   using D = typename C::Device;
   if (peer == communicator.rank())
     throw ValueError(join_text({"measure_link: a link joins two ranks, got ", peer, " on both sides"}));
+  if (options.largest_bytes < 256 || options.round_trips < 1)
+    throw ValueError(
+        join_text({"measure_link: two sizes are compared, so messages reach 256 bytes, and there is a round "
+                   "trip at least; got ",
+                   options.largest_bytes, " bytes and ", options.round_trips, " round trips"}));
   const bool leads = communicator.rank() < peer;
   Tensor<unsigned char, D, Shape<dyn>> room(D(communicator.device()), Dims(options.largest_bytes));
   room.fill(1);

@@ -59,8 +59,13 @@ public:
   template <class Memory> void finish_update(Memory&, const std::vector<Part>&) const {}
 
   /// Takes this rank's parts out of whole weights and gives these up. Nothing where that was done.
+  /// throws: ValueError while another step has the parts
   void cut() {
-    if (!network_->is_whole()) return;
+    if (!network_->is_whole()) {
+      if (!is_cut_) network_->require_whole("train_step");
+      return;
+    }
+    is_cut_ = true;
     detail::for_each_weight(*network_, [&](std::size_t output, std::size_t i) {
       const Part own = part_of(layout_, layout_.entries[output], model_->rank(), model_->size());
       const std::size_t size = size_of(network_->infos[i].dtype);
@@ -72,23 +77,18 @@ public:
     });
   }
 
-  /// Makes all weights of the network whole. All ranks call this together. throws: CommunicatorError, OutOfMemoryError
+  /// Makes all weights of the network whole, or, where that fails, leaves them in parts. All ranks call this together.
+  /// throws: CommunicatorError, OutOfMemoryError, ValueError while another step has the parts
   void gather() {
     if (network_->is_whole()) return;
-    network_->take_back();
-    for (std::size_t bucket = 0; bucket < layout_.buckets.size(); ++bucket) {
-      const Bucket& info = layout_.buckets[bucket];
-      if (info.is_whole) continue;
-      const memory::Buffer<D> all(network_->device, static_cast<std::size_t>(info.bytes()));
-      model_->run(Call::all_gather(part(bucket), {all.data(), info.count, info.dtype}));
-      detail::for_each_weight(*network_, layout_, bucket, [&](std::size_t output, std::size_t i) {
-        const BucketEntry& entry = layout_.entries[output];
-        const std::size_t size = size_of(info.dtype);
-        detail::copy_on(network_->device, network_->buffers[i].data(),
-                        static_cast<const std::byte*>(all.data()) + static_cast<std::size_t>(entry.offset) * size,
-                        static_cast<std::size_t>(entry.count) * size);
-      });
+    if (!is_cut_) network_->require_whole("gather_weights");
+    try {
+      fetch_all();
+    } catch (...) {
+      detail::for_each_weight(*network_, [&](std::size_t, std::size_t i) { network_->give_up(i); });
+      throw;
     }
+    is_cut_ = false;
     network_->note_update();
   }
 
@@ -133,6 +133,23 @@ public:
   }
 
 private:
+  void fetch_all() {
+    network_->take_back();
+    for (std::size_t bucket = 0; bucket < layout_.buckets.size(); ++bucket) {
+      const Bucket& info = layout_.buckets[bucket];
+      if (info.is_whole) continue;
+      const memory::Buffer<D> all(network_->device, static_cast<std::size_t>(info.bytes()));
+      model_->run(Call::all_gather(part(bucket), {all.data(), info.count, info.dtype}));
+      detail::for_each_weight(*network_, layout_, bucket, [&](std::size_t output, std::size_t i) {
+        const BucketEntry& entry = layout_.entries[output];
+        const std::size_t size = size_of(info.dtype);
+        detail::copy_on(network_->device, network_->buffers[i].data(),
+                        static_cast<const std::byte*>(all.data()) + static_cast<std::size_t>(entry.offset) * size,
+                        static_cast<std::size_t>(entry.count) * size);
+      });
+    }
+  }
+
   [[nodiscard]] static std::int64_t part_bytes(const Buckets& layout, int ranks) {
     std::int64_t bytes = 0;
     for (const Bucket& bucket : layout.buckets)
@@ -156,6 +173,7 @@ private:
   std::vector<std::size_t> offsets_{};
   std::vector<void*> addresses_{};
   const GatherPlan* plan_ = nullptr;
+  bool is_cut_ = false;                          ///< the weights lie here in parts
   std::vector<std::optional<Handle>> pending_{}; ///< dies before the memory, and waits then
 };
 

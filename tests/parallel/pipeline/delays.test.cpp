@@ -32,9 +32,9 @@ using namespace twill;
 using namespace twill::test;
 using graph::Value;
 
-// Two devices whatever the machine has; ranks share its cores.
+// So many devices whatever the machine has; ranks share its cores.
 [[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 2, .threads_per_device = 1, .oversubscribe = true});
+  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
   return true;
 }();
 

@@ -115,7 +115,7 @@ template <class S> void check_ranks(bool every_rank) {
     const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     {
       Trial trial{fault};
-      const Run run = stepped<S>(trial, fault.kind == Kind::throws ? 60'000 : 250);
+      const Run run = stepped<S>(trial, fault.kind == Kind::throws ? 60'000 : 600);
       if (!trial.was_met()) return; // ranks come to some places less often than others
       for (int rank = 0; rank < ranks; ++rank) {
         const Ending& ending = run.endings[static_cast<std::size_t>(rank)];
@@ -171,7 +171,7 @@ template <class S> void check_step_of_all(bool every_rank) {
       Stages<S> pipe{devices};
       start_anew(pipe);
       auto step = train_step(pipe, faulty_loss, FaultySgd{},
-                             {.micro_batches = micro_batches, .timeout_ms = fault.kind == Kind::throws ? 60'000 : 250});
+                             {.micro_batches = micro_batches, .timeout_ms = fault.kind == Kind::throws ? 60'000 : 600});
       std::string text;
       int named = -1;
       try {
@@ -201,8 +201,8 @@ template <class S> void check_step_of_all(bool every_rank) {
       for (int rank = 0; rank < ranks; ++rank)
         if (every_rank || turn % ranks == rank) check({rank, place, turn, Kind::throws});
   if (!every_rank) return; // nobody knows here when the others have ended: long enough
-  check({0, Place::forward, 5, Kind::hangs, 1500});
-  check({2, Place::backward, 2, Kind::hangs, 1500});
+  check({0, Place::forward, 5, Kind::hangs, 2500});
+  check({2, Place::backward, 2, Kind::hangs, 2500});
 }
 
 /// Two replicas of a pipeline of two stages: everybody waits for somebody who waits for the culprit, in groups of their own.
@@ -234,7 +234,7 @@ void check_mesh() {
     INFO("mesh: " << to_string(fault));
     Trial trial{fault};
     std::vector<std::vector<double>> weights;
-    const std::vector<Ending> endings = meshed(trial, fault.kind == Kind::throws ? 60'000 : 250, weights);
+    const std::vector<Ending> endings = meshed(trial, fault.kind == Kind::throws ? 60'000 : 600, weights);
     REQUIRE(trial.was_met());
     for (int rank = 0; rank < 4; ++rank) {
       const Ending& ending = endings[static_cast<std::size_t>(rank)];

@@ -94,11 +94,16 @@ public:
     auto communicators = parallel::thread_communicators(pipeline_.devices());
     parallel::run_ranks(communicators, [&](auto& communicator) {
       communicator.run(parallel::Call::barrier());
-      for (int round = 0; round < options_.rounds || left.load() > 0; ++round) {
-        for_each_stage([&](int number, auto& stage) {
-          if (S::rank_of(number, P::ranks) == communicator.rank()) one_round(number, stage, samples[at(number)]);
-        });
-        if (round + 1 == options_.rounds) --left;
+      try {
+        for (int round = 0; round < options_.rounds || left.load() > 0; ++round) {
+          for_each_stage([&](int number, auto& stage) {
+            if (S::rank_of(number, P::ranks) == communicator.rank()) one_round(number, stage, samples[at(number)]);
+          });
+          if (round + 1 == options_.rounds) --left;
+        }
+      } catch (...) { // nobody waits for this rank's rounds
+        left = 0;
+        throw;
       }
     });
     return samples;

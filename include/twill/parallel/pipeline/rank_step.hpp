@@ -145,6 +145,7 @@ private:
     } catch (...) {
       if (world_ != nullptr) world_->fail(std::current_exception());
       communicator_->fail(std::current_exception());
+      pipeline_->groups().fail(std::current_exception());
       if (replicas_) replicas_->communicator().fail(std::current_exception());
       if (replicas_) replicas_->clear(); // reductions that have begun read the gradients
       detail::give_up_step(*pipeline_);
