@@ -223,6 +223,8 @@ TEST_CASE("a file is written tensor by tensor, in pieces and in any order", "[io
   CHECK(same(*read.tensors.find("wide"), wide));
   CHECK_THROWS_WITH((io::SafetensorsWriter{file.path, {{"a", DType::uint8, Dims(1)}, {"a", DType::uint8, Dims(1)}}}),
                     "save_safetensors: 'a' is there twice");
+  // What could never be read again.
+  CHECK_THROWS_AS((io::SafetensorsWriter{file.path, {{"a", DType::uint8, Dims(1)}}, {{"note", "\xff"}}}), ValueError);
 }
 
 TEST_CASE("a state is written in files of limited size, and an index that disagrees with them is refused",

@@ -102,8 +102,6 @@ public:
       position += bytes;
     }
     text += "}";
-    // What readers would refuse, such as names that are no UTF-8, is refused here.
-    static_cast<void>(detail::SafetensorsHeader{"save_safetensors", text, position}.metadata());
     text.resize((text.size() + 7) / 8 * 8, ' '); // elements begin at a multiple of eight bytes
     const std::uint64_t length = text.size();
     if (length > detail::most_header_bytes)
@@ -113,6 +111,8 @@ public:
     for (std::size_t i = 1; i < parts_.size(); ++i)
       if (parts_[i - 1].name == parts_[i].name)
         throw ValueError(join_text({"save_safetensors: '", parts_[i].name, "' is there twice"}));
+    // What readers would refuse, such as names that are no UTF-8, is refused here.
+    static_cast<void>(detail::SafetensorsHeader{"save_safetensors: what it would write", text, position}.metadata());
     start_.assign(reinterpret_cast<const char*>(&length), sizeof(length));
     start_ += text;
     file_.write(start_);
