@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/ops/rank_sum.hpp>
 #include <twill/parallel/replicas.hpp>
 #include <twill/parallel/scatter.hpp>
 
