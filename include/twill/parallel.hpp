@@ -4,6 +4,7 @@
 // All of parallel/.
 
 #include <twill/parallel/balance.hpp>
+#include <twill/parallel/batch_sums.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/buckets.hpp>
 #include <twill/parallel/call_check.hpp>
@@ -65,6 +66,7 @@
 #include <twill/parallel/reduction.hpp>
 #include <twill/parallel/reduction_tree.hpp>
 #include <twill/parallel/replicas.hpp>
+#include <twill/parallel/row_shares.hpp>
 #include <twill/parallel/scatter.hpp>
 #include <twill/parallel/sharded_state.hpp>
 #include <twill/parallel/shards.hpp>

@@ -262,10 +262,10 @@ TEST_CASE("each call of a save and of a load fails once in turn: an exception, t
     return error;
   };
   CHECK(save_with_fault_at(-1) == "nothing");
-  const std::int64_t all = calls;
-  CHECK(all >= 12); // reads of the folder, open, writes, fsync, rename, fsync of the folder, removal
-  std::printf("%d calls of a save fail in turn\n", static_cast<int>(all));
-  for (std::int64_t call = 0; call < all; ++call) {
+  const std::int64_t points = calls;
+  CHECK(points >= 12); // reads of the folder, open, writes, fsync, rename, fsync of the folder, removal
+  std::printf("%d calls of a save fail in turn\n", static_cast<int>(points));
+  for (std::int64_t call = 0; call < points; ++call) {
     INFO("call " << call);
     CHECK(save_with_fault_at(call).find(": No space left on device") != std::string::npos);
   }

@@ -2,8 +2,10 @@
 //
 // .npy and .npz files: what comes back, typed and mapped, what NumPy writes and reads, and damaged files.
 
+#include "tests/support/fresh_seed.hpp"
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/stored_tensors.hpp"
 
 #include <twill/io/npy.hpp>
 #include <twill/io/npz.hpp>
@@ -19,23 +21,6 @@ using namespace twill;
 using namespace twill::test;
 
 namespace {
-
-std::uint64_t seed_of_run() {
-  static const std::uint64_t seed = std::random_device{}();
-  return seed;
-}
-
-nn::StoredTensor random_tensor(DType dtype, const Dims& shape, std::mt19937_64& random) {
-  auto [tensor, data] = nn::StoredTensor::make(dtype, shape);
-  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
-    data[i] = static_cast<std::byte>(dtype == DType::boolean ? random() % 2 : random());
-  return tensor;
-}
-
-bool same(const nn::StoredTensor& a, const nn::StoredTensor& b) {
-  return a.dtype == b.dtype && a.shape == b.shape &&
-         std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
-}
 
 nn::StoredTensor counted(DType dtype, const Dims& shape) {
   auto [tensor, data] = nn::StoredTensor::make(dtype, shape);
@@ -86,8 +71,8 @@ template <class F> std::string refusal(const std::string& path, const std::strin
 
 TEST_CASE("arrays of every type, rank and order come back from .npy and .npz files", "[io][IO-1]") {
   const TemporaryFolder folder{};
-  std::mt19937_64 random{seed_of_run()};
-  INFO("seed " << seed_of_run());
+  std::mt19937_64 random{fresh_seed()};
+  INFO("seed " << fresh_seed());
   nn::StateDict all{};
   const std::string path = folder / "x.npy";
   for (int dtype = 0; dtype < 8; ++dtype)
@@ -267,8 +252,8 @@ TEST_CASE("damaged .npy files are refused with what is wrong", "[io][IO-4]") {
 
 TEST_CASE("damaged .npz files are refused, whatever byte is wrong", "[io][IO-4]") {
   const TemporaryFolder folder{};
-  std::mt19937_64 random{seed_of_run()};
-  INFO("seed " << seed_of_run());
+  std::mt19937_64 random{fresh_seed()};
+  INFO("seed " << fresh_seed());
   const std::string path = folder / "x.npz";
   const auto load = [](const std::string& file) { return io::load_npz(file); };
   nn::StateDict arrays{};

@@ -2,9 +2,11 @@
 //
 // Safetensors files: what comes back, files of the format's own library, and damaged ones.
 
+#include "tests/support/fresh_seed.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/stored_tensors.hpp"
 
 #include <twill/io/sharded.hpp>
 
@@ -23,11 +25,6 @@ using namespace twill::test;
 
 namespace {
 
-std::uint64_t fresh_seed() {
-  static const std::uint64_t seed = std::random_device{}();
-  return seed;
-}
-
 /// A file of this test.
 struct TemporaryFile {
   TemporaryFolder folder{};
@@ -40,18 +37,6 @@ std::string with_header(const std::string& header, std::size_t bytes) {
   std::string file(sizeof(length), '\0');
   std::memcpy(file.data(), &length, sizeof(length));
   return file + header + std::string(bytes, '\1');
-}
-
-nn::StoredTensor random_tensor(DType dtype, const Dims& shape, std::mt19937_64& random) {
-  auto [tensor, data] = nn::StoredTensor::make(dtype, shape);
-  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
-    data[i] = static_cast<std::byte>(dtype == DType::boolean ? random() % 2 : random());
-  return tensor;
-}
-
-bool same(const nn::StoredTensor& a, const nn::StoredTensor& b) {
-  return a.dtype == b.dtype && a.shape == b.shape &&
-         std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
 }
 
 double element(const nn::StoredTensor& tensor, std::size_t i) {

@@ -11,6 +11,7 @@
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
 
+#include "tests/support/four_devices.hpp"
 #include "tests/support/late_device.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/numbers.hpp"
@@ -29,12 +30,6 @@ using twill::test::Late;
 using twill::test::message_of;
 
 namespace {
-
-// Four devices whatever the machine has; replicas share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Mlp {
   static constexpr auto forward(Input<Dim<"batch">, 7> x) {

@@ -4,7 +4,8 @@
 // pass, loss, backward pass and update: all ranks hear of it by name, nothing is leaked, each weight is an old or a new one, and a
 // fresh group trains on to the bits of a run in which nothing went wrong.
 
-#include "tests/parallel/faults.hpp"
+#include "tests/parallel/endings.hpp"
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -20,12 +21,6 @@ using namespace twill;
 using namespace twill::test;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Model {
   static constexpr auto forward(Input<Dim<"batch">, 4> x) {
@@ -90,24 +85,12 @@ template <int Stage> void check_all_faults() {
   const std::vector<std::int64_t> before = bytes_in_use(ranks);
   const auto check = [&](const Fault& fault) {
     INFO("stage " << Stage << ": " << to_string(fault));
-    const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     {
       Trial trial{fault};
       const Run run = trained<Stage>(trial, fault.kind == Kind::throws ? 60'000 : 600, start);
       REQUIRE(trial.was_met());
-      for (int rank = 0; rank < ranks; ++rank) {
-        const Ending& ending = run.endings[static_cast<std::size_t>(rank)];
-        INFO("rank " << rank << ": " << ending.text << " | " << ending.again);
-        CHECK_FALSE(ending.is_done);
-        CHECK(ending.again.find(culprit) != std::string::npos);
-        if (rank == fault.rank && fault.kind == Kind::throws) {
-          CHECK(ending.is_injected);
-          continue;
-        }
-        CHECK(ending.text == ending.again);
-        CHECK(ending.named == fault.rank);
-        CHECK(ending.has_cause == (fault.kind == Kind::throws));
-      }
+      REQUIRE(run.endings.size() == ranks);
+      check_endings(run.endings, fault);
       CHECK(are_old_or_new(run.weights, known));
     }
     CHECK(bytes_in_use(ranks) == before);

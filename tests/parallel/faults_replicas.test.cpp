@@ -5,6 +5,7 @@
 // leaked, and a fresh one trains to the bits of a run in which nothing went wrong.
 
 #include "tests/parallel/faults.hpp"
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -22,12 +23,6 @@ using namespace twill;
 using namespace twill::test;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 using Ranks = RankAxis<"tensor", 2>;
 struct Plain {

@@ -12,6 +12,7 @@
 #include <twill/parallel/threads.hpp>
 #include <twill/tensor/access.hpp>
 
+#include "tests/support/four_devices.hpp"
 #include "tests/support/late_device.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,12 +25,6 @@ using namespace twill;
 using twill::test::Late;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Mlp {
   static constexpr auto forward(Input<Dim<"batch">, 6> x) {

@@ -32,6 +32,7 @@
 #include <twill/parallel/threads.hpp>
 #include <twill/train/accumulation.hpp>
 
+#include "tests/support/four_devices.hpp"
 #include "tests/support/numbers.hpp"
 
 #include <catch2/catch.hpp>
@@ -48,12 +49,6 @@ using graph::Value;
 using twill::test::largest_difference;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Plain {
   static constexpr auto forward(Input<Dim<"batch">, 5> x) {

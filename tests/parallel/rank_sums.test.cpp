@@ -13,6 +13,7 @@
 #include <twill/parallel/ranks.hpp>
 #include <twill/train/accumulation.hpp>
 
+#include "tests/support/four_devices.hpp"
 #include "tests/support/numbers.hpp"
 
 #include <catch2/catch.hpp>
@@ -27,12 +28,6 @@ using namespace twill;
 using twill::test::largest_difference;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 template <bool Synchronised, bool Deferred> struct Images {
   static constexpr auto forward(Input<Dim<"batch">, 2, 5, 5> x) {

@@ -4,6 +4,8 @@
 // What tests of steps on several host devices start from: four devices whatever the machine has, groups of threads, batches of
 // random rows that can be dealt out, and the weights of a network as numbers.
 
+#include "tests/support/four_devices.hpp"
+
 #include <twill/device/cpu/partition.hpp>
 #include <twill/parallel/scatter.hpp>
 #include <twill/parallel/threads.hpp>
@@ -15,12 +17,6 @@
 #include <vector>
 
 namespace twill::test {
-
-/// Ranks share the machine's cores.
-[[maybe_unused]] inline const bool has_four_devices = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 [[nodiscard]] inline std::vector<Cpu> first_devices(int count) {
   std::vector<Cpu> devices{};

@@ -4,6 +4,8 @@
 // Small models and batches that the tests of training share. Values are drawn from a fresh seed in each run, which a
 // failing test shows.
 
+#include "tests/support/fresh_seed.hpp"
+
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
@@ -39,12 +41,6 @@ struct Regressor {
     return nn::linear(tanh(nn::linear(x, 8, "hidden")), 1, "output");
   }
 };
-
-/// The seed of this run of the tests.
-inline std::uint64_t fresh_seed() {
-  static const std::uint64_t seed = std::random_device{}();
-  return seed;
-}
 
 template <class T> std::vector<T> random_values(std::int64_t count, std::uint64_t salt = 0) {
   std::mt19937_64 random{fresh_seed() + salt};

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs a table with several device slots: each slot has a device, an arena and a sequence of work, and moves between them are
-// copies beside the work of both. Devices may repeat. On host devices a run returns when all of it is done, elsewhere it has
-// been given to the streams of all devices by then; it is never captured. Programs of one slot have `Executor`. Read next:
-// compile/slot_run.hpp.
+// copies in the sequence of the slot that they enter, beside the work of the one that they leave. Devices may repeat. On host
+// devices a run returns when all of it is done, elsewhere it has been given to the streams of all devices by then; it is never
+// captured. Programs of one slot have `Executor`. Read next: compile/slot_run.hpp.
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/slot_numbers.hpp>

@@ -76,7 +76,7 @@ public:
     return text;
   }
 
-  /// A number without sign, fraction and exponent, below 2^62.
+  /// A number without sign, fraction and exponent, 2^62 or a little more at most.
   [[nodiscard]] std::uint64_t count() {
     skip_space();
     const std::size_t begin = at_;

@@ -7,11 +7,11 @@
 // uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/zero.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/expr/functions/choice.hpp>
-#include <twill/expr/operators.hpp>
+#include <twill/parallel/batch_sums.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
+#include <twill/parallel/row_shares.hpp>
 #include <twill/parallel/weight_parts.hpp>
 #include <twill/parallel/whole_update.hpp>
 #include <twill/parallel/zero.hpp>
@@ -70,7 +70,7 @@ public:
       : rule{std::move(given)},
         model_{&model},
         device_{model.module().device()},
-        numbers_{model.communicator()},
+        row_shares_{model},
         update_knobs_{Update::table().knobs},
         rule_numbers_{update_knobs_},
         loss_{device_, sizeof(T)} {}
@@ -163,7 +163,7 @@ public:
     use.states = update.states;
     use.arena += update.arena;
     use.kept = compile::pool_bytes(offsets.bytes) + compile::pool_bytes(offsets.part_bytes) +
-               compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(numbers_.bytes())) +
+               compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes())) +
                compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes())) + update.kept;
     return use;
   }
@@ -187,32 +187,9 @@ private:
     }
   }
 
-  /// What the ranks know of each other's rows.
-  struct Shares {
-    std::int64_t all_rows = 0;  ///< of all ranks, those that were added up included
-    std::int64_t first_row = 0; ///< of this rank
-    Draw draw{};                ///< rank 0's
-    bool finishes = false;      ///< some rank has batches that were added up
-  };
-
-  [[nodiscard]] Shares exchange(std::int64_t rows) {
-    const Draw own = model_->module().knobs().draws() ? model_->module().state()->next_draw() : Draw{};
-    const auto all = numbers_.exchange(
-        {rows_ + rows, batches_, static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
-        [&](const Call& call) { model_->run(call); });
-    Shares shares{};
-    shares.draw = {static_cast<std::uint64_t>(all[2]), static_cast<std::uint32_t>(all[3])};
-    for (std::size_t i = 0; i < all.size(); i += 4) {
-      if (i / 4 == static_cast<std::size_t>(model_->rank())) shares.first_row = shares.all_rows;
-      shares.all_rows += all[i];
-      shares.finishes = shares.finishes || all[i + 1] > 0;
-    }
-    return shares;
-  }
-
   template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
     const std::int64_t rows = first_extent(tensors...);
-    const Shares shares = exchange(rows);
+    const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
     if (!memory_) prepare(compile::Compiled<source<Tensors...>>::view());
     if constexpr (has_parts) weights_->cut();
@@ -224,17 +201,17 @@ private:
       reduce_nothing<source<Tensors...>>();
     }
     update();
-    batches_ = 0;
-    rows_ = 0;
+    sums_.reset();
   }
 
   /// A step behind batches that were added up, here or on another rank.
   template <AnyTensor... Tensors> void finish(const Shares& shares, std::int64_t rows, const Tensors&... tensors) {
-    if (batches_ == 0) unit_rows_ = std::max<std::int64_t>(rows, 1);
-    scale_ = scale_of_sums(shares, rows);
+    if (sums_.empty()) sums_.begin(rows);
+    const bool is_even = model_->options().share == Share::even;
+    sums_.finish(is_even ? (sums_.rows() + rows) * model_->size() : shares.all_rows);
     using Source = train::detail::source_for<Finishing, M, Tensors...>;
     if (rows == 0 && RankSums{compile::Compiled<Source>::view()}.empty()) return reduce_sums();
-    reduce<Source>(shares, weight_of(rows), true, tensors...);
+    reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
 
   [[nodiscard]] Buckets make_buckets(const compile::TableView& table) const {
@@ -305,29 +282,11 @@ private:
 
   /// A rank without rows has what it added up before, if there is something.
   void reduce_sums() {
-    using Wide = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
     for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
       memory_->clear(bucket);
-      for (std::size_t output = 0; output < memory_->addresses().size() && batches_ > 0; ++output) {
-        if (static_cast<std::size_t>(memory_->layout().entries[output].bucket) != bucket) continue;
-        const memory::Buffer<D>& sum = output == 0 ? sums_.back() : sums_[output - 1];
-        const Dims shape(memory_->layout().entries[output].count);
-        const Tensor<Wide, D, Shape<dyn>> own(sum, static_cast<Wide*>(sum.data()), shape, Dims(1));
-        const auto factor = static_cast<Wide>(scale_);
-        if (memory_->layout().buckets[bucket].dtype == dtype_of<T>)
-          memory_->template view<T>(output) = twill::cast<T>(own * factor);
-        else if constexpr (sizeof(T) < sizeof(float))
-          memory_->template view<float>(output) = own * factor;
-      }
+      sums_.put_into(*memory_, bucket);
       memory_->start(bucket);
     }
-  }
-
-  /// What the sums of several batches are multiplied by.
-  [[nodiscard]] double scale_of_sums(const Shares& shares, std::int64_t rows) const {
-    const bool is_even = model_->options().share == Share::even;
-    const std::int64_t all = is_even ? (rows_ + rows) * model_->size() : shares.all_rows;
-    return all > 0 ? static_cast<double>(unit_rows_) / static_cast<double>(all) : 0;
   }
 
   /// Adds a batch to this rank's sums.
@@ -337,25 +296,12 @@ private:
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
     AddUpRankSums interlude{program.executor.table(), [this](const Call& call) { model_->run(call); }};
     if (rows == 0 && interlude.empty()) return;
-    if (batches_ == 0) unit_rows_ = interlude.empty() ? std::max<std::int64_t>(rows, 1) : most_rows(rows);
+    // Where sums over ranks mix gradients of all, the rows of all weigh the same.
+    if (sums_.empty()) sums_.begin(interlude.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
     const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
-    run(program, draw, rows_, weight_of(rows), {&output, 1}, &interlude, tensors...);
-    ++batches_;
-    rows_ += rows;
-  }
-
-  /// The most rows of any rank: where sums over ranks mix gradients of all, the rows of all weigh the same.
-  [[nodiscard]] std::int64_t most_rows(std::int64_t rows) {
-    const auto all = numbers_.exchange({rows, 0, 0, 0}, [&](const Call& call) { model_->run(call); });
-    std::int64_t most = 1;
-    for (std::size_t i = 0; i < all.size(); i += 4) most = std::max(most, all[i]);
-    return most;
-  }
-
-  /// What rows of one of several batches weigh: the first has one, so that gradients keep their size.
-  [[nodiscard]] double weight_of(std::int64_t rows) const {
-    return static_cast<double>(rows) / static_cast<double>(unit_rows_);
+    run(program, draw, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &interlude, tensors...);
+    sums_.count(rows);
   }
 
   template <AnyTensor... Tensors>
@@ -367,8 +313,8 @@ private:
     if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
     program.take(model_->module().knobs());
     program.knobs.set(train::loss_weight_knob, weight);
-    program.knobs.set_if_present(train::detail::continues_knob, batches_ > 0 ? 1 : 0);
-    program.knobs.set_if_present(train::detail::sum_scale_knob, scale_);
+    program.knobs.set_if_present(train::detail::continues_knob, sums_.empty() ? 0 : 1);
+    program.knobs.set_if_present(train::detail::sum_scale_knob, sums_.scale());
     if (program.draws) program.knobs.set_draw(draw.seed, draw.step);
     const auto parameters = parameters_of(program);
     nn::run_with_hooks(program.executor, model_->module().layer_hooks(), [&] {
@@ -385,19 +331,11 @@ private:
   /// The weights, the states that a backward pass reads, and the sums where the program has them.
   [[nodiscard]] std::span<void* const> parameters_of(const Program& program) {
     const auto infos = program.executor.table().parameters;
-    const std::size_t weights = trainable();
-    const bool has_sums = infos.back().name.view() == "train.loss_sum";
-    if (!has_sums) return update_->parameters();
+    if (infos.back().name.view() != "train.loss_sum") return update_->parameters();
     if constexpr (optim::ScaledRule<R>)
       if (!update_) throw ValueError("no_sync: the first step of a scaled rule is not silent");
-    const std::span<void* const> parameters = update_ ? update_->parameters() : model_->module().state()->addresses();
-    const std::size_t first_sum = infos.size() - weights - 1;
-    addresses_.assign(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(first_sum));
-    for (std::size_t i = first_sum; i < infos.size(); ++i) {
-      if (sums_.size() == i - first_sum) sums_.emplace_back(device_, nn::NetworkState<D>::bytes_of(infos[i]));
-      addresses_.push_back(sums_[i - first_sum].data());
-    }
-    return addresses_;
+    return sums_.with_sums(device_, infos, trainable(),
+                           update_ ? update_->parameters() : model_->module().state()->addresses());
   }
 
   [[nodiscard]] static std::size_t trainable() {
@@ -416,12 +354,11 @@ private:
 
   Model* model_;
   D device_;
-  detail::HostNumbers<C, 4> numbers_;
+  RowShares<Model> row_shares_;
   compile::Knobs update_knobs_;
   train::RuleNumbers<R> rule_numbers_;
   memory::Buffer<D> loss_;
-  std::vector<memory::Buffer<D>> sums_{};
-  std::vector<void*> addresses_{};
+  BatchSums<T, D> sums_{};
   train::detail::StepPrograms<Program> programs_{};
   std::optional<Weights> weights_{};
   std::optional<Memory> memory_{};
@@ -429,10 +366,6 @@ private:
   std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
   std::int64_t runs_ = 0;
   std::int64_t steps_ = 0;
-  std::int64_t batches_ = 0;   ///< that were added up
-  std::int64_t rows_ = 0;      ///< of these
-  std::int64_t unit_rows_ = 1; ///< of the first of them
-  double scale_ = 1;           ///< of the sums, in the last one
   bool is_silent_ = false;
 };
 

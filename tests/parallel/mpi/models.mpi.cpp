@@ -6,6 +6,7 @@
 
 #include "tests/parallel/mpi/models.hpp"
 #include "tests/parallel/parallel_model.suite.hpp"
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
@@ -25,12 +26,6 @@ using namespace twill;
 using namespace twill::parallel;
 
 namespace {
-
-// As many devices as ranks, whatever the machine has: each thread has a generator of its own then, as each process has.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 using Numbers = std::vector<double>;
 

@@ -2,6 +2,7 @@
 //
 // A thousand steps of a real model in stages whose actions and messages are held up at random, over channels that hold nothing: a
 // send ends when it is received. Nothing hangs, and the gradients have the bits of a step in which nothing was held up.
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -31,12 +32,6 @@ namespace {
 using namespace twill;
 using namespace twill::test;
 using graph::Value;
-
-// So many devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 /// Four stages, of which the first makes what the last uses.
 struct Model {

@@ -4,7 +4,8 @@
 // updates: all ranks hear of it by name, whoever waited for whom; nothing is leaked, each weight is an old or a new one, and a
 // fresh group, or the step itself where it makes its own, trains on to the bits of a run in which nothing went wrong.
 
-#include "tests/parallel/faults.hpp"
+#include "tests/parallel/endings.hpp"
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -24,12 +25,6 @@ using namespace twill;
 using namespace twill::test;
 
 namespace {
-
-// Four devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Middle {
   static constexpr auto forward(Input<Dim<"batch">, 4> x) {
@@ -112,24 +107,12 @@ template <class S> void check_ranks(bool every_rank) {
   const std::vector<std::int64_t> before = bytes_in_use(ranks);
   const auto check = [&](const Fault& fault) {
     INFO(S::name << ": " << to_string(fault));
-    const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     {
       Trial trial{fault};
       const Run run = stepped<S>(trial, fault.kind == Kind::throws ? 60'000 : 600);
       if (!trial.was_met()) return; // ranks come to some places less often than others
-      for (int rank = 0; rank < ranks; ++rank) {
-        const Ending& ending = run.endings[static_cast<std::size_t>(rank)];
-        INFO("rank " << rank << ": " << ending.text << " | " << ending.again);
-        CHECK_FALSE(ending.is_done);
-        CHECK(ending.again.find(culprit) != std::string::npos);
-        if (rank == fault.rank && fault.kind == Kind::throws) {
-          CHECK(ending.is_injected);
-          continue;
-        }
-        CHECK(ending.text == ending.again);
-        CHECK(ending.named == fault.rank);
-        CHECK(ending.has_cause == (fault.kind == Kind::throws));
-      }
+      REQUIRE(run.endings.size() == ranks);
+      check_endings(run.endings, fault);
       CHECK(are_old_or_new(run.weights, known));
       CHECK(run.is_idle);
     }

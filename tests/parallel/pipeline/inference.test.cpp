@@ -2,6 +2,7 @@
 //
 // Pipelines outside of training against one network: results, what is kept, ranks that are alone; and what differs between the
 // two modes: dropout, and run-time numbers of single stages.
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/memory/statistics.hpp>
@@ -28,12 +29,6 @@ namespace {
 using namespace twill;
 using namespace twill::test;
 using graph::Value;
-
-// So many devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 /// Three stages, dropout in two of them; what the first makes skips the second.
 struct Noisy {

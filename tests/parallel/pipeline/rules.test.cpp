@@ -2,6 +2,7 @@
 //
 // Rules over several stages against one network, in bfloat16: an overflow in one stage skips the step in all, the scale is
 // divided out once and before gradients are clipped; options that change between steps; half gradients of micro-batches.
+#include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -29,12 +30,6 @@ namespace {
 using namespace twill;
 using namespace twill::test;
 using graph::Value;
-
-// So many devices whatever the machine has; ranks share its cores.
-[[maybe_unused]] const bool divided = [] {
-  configure_host({.devices = 4, .threads_per_device = 1, .oversubscribe = true});
-  return true;
-}();
 
 struct Model {
   static constexpr Value forward(Input<Dim<"batch">, 5> x) {

@@ -5,9 +5,9 @@
 // or processes that hold nothing of the other stages. All ranks make the same steps; of the batch a rank reads what its
 // stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. Beside the
 // rank may stand those that hold the same stages of other replicas, who see other rows, and those that hold other parts of
-// the same layers; losses, gradients and draws are those of all rows together. All that work at a stage carry out its actions
-// in one order, and that order is free of deadlock, so calls among them inside of an action cannot meet in a circle. Read
-// next: parallel/parallel_model.hpp.
+// the same layers; losses and gradients are those of all rows together. For replicas that draw alike and normalise a batch
+// together take `ParallelModel`. All that work at a stage carry out its actions in one order, and that order is free of
+// deadlock, so calls among them inside of an action cannot meet in a circle. Read next: parallel/parallel_model.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
