@@ -73,12 +73,12 @@ TEST_CASE("arrays of every type, rank and order come back from .npy and .npz fil
   const TemporaryFolder folder{};
   std::mt19937_64 random{fresh_seed()};
   INFO("seed " << fresh_seed());
-  nn::StateDict all{};
+  nn::StateDict arrays{};
   const std::string path = folder / "x.npy";
   for (int dtype = 0; dtype < 8; ++dtype)
     for (const Dims& shape : {Dims{}, Dims(0), Dims(3), Dims(2, 0, 5), Dims(7, 1, 3), Dims(1, 2, 1, 3, 1, 2, 1, 2)}) {
       const nn::StoredTensor tensor = random_tensor(static_cast<DType>(dtype), shape, random);
-      all.add("layer " + std::to_string(dtype) + to_string(shape), tensor);
+      arrays.add("layer " + std::to_string(dtype) + to_string(shape), tensor);
       for (const io::ElementOrder order : {io::ElementOrder::row_major, io::ElementOrder::column_major}) {
         io::save_npy(path, tensor, {.order = order});
         CHECK(same(io::load_npy(path), tensor));
@@ -87,10 +87,10 @@ TEST_CASE("arrays of every type, rank and order come back from .npy and .npz fil
   for (const io::NpzOptions& options :
        {io::NpzOptions{}, io::NpzOptions{.compresses = true}, io::NpzOptions{.zip64_from_bytes = 1000},
         io::NpzOptions{.compresses = true, .order = io::ElementOrder::column_major, .zip64_from_bytes = 0}}) {
-    io::save_npz(folder / "x.npz", all, options);
+    io::save_npz(folder / "x.npz", arrays, options);
     const nn::StateDict read = io::load_npz(folder / "x.npz");
-    REQUIRE(read.size() == all.size());
-    for (const auto& [name, tensor] : all.entries()) {
+    REQUIRE(read.size() == arrays.size());
+    for (const auto& [name, tensor] : arrays.entries()) {
       REQUIRE(read.find(name) != nullptr);
       CHECK(same(*read.find(name), tensor));
     }
@@ -143,20 +143,20 @@ TEST_CASE("NumPy reads what is written, and what NumPy writes is read", "[io][IO
   const auto python = python_with("numpy");
   if (!python) return skip("no Python with numpy");
   const TemporaryFolder folder{};
-  nn::StateDict all{};
+  nn::StateDict arrays{};
   for (const DType dtype :
        {DType::boolean, DType::uint8, DType::int32, DType::int64, DType::float16, DType::float32, DType::float64})
-    all.add(std::string{name(dtype)}, counted(dtype, Dims(2, 3, 4)));
-  for (const auto& [name, tensor] : all.entries()) {
+    arrays.add(std::string{name(dtype)}, counted(dtype, Dims(2, 3, 4)));
+  for (const auto& [name, tensor] : arrays.entries()) {
     io::save_npy(folder / (name + ".npy"), tensor);
     io::save_npy(folder / (name + "-turned.npy"), tensor, {.order = io::ElementOrder::column_major});
   }
   io::save_npy(folder / "bfloat16.npy", counted(DType::bfloat16, Dims(5)));
   io::save_npy(folder / "scalar.npy", counted(DType::int64, Dims{}));
-  io::save_npz(folder / "stored.npz", all);
-  io::save_npz(folder / "packed.npz", all, {.compresses = true});
-  io::save_npz(folder / "large.npz", all, {.zip64_from_bytes = 0});
-  io::save_npz(folder / "packed-large.npz", all, {.compresses = true, .zip64_from_bytes = 0});
+  io::save_npz(folder / "stored.npz", arrays);
+  io::save_npz(folder / "packed.npz", arrays, {.compresses = true});
+  io::save_npz(folder / "large.npz", arrays, {.zip64_from_bytes = 0});
+  io::save_npz(folder / "packed-large.npz", arrays, {.compresses = true, .zip64_from_bytes = 0});
   io::NpyWriter rows{folder / "rows.npy", DType::float32, Dims(3)};
   rows.append(counted(DType::float32, Dims(2, 3)));
   rows.finish();
@@ -193,7 +193,7 @@ np.save('records.npy', np.zeros(3, [('x', 'f4'), ('y', 'f4')]))
 )") == "ok");
   const nn::StateDict stored = io::load_npz(folder / "their-stored.npz");
   const nn::StateDict packed = io::load_npz(folder / "their-packed.npz");
-  for (const auto& [name, tensor] : all.entries()) {
+  for (const auto& [name, tensor] : arrays.entries()) {
     INFO(name);
     for (const char* kind : {"1Clittle", "1Fbig", "2Flittle", "2Cbig", "3Cbig", "3Flittle", "1Cbig", "1Flittle"})
       CHECK(same(io::load_npy(folder / ("their-" + name + "-" + kind + ".npy")), tensor));
