@@ -78,5 +78,6 @@
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>
 #include <twill/tensor/cuda/pin_memory.cuh>
+#include <twill/tensor/gpu/dlpack.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>
 #include <twill/twill.hpp>

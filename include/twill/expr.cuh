@@ -71,4 +71,5 @@
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor/cuda/pin_memory.cuh>
+#include <twill/tensor/gpu/dlpack.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>

@@ -6,6 +6,8 @@
 #include <twill/tensor/access.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
+#include <twill/tensor/dlpack.hpp>
+#include <twill/tensor/dlpack_types.hpp>
 #include <twill/tensor/extents.hpp>
 #include <twill/tensor/index.hpp>
 #include <twill/tensor/layout.hpp>

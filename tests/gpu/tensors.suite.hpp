@@ -9,6 +9,7 @@
 #include <twill/expr.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor.hpp>
+#include <twill/tensor/gpu/dlpack.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>
 
 #include <cstdint>
@@ -109,5 +110,58 @@ void batches_are_prefetched() {
   require_equal(total, 15.0F * static_cast<float>(rows));
 }
 const Case prefetch{"pinned batches are copied on a stream of their own", &batches_are_prefetched};
+
+void consumers_wait() {
+  using X = Tensor<float, D, Shape<dyn>>;
+  const gpu::Stream<D> other{D{0}};
+  const X x(D{0}, Dims(1021));
+  x.fill(1.0F);
+  {
+    auto managed = to_dlpack(x, other.handle()); // while the kernel has not run
+    require(managed->dl_tensor.data == x.data() && managed->dl_tensor.device.device_id == 0);
+    require_throws<DeviceError>([&] { static_cast<void>(from_dlpack<Tensor<float, Cpu, Shape<dyn>>>(managed.get())); },
+                                "and the tensor has to be on cpu:0");
+    const StreamGuard<D> guard{D{0}, other.handle()};
+    const auto there = from_dlpack<X>(std::move(managed));
+    require(there.data() == x.data() && there.device() == D{0});
+    require_equal(there[1020].item(), 1.0F);
+    there.fill(2.0F);
+  }
+  // the work of the other stream is done as far as twill's stream can tell, once it was told of that stream
+  const auto back = from_dlpack<X>(to_dlpack<dlpack::Managed>(x).release(), D{0}, other.handle());
+  require_equal(back[7].item(), 2.0F);
+  require(clone_dlpack<X>(to_dlpack(x).release(), D{0})[7].item() == 2.0F);
+}
+const Case consumers{"a consumer's stream waits for the producer's, both ways of DLPack", &consumers_wait};
+
+D::Event last_use{};
+int deleted = 0;
+bool was_done = false;
+
+void producers_get_idle_memory_back() {
+  const Tensor<float, D, Shape<dyn>> lender(D{0}, Dims(100));
+  std::int64_t extent = 100;
+  dlpack::Managed managed{};
+  managed.dl_tensor = to_dlpack(lender)->dl_tensor;
+  managed.dl_tensor.shape = &extent;
+  managed.dl_tensor.strides = nullptr;
+  managed.deleter = [](dlpack::Managed*) {
+    ++deleted;
+    was_done = last_use.is_complete();
+  };
+  {
+    auto x = from_dlpack<Tensor<float, D, Shape<dyn>>>(&managed);
+    require(x.storage().is_lent());
+    memory::Buffer<D> storage = x.storage();
+    storage.record_stream(gpu::StreamKey<D::Runtime>{current_queue(D{0}).stream()}); // nothing to note
+    for (int i = 0; i < 5; ++i) x.fill(static_cast<float>(i));
+    last_use = record(D{0});
+  }
+  require_equal(deleted, 1);
+  require(was_done);
+  last_use = {};
+  require_equal(lender[99].item(), 4.0F);
+}
+const Case idle{"a producer gets its memory back when no kernel uses it any more", &producers_get_idle_memory_back};
 
 } // namespace

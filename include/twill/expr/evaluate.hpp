@@ -97,8 +97,8 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
   const Dims own_extents = target.shape();
   const Dims own_strides = target.strides();
   // Used again only if no view and no other handle can see the old value change.
-  bool reuse = target.storage().use_count() == 1 && target.device() == device && own_extents == extents &&
-               layout::is_contiguous(own_extents, own_strides);
+  bool reuse = target.storage().use_count() == 1 && !target.storage().is_lent() && target.device() == device &&
+               own_extents == extents && layout::is_contiguous(own_extents, own_strides);
   if constexpr (Bare::has_reductions) {
     OverlapFinder finder{target.data(), sizeof(T), own_extents, own_strides};
     if (reuse) expression.each_leaf(finder);

@@ -49,6 +49,7 @@ struct Block {
   std::atomic<std::uint32_t> owners{0};
   bool free = false;
   bool counted_as_split = false;
+  bool lent = false; ///< somebody else's memory, in which a new value is not to be put unasked
 
   [[nodiscard]] bool is_whole_segment() const { return previous == nullptr && next == nullptr; }
 };

@@ -86,9 +86,12 @@ public:
     return block_ != nullptr && block_ == other.block_;
   }
 
-  /// Says that work on another stream of the device uses the block.
+  /// True for memory of somebody else: a mapped file, an array of another library.
+  [[nodiscard]] bool is_lent() const noexcept { return block_ != nullptr && block_->lent; }
+
+  /// Says that work on another stream of the device uses the block. Who lent memory waits for the device anyway.
   template <class Stream> void record_stream(Stream stream) requires PoolFor<D>::several_streams {
-    if (block_ != nullptr) pool(device_).record_stream(*block_, stream);
+    if (block_ != nullptr && block_->keeper == nullptr) pool(device_).record_stream(*block_, stream);
   }
 
 private:

@@ -20,6 +20,7 @@ public:
     block_.address = static_cast<std::byte*>(address);
     block_.bytes = block_.rounded = block_.requested = bytes;
     block_.keeper = this;
+    block_.lent = true;
   }
   [[nodiscard]] Block* block() { return &block_; }
 

@@ -1,0 +1,141 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The structures by which array libraries hand each other memory: DLPack, version 1 and the one without a version before it,
+// as its specification lays them out. They have names of twill's own, so that a program may include dlpack.h as well; what
+// takes a structure takes either, because it reads the members by their names. Read next: tensor/dlpack.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0::dlpack {
+
+struct Version {
+  std::uint32_t major = 1;
+  std::uint32_t minor = 0;
+};
+
+/// Where memory is; the numbers are the specification's.
+struct Place {
+  std::int32_t device_type = 0;
+  std::int32_t device_id = 0;
+};
+inline constexpr std::int32_t cpu = 1;
+inline constexpr std::int32_t cuda = 2;
+inline constexpr std::int32_t cuda_host = 3;     ///< of the host, pinned
+inline constexpr std::int32_t own_kind = 12;     ///< for kinds that the specification has no number for
+inline constexpr std::int32_t cuda_managed = 13; ///< both sides may use it
+
+struct ElementType {
+  std::uint8_t code = 0;
+  std::uint8_t bits = 0;
+  std::uint16_t lanes = 1;
+  friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
+};
+
+/// The elements; strides count elements, and none (null) means row-major.
+struct Array {
+  void* data = nullptr;
+  Place device{};
+  std::int32_t ndim = 0;
+  ElementType dtype{};
+  std::int64_t* shape = nullptr;
+  std::int64_t* strides = nullptr;
+  std::uint64_t byte_offset = 0;
+};
+
+/// Elements and what to call when nobody uses them any more, before version 1.
+struct Managed {
+  Array dl_tensor{};
+  void* manager_ctx = nullptr;
+  void (*deleter)(Managed* self) = nullptr;
+};
+
+/// The same with a version and flags.
+struct ManagedVersioned {
+  Version version{};
+  void* manager_ctx = nullptr;
+  void (*deleter)(ManagedVersioned* self) = nullptr;
+  std::uint64_t flags = 0;
+  Array dl_tensor{};
+};
+inline constexpr std::uint64_t read_only_flag = 1;
+inline constexpr std::uint64_t is_copied_flag = 2;
+
+static_assert(sizeof(void*) == 8, "twill: DLPack is written for machines of 64 bits");
+static_assert(offsetof(Array, device) == 8 && offsetof(Array, ndim) == 16 && offsetof(Array, dtype) == 20);
+static_assert(offsetof(Array, shape) == 24 && offsetof(Array, strides) == 32 && offsetof(Array, byte_offset) == 40);
+static_assert(sizeof(Array) == 48 && sizeof(Place) == 8 && sizeof(ElementType) == 4 &&
+              offsetof(ElementType, lanes) == 2);
+static_assert(offsetof(Managed, manager_ctx) == 48 && offsetof(Managed, deleter) == 56 && sizeof(Managed) == 64);
+static_assert(offsetof(ManagedVersioned, manager_ctx) == 8 && offsetof(ManagedVersioned, deleter) == 16);
+static_assert(offsetof(ManagedVersioned, flags) == 24 && offsetof(ManagedVersioned, dl_tensor) == 32);
+static_assert(sizeof(ManagedVersioned) == 80);
+
+/// Either structure, twill's or that of dlpack.h.
+template <class M>
+concept AnyManaged = requires(M& managed) {
+  managed.dl_tensor.data;
+  managed.dl_tensor.device.device_type;
+  managed.dl_tensor.dtype.lanes;
+  managed.dl_tensor.byte_offset;
+  managed.manager_ctx;
+  managed.deleter(&managed);
+};
+/// One that says which version it follows.
+template <class M>
+concept AnyVersioned = AnyManaged<M> && requires(M& managed) {
+  managed.version.major;
+  managed.flags;
+};
+
+/// Calls the structure's own deleter.
+struct Release {
+  template <AnyManaged M> void operator()(M* managed) const noexcept {
+    if (managed->deleter != nullptr) managed->deleter(managed);
+  }
+};
+/// A structure whose deleter runs when nobody took it over; `release()` hands it to a consumer.
+template <AnyManaged M> using Owned = std::unique_ptr<M, Release>;
+
+/// How the specification writes a type of elements.
+[[nodiscard]] constexpr ElementType element_type(DType dtype) {
+  constexpr std::uint8_t codes[] = {6, 1, 0, 0,
+                                    2, 4, 2, 2}; // bool, unsigned, signed, signed, float, bfloat, float, float
+  return {codes[static_cast<int>(dtype)], static_cast<std::uint8_t>(8 * size_of(dtype)), 1};
+}
+
+/// "float32", "complex64", "int8 in 4 lanes": for messages.
+[[nodiscard]] TWILL_COLD inline std::string to_string(const ElementType& type) {
+  constexpr std::string_view kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+  std::string text = type.code < 7 ? join_text({kinds[type.code], type.code == 6 ? "" : join_text({type.bits})})
+                                   : join_text({"type ", type.code, " of ", type.bits, " bits"});
+  if (type.lanes != 1) text += join_text({" in ", type.lanes, " lanes"});
+  return text;
+}
+
+/// "cuda:1", "pinned host memory": for messages.
+[[nodiscard]] TWILL_COLD inline std::string to_string(const Place& place) {
+  switch (place.device_type) {
+  case cpu:
+    return "the host";
+  case cuda:
+    return join_text({"cuda:", place.device_id});
+  case cuda_host:
+    return "pinned host memory";
+  case cuda_managed:
+    return "CUDA's managed memory";
+  default:
+    return join_text({"device ", place.device_id, " of DLPack's kind ", place.device_type});
+  }
+}
+
+} // namespace twill::inline v0::dlpack
