@@ -8,6 +8,11 @@
 #include <twill/io/checkpoint.hpp>
 #include <twill/io/checkpoint_folder.hpp>
 #include <twill/io/checksum.hpp>
+#include <twill/io/csv.hpp>
+#include <twill/io/csv_cells.hpp>
+#include <twill/io/csv_columns.hpp>
+#include <twill/io/csv_dataset.hpp>
+#include <twill/io/csv_numbers.hpp>
 #include <twill/io/file_calls.hpp>
 #include <twill/io/json.hpp>
 #include <twill/io/mapped_file.hpp>

@@ -7,6 +7,7 @@
 
 #include <twill/data/idx.hpp>
 #include <twill/io/checkpoint.hpp>
+#include <twill/io/csv.hpp>
 #include <twill/io/npy.hpp>
 #include <twill/io/npz.hpp>
 #include <twill/io/sharded.hpp>
@@ -106,15 +107,32 @@ inline bool idx(Bytes bytes) {
   return accepted;
 }
 
+/// As numbers with and without a header, with gaps and without.
+inline bool csv(Bytes bytes) {
+  const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const auto look = [](const auto& table) {
+    require(table.elements.size() == static_cast<std::size_t>(table.rows * table.columns), "rows and columns");
+    require(table.names.empty() || table.names.size() == static_cast<std::size_t>(table.columns), "names");
+  };
+  bool accepted = accepts([&] { look(io::parse_csv<float>("csv", text, {}, {.missing = io::MissingValues::as_nan})); });
+  accepted |= accepts([&] { look(io::parse_csv<std::int64_t>("csv", text, {-1, 0}, {.has_header = false})); });
+  accepted |= accepts([&] {
+    const io::CsvOptions options{.separator = ';', .quote = '\'', .comment = '#', .skip_lines = 1};
+    look(io::parse_csv<double>("csv", text, {"x", 1}, options));
+  });
+  return accepted;
+}
+
 struct Target {
   std::string_view name;
   bool (*run)(Bytes);
 };
-inline constexpr std::array<Target, 6> targets{{{"npy", &npy},
+inline constexpr std::array<Target, 7> targets{{{"npy", &npy},
                                                 {"npz", &npz},
                                                 {"safetensors", &safetensors},
                                                 {"shard_index", &shard_index},
                                                 {"checkpoint", &checkpoint},
-                                                {"idx", &idx}}};
+                                                {"idx", &idx},
+                                                {"csv", &csv}}};
 
 } // namespace twill::fuzz

@@ -174,6 +174,13 @@ std::vector<std::pair<std::string, std::string>> hostile(std::string_view target
         {"many sections", marked(",\"twill.sections\":\"" + std::string(large, '/') + "\"")},
         {"many values", marked(repeated(large, [&](auto i) { return ",\"value." + std::to_string(i) + "\":\"i1\""; }))},
         {"no end", "12345678{\"__metadata__\":{\"twill.checksum\":\"" + std::string(large, '0')}};
+  if (target == "csv")
+    return {{"many rows, the last too short", repeated(large, [](auto) { return "1,2\n"; }) + "3\n"},
+            {"many columns and one row without", repeated(large, [](auto) { return "1,"; }) + "1\n2\n"},
+            {"quotes without an end", "x\n\"" + repeated(large, [](auto) { return "\"\"\n"; })},
+            {"many empty lines, and text", "1\n" + std::string(large, '\n') + "x"},
+            {"a long number", "1\n" + std::string(large, '9') + "\n-" + std::string(large, '9') + "x"},
+            {"a long header", "\"" + repeated(large, [](auto) { return "\"\""; }) + "\"\nx\ny"}};
   return {{"an extent of 2^32 - 1", std::string{"\0\0\x08\x01\xff\xff\xff\xff", 8}},
           {"rank 255", std::string{"\0\0\x08\xff", 4}}};
 }

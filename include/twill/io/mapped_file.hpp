@@ -3,6 +3,7 @@
 //
 // A whole file as memory, paged in as it is read. Whoever writes to that memory gets a copy of the page: the file never changes.
 // A file must not become shorter while it is mapped; those that twill writes are replaced as a whole, which is no harm.
+// Folders, pipes and devices have no bytes that could be mapped: they are refused by name, and no pipe is waited for.
 
 #include <twill/io/file_calls.hpp>
 
@@ -16,19 +17,36 @@
 #include <unistd.h>
 #include <utility>
 
+namespace twill::inline v0::io::detail {
+
+/// What is wrong with what stands at a path where a file was expected, or null.
+[[nodiscard]] inline const char* other_than_file(mode_t mode) {
+  return S_ISREG(mode)    ? nullptr
+         : S_ISDIR(mode)  ? "Is a directory"
+         : S_ISFIFO(mode) ? "Is a pipe, not a file"
+         : S_ISSOCK(mode) ? "Is a socket, not a file"
+                          : "Is a device, not a file";
+}
+
+} // namespace twill::inline v0::io::detail
+
 namespace twill::inline v0::io {
 
 class MappedFile {
 public:
   /// throws: SystemError naming the file and why
   explicit MappedFile(const std::string& path) {
-    const int file = detail::call_fails("open", path) ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) detail::fail_call("open", path);
+    // Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
+    constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const int file = detail::call_fails("open", path) ? -1 : ::open(path.c_str(), flags);
+    int reason = errno;
     struct stat status {};
-    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-      if (S_ISDIR(status.st_mode)) errno = EISDIR;
-      const int reason = errno;
-      ::close(file);
+    const bool is_known = (file >= 0 ? ::fstat(file, &status) : ::stat(path.c_str(), &status)) == 0;
+    const char* const other = is_known ? detail::other_than_file(status.st_mode) : nullptr;
+    if (file < 0 || !is_known || other != nullptr) {
+      if (file >= 0 && !is_known) reason = errno;
+      if (file >= 0) ::close(file);
+      if (other != nullptr) throw SystemError(std::string{"open: '"}.append(path).append("': ").append(other));
       errno = reason;
       detail::fail_call("open", path);
     }
@@ -37,7 +55,7 @@ public:
       data_ = detail::call_fails("map", path)
                   ? MAP_FAILED
                   : ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
-    const int reason = errno;
+    reason = errno;
     ::close(file);
     errno = reason;
     if (data_ == MAP_FAILED) detail::fail_call("map", path);

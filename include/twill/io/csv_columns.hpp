@@ -1,0 +1,138 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which columns of a CSV file are wanted, by name or by number, and where each goes in a row of what is read. Numbers count from
+// 0, those below 0 from the end; the same column may be wanted twice. Read next: io/csv.hpp.
+
+#include <twill/io/csv_cells.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::io {
+
+/// One column: `"width"`, `0`, or `-1` for the last.
+class CsvColumn {
+public:
+  CsvColumn(std::string name) : name_{std::move(name)}, is_named_{true} {}
+  CsvColumn(const char* name) : CsvColumn{std::string{name}} {}
+  template <std::integral I> CsvColumn(I number) : number_{static_cast<std::int64_t>(number)} {}
+
+  [[nodiscard]] bool is_named() const { return is_named_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::int64_t number() const { return number_; }
+
+private:
+  std::string name_{};
+  std::int64_t number_ = 0;
+  bool is_named_ = false;
+};
+
+/// Several columns: all of them, a list `{"width", "height"}`, or `CsvColumns::range(0, -1)`.
+class CsvColumns {
+public:
+  CsvColumns() = default; ///< all
+  CsvColumns(std::initializer_list<CsvColumn> columns) : list_{columns}, is_range_{false} {}
+  CsvColumns(std::vector<CsvColumn> columns) : list_{std::move(columns)}, is_range_{false} {}
+
+  /// The columns first, ..., end - 1, as NumPy's slices count.
+  [[nodiscard]] static CsvColumns range(std::int64_t first, std::int64_t end) {
+    CsvColumns columns{};
+    columns.first_ = first;
+    columns.end_ = end;
+    columns.has_end_ = true;
+    return columns;
+  }
+
+  [[nodiscard]] bool is_range() const { return is_range_; }
+  [[nodiscard]] const std::vector<CsvColumn>& list() const { return list_; }
+  [[nodiscard]] std::int64_t first(std::int64_t columns) const { return bound(first_, columns); }
+  [[nodiscard]] std::int64_t end(std::int64_t columns) const {
+    return has_end_ ? std::max(bound(end_, columns), first(columns)) : columns;
+  }
+
+private:
+  [[nodiscard]] static std::int64_t bound(std::int64_t number, std::int64_t columns) {
+    return std::clamp<std::int64_t>(number < 0 ? number + columns : number, 0, columns);
+  }
+
+  std::vector<CsvColumn> list_{};
+  std::int64_t first_ = 0;
+  std::int64_t end_ = 0;
+  bool has_end_ = false;
+  bool is_range_ = true;
+};
+
+} // namespace twill::inline v0::io
+
+namespace twill::inline v0::io::detail {
+
+/// Where the columns of one file go in a row of what is read.
+class CsvSelection {
+public:
+  CsvSelection() = default;
+  /// throws: ValueError, `where` first, for a column that is not there, or a name that two columns have
+  CsvSelection(std::string_view where, std::string_view text, const CsvOptions& options, std::int64_t columns,
+               const CsvColumns& wanted)
+      : first_{wanted.first(columns)}, end_{wanted.end(columns)}, is_range_{wanted.is_range()} {
+    for (const CsvColumn& column : wanted.list()) {
+      const auto position = static_cast<std::int64_t>(places_.size());
+      places_.emplace_back(column.is_named() ? find(where, text, options, column.name())
+                                             : checked(where, columns, column.number()),
+                           position);
+    }
+    std::sort(places_.begin(), places_.end());
+  }
+
+  /// How many columns are wanted.
+  [[nodiscard]] std::int64_t count() const {
+    return is_range_ ? end_ - first_ : static_cast<std::int64_t>(places_.size());
+  }
+
+  /// Calls `f(position)` for each place that wants this column. `cursor` is 0 at a row's start and belongs to the caller.
+  template <class F> void for_each_place(std::int64_t column, std::size_t& cursor, F&& f) const {
+    if (is_range_) {
+      if (column >= first_ && column < end_) f(column - first_);
+      return;
+    }
+    for (; cursor < places_.size() && places_[cursor].first == column; ++cursor) f(places_[cursor].second);
+  }
+
+private:
+  [[nodiscard]] static std::int64_t checked(std::string_view where, std::int64_t columns, std::int64_t number) {
+    if (number < -columns || number >= columns)
+      throw ValueError(join_text({where, ": there is no column ", number, ", the file has ", columns}));
+    return number < 0 ? number + columns : number;
+  }
+  [[nodiscard]] static std::int64_t find(std::string_view where, std::string_view text, const CsvOptions& options,
+                                         const std::string& name) {
+    if (!options.has_header)
+      throw ValueError(join_text({where, ": column '", name, "' is asked for by name, the file has no header"}));
+    CsvCells cells{where, text, options};
+    std::int64_t found = -1;
+    do {
+      if (!cells.next()) break;
+      if (!cells.cell().means(name, options.quote)) continue;
+      if (found >= 0)
+        throw ValueError(
+            join_text({where, ": columns ", found, " and ", cells.cell().column, " are both named '", name, "'"}));
+      found = cells.cell().column;
+    } while (!cells.cell().is_last);
+    if (found < 0) throw ValueError(join_text({where, ": there is no column named '", name, "'"}));
+    return found;
+  }
+
+  std::vector<std::pair<std::int64_t, std::int64_t>> places_{}; ///< columns of the file and positions, sorted
+  std::int64_t first_ = 0;
+  std::int64_t end_ = 0;
+  bool is_range_ = true;
+};
+
+} // namespace twill::inline v0::io::detail
