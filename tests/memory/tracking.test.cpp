@@ -27,9 +27,9 @@ TEST_CASE("an observer hears of every event, in order and with its place", "[mem
   REQUIRE(pool.tracking().set_observer(&history) == nullptr);
   Block* block = nullptr;
   {
-    PlaceScope outer{"outer"};
+    Place outer{"outer"};
     {
-      PlaceScope inner{"layer1"};
+      Place inner{"layer1"};
       block = pool.allocate(700);
     }
     REQUIRE_THROWS(pool.allocate(50 * mib));
@@ -47,11 +47,11 @@ TEST_CASE("an observer hears of every event, in order and with its place", "[mem
   REQUIRE(events[1].kind == allocate);
   REQUIRE(events[1].bytes == 1024);
   REQUIRE(events[1].requested == 700);
-  REQUIRE(events[1].place == std::string{"layer1"});
+  REQUIRE_THAT(events[1].place, Catch::Matches("outer/layer1 \\(tracking.test.cpp:[0-9]+\\)"));
   REQUIRE(events[2].kind == retry);
   REQUIRE(events[3].kind == out_of_memory);
   REQUIRE(events[3].requested == 50 * mib);
-  REQUIRE(events[3].place == std::string{"outer"});
+  REQUIRE_THAT(events[3].place, Catch::StartsWith("outer (tracking.test.cpp:"));
   REQUIRE(events[4].kind == release);
   REQUIRE(events[4].address == events[1].address);
   REQUIRE(events[5].kind == return_segment);
@@ -114,7 +114,7 @@ TEST_CASE("a snapshot shows the segments and who made what is in use", "[memory]
   pool.tracking().set_observer(&history);
   Block* first = nullptr;
   {
-    PlaceScope scope{"weights"};
+    Place scope{"weights"};
     first = pool.allocate(1000);
   }
   Block* second = pool.allocate(5 * mib);
@@ -128,7 +128,7 @@ TEST_CASE("a snapshot shows the segments and who made what is in use", "[memory]
   REQUIRE(small.blocks[0].in_use);
   REQUIRE(small.blocks[0].address == first->address);
   REQUIRE(small.blocks[0].requested == 1000);
-  REQUIRE(small.blocks[0].place == std::string{"weights"});
+  REQUIRE_THAT(small.blocks[0].place, Catch::StartsWith("weights (tracking.test.cpp:"));
   REQUIRE(!small.blocks[1].in_use);
   REQUIRE(small.blocks[1].bytes == 2 * mib - 1024);
   REQUIRE(large.bytes == 20 * mib);

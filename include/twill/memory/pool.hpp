@@ -8,6 +8,7 @@
 
 #include <twill/memory/heap.hpp>
 #include <twill/memory/out_of_memory.hpp>
+#include <twill/memory/place.hpp>
 #include <twill/memory/policies/limit.hpp>
 #include <twill/memory/policies/pick.hpp>
 #include <twill/memory/policies/streams.hpp>
@@ -128,11 +129,13 @@ public:
   }
 
   /// Calls f(segment, block) for every block, in no particular order of segments, under the lock: f must not use the pool.
-  template <class F> void for_each_block(F&& f) const {
+  /// Returns the number of the last event that they show.
+  template <class F> std::uint64_t for_each_block(F&& f) const {
     std::lock_guard guard{lock_};
     put_back_recent();
     for (const Segment* segment = heap_.segments; segment != nullptr; segment = segment->next)
       for (const Block* block = segment->first; block != nullptr; block = block->next) f(*segment, *block);
+    return sequence_;
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -156,15 +159,16 @@ private:
     const std::size_t rounded = Sizes::round(bytes);
     const bool small = Sizes::is_small(rounded);
     [[maybe_unused]] bool has_other_users = several_streams; // of its memory, or it comes from their arena
+    const char* const place = tracking_.listening() ? Place::current() : nullptr;
     lock_.lock();
     Block* block = take_cached(arena, small, rounded);
     if (block != nullptr) [[likely]] {
-      start(*block, rounded, bytes);
+      start(*block, rounded, bytes, place);
       if constexpr (several_streams) has_other_users = block->stream_use != nullptr || block->home != &arena;
       lock_.unlock();
     } else {
       lock_.unlock();
-      block = allocate_slowly(arena, bytes, rounded, small);
+      block = allocate_slowly(arena, bytes, rounded, small, place);
     }
     if constexpr (several_streams) {
       if (has_other_users) join(*block, arena);
@@ -199,15 +203,15 @@ private:
   }
 
   /// Under the lock: the block serves a request from now on.
-  void start(Block& block, std::size_t rounded, std::size_t requested) noexcept {
+  void start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept {
     heap_.begin(block, rounded, requested);
     block.sequence = ++sequence_;
-    block.place = tracking_.listening() ? PlaceScope::current() : nullptr;
+    block.place = place;
     block.owners.store(1, std::memory_order_relaxed);
   }
 
-  [[nodiscard]] TWILL_COLD Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded,
-                                                  bool small) {
+  [[nodiscard]] TWILL_COLD Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small,
+                                                  const char* place) {
     SpareRecords spare{heap_, lock_};
     const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
     if constexpr (several_streams) arenas_.drop_finished_fences(heap_, lock_);
@@ -225,7 +229,7 @@ private:
         heap_.blocks.prepare(1);
         put_back_recent();
         if (Block* block = take_anywhere(arena, small, rounded)) {
-          start(*block, rounded, bytes);
+          start(*block, rounded, bytes, place);
           return block;
         }
         const auto reserved = static_cast<std::size_t>(heap_.counters.current(Quantity::reserved_bytes));
@@ -246,7 +250,7 @@ private:
         block = heap_.add_segment(std::exchange(spare.segment, nullptr), std::exchange(spare.block, nullptr), address,
                                   segment_bytes, small, arena);
         heap_.cut(*block, rounded);
-        start(*block, rounded, bytes);
+        start(*block, rounded, bytes, place);
       }
       if (tracking_.listening())
         tracking_.tell({MemoryEventKind::reserve_segment, sequence, address, segment_bytes, 0, nullptr});
@@ -360,7 +364,7 @@ private:
     figures.free = upstream_.free_bytes();
     figures.total = upstream_.total_bytes();
     if (tracking_.listening())
-      tracking_.tell({MemoryEventKind::out_of_memory, sequence, nullptr, bytes, bytes, PlaceScope::current()});
+      tracking_.tell({MemoryEventKind::out_of_memory, sequence, nullptr, bytes, bytes, Place::current()});
     throw OutOfMemoryError{name_, figures};
   }
 

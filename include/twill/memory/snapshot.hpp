@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a pool holds right now, segment by segment, and what happened in it lately. Both serve viewers; neither is needed to
-// allocate. Read next: memory/policies/tracking.hpp.
+// allocate. Read next: memory/recording.hpp.
 
 #include <twill/memory/pool.hpp>
 
@@ -19,7 +19,8 @@ namespace twill::inline v0::memory {
 struct BlockSnapshot {
   const std::byte* address = nullptr;
   std::size_t bytes = 0;
-  std::size_t requested = 0; ///< 0 when free
+  std::size_t rounded = 0;   ///< the request as `memory_allocated` counts it; 0 when free
+  std::size_t requested = 0; ///< the request as asked; 0 when free
   bool in_use = false;
   std::uint64_t sequence = 0;  ///< of the event that allocated it
   const char* place = nullptr; ///< what allocated it, if somebody listened then
@@ -33,8 +34,13 @@ struct SegmentSnapshot {
   std::vector<BlockSnapshot> blocks{};
 };
 
-/// All segments of a pool by address.
-template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(const PoolType& pool) {
+/// All segments of a pool by address, and the number of the last event that they show.
+struct PoolSnapshot {
+  std::vector<SegmentSnapshot> segments{};
+  std::uint64_t last_event = 0;
+};
+
+template <class PoolType> [[nodiscard]] PoolSnapshot numbered_snapshot(const PoolType& pool) {
   struct Row {
     const std::byte* segment = nullptr;
     std::size_t segment_bytes = 0;
@@ -42,21 +48,22 @@ template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(co
     BlockSnapshot block{};
   };
   std::vector<Row> rows;
+  PoolSnapshot taken{};
   for (std::size_t needed = 64;;) { // the lock is no place for growing, so count first and retry if the pool has grown
     rows.clear();
     rows.reserve(needed);
     needed = 0;
-    pool.for_each_block([&](const Segment& segment, const Block& block) {
+    taken.last_event = pool.for_each_block([&](const Segment& segment, const Block& block) {
       if (++needed > rows.capacity()) return;
       rows.push_back({segment.address,
                       segment.bytes,
                       segment.small,
-                      {block.address, block.bytes, block.free ? 0 : block.requested, !block.free,
-                       block.free ? 0 : block.sequence, block.free ? nullptr : block.place}});
+                      {block.address, block.bytes, block.free ? 0 : block.rounded, block.free ? 0 : block.requested,
+                       !block.free, block.free ? 0 : block.sequence, block.free ? nullptr : block.place}});
     });
     if (needed <= rows.capacity()) break;
   }
-  std::vector<SegmentSnapshot> segments;
+  std::vector<SegmentSnapshot>& segments = taken.segments;
   for (const Row& row : rows) { // the blocks of a segment follow each other, in order
     if (segments.empty() || segments.back().address != row.segment)
       segments.push_back({row.segment, row.segment_bytes, row.small});
@@ -64,7 +71,12 @@ template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(co
   }
   std::sort(segments.begin(), segments.end(),
             [](const SegmentSnapshot& left, const SegmentSnapshot& right) { return left.address < right.address; });
-  return segments;
+  return taken;
+}
+
+/// All segments of a pool by address.
+template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(const PoolType& pool) {
+  return numbered_snapshot(pool).segments;
 }
 
 /// Keeps the last events of one or more pools; older ones are overwritten.

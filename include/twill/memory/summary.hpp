@@ -1,8 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statistics of a device's memory as a table to print.
+// The statistics of a device's memory as a table to print, and how fragmented it is. Who holds it: memory/recording.hpp.
 
+#include <twill/core/text.hpp>
+#include <twill/memory/fragmentation.hpp>
 #include <twill/memory/statistics.hpp>
 
 #include <cstdint>
@@ -60,11 +62,44 @@ namespace memory {
   return table + rule;
 }
 
+/// The lines of `memory_summary` about what is held in vain.
+[[nodiscard]] inline std::string fragmentation_text(const Fragmentation& figures) {
+  const auto size = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
+  const auto percent = [](double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
+    return std::string{text};
+  };
+  return join_text({"free: ",
+                    size(figures.free),
+                    " in ",
+                    figures.free_blocks,
+                    " blocks, the largest of ",
+                    size(figures.largest_free),
+                    "; empty_cache would return ",
+                    size(figures.returnable),
+                    "\nexternal fragmentation: ",
+                    percent(figures.external()),
+                    " of the free bytes lie outside of the largest free block, ",
+                    percent(figures.unusable()),
+                    " in blocks too small for another request of ",
+                    size(figures.largest_request),
+                    ", the largest now",
+                    "\ninternal fragmentation: ",
+                    percent(figures.internal()),
+                    " of the used bytes were not asked for (",
+                    size(figures.used - figures.requested),
+                    " of ",
+                    size(figures.used),
+                    ")\n"});
+}
+
 } // namespace memory
 
-/// The statistics of a device's pool as a table.
+/// The statistics of a device's pool as a table, and its fragmentation.
 template <class D> [[nodiscard]] std::string memory_summary(const D& device) {
-  return memory::summary_table(to_string(device), memory_stats(device), device_memory(device));
+  return memory::summary_table(to_string(device), memory_stats(device), device_memory(device)) +
+         memory::fragmentation_text(memory::fragmentation(memory::snapshot(memory::pool(device))));
 }
 
 } // namespace twill::inline v0

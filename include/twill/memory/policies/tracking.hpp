@@ -3,9 +3,7 @@
 //
 // The tracking policies of the pool: who is told of allocations. The default has a hook that costs one load while nobody
 // listens. An observer is called after the pool's lock is released, so it may use the pool itself; events of different
-// threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/snapshot.hpp.
-
-#include <twill/core/config.hpp>
+// threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/recording.hpp.
 
 #include <atomic>
 #include <concepts>
@@ -32,7 +30,7 @@ struct MemoryEvent {
   const void* address = nullptr;
   std::size_t bytes = 0;       ///< rounded request, or segment
   std::size_t requested = 0;   ///< as asked; allocations and failures only
-  const char* place = nullptr; ///< what made the allocation, or null
+  const char* place = nullptr; ///< what made the allocation (memory/place.hpp), or null; kept for ever
 };
 
 /// Receives the events of a pool; has to outlive its registration, and be callable from any thread.
@@ -42,23 +40,6 @@ public:
 
 protected:
   ~MemoryObserver() = default;
-};
-
-/// Names what the calling thread is doing, for the allocations made meanwhile. The text has to outlive them.
-class PlaceScope {
-public:
-  explicit PlaceScope(const char* place) : previous_{current()} { current() = place; }
-  PlaceScope(const PlaceScope&) = delete;
-  PlaceScope& operator=(const PlaceScope&) = delete;
-  ~PlaceScope() { current() = previous_; }
-
-  [[nodiscard]] TWILL_EXPORT static const char*& current() noexcept {
-    static thread_local const char* place = nullptr;
-    return place;
-  }
-
-private:
-  const char* previous_;
 };
 
 /// The kind tag by which `Pool` finds a tracking policy among its arguments.

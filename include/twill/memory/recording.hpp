@@ -1,0 +1,281 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens in a pool from now on, for people who look for memory: `memory::Recording recording{Cpu{0}}`. Each allocation is
+// kept with the place that made it, so that `snapshot()` tells who holds what, and `timeline()` how it came to that. What
+// was allocated before the recording is known too, but not who made it. Nothing is paid before it begins and after it ends.
+// Read next: profile/memory_places.hpp (tables), profile/memory_trace.hpp, profile/memory_page.hpp (pictures).
+
+#include <twill/core/clock.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/memory/place.hpp>
+#include <twill/memory/registry.hpp>
+#include <twill/memory/snapshot.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::memory {
+
+struct RecordOptions {
+  std::size_t most_events = std::size_t{1}
+                            << 18; ///< of the time line; older ones are overwritten, about 100 bytes each
+  int most_calls = 24; ///< kept of the calls that lead to an allocation; 0 for none, which saves some microseconds
+};
+
+/// An allocation that somebody holds.
+struct Allocation {
+  const void* address = nullptr;
+  std::size_t bytes = 0;     ///< as `memory_allocated` counts them
+  std::size_t requested = 0; ///< as asked
+  std::uint64_t sequence = 0;
+  double seconds = 0;               ///< when; the beginning of the recording for what is older
+  const char* place = nullptr;      ///< the names of what the program was doing (memory/place.hpp), or null
+  const CallStack* calls = nullptr; ///< that led there, or null
+  bool is_older_than_recording = false;
+};
+
+/// Everything that a pool holds at a moment.
+struct MemorySnapshot {
+  std::string pool{};
+  double seconds = 0;                    ///< as `steady_seconds` counts them
+  std::vector<Allocation> allocations{}; ///< in the order in which they were made
+  std::vector<SegmentSnapshot> segments{};
+};
+
+/// An event with its moment, and what the pool held after it.
+struct TimedEvent {
+  MemoryEvent event{}; ///< the place of a release is that of its allocation
+  double seconds = 0;
+  const CallStack* calls = nullptr; ///< likewise
+  std::int64_t allocated = 0;
+  std::int64_t reserved = 0;
+};
+
+/// What happened, in order.
+struct MemoryTimeline {
+  std::string pool{};
+  double begin_seconds = 0;
+  double end_seconds = 0;
+  std::int64_t allocated_before = 0;
+  std::int64_t reserved_before = 0;
+  std::vector<Allocation> before{}; ///< what was held before the first event
+  std::vector<TimedEvent> events{};
+  std::size_t overwritten = 0; ///< events that happened before the first one kept
+  std::size_t lost = 0;        ///< events for which the host had no memory
+};
+
+/// Keeps the events of one pool and what is allocated in it. `Recording` registers it.
+class MemoryRecorder final : public MemoryObserver {
+public:
+  explicit MemoryRecorder(RecordOptions options = {}) : options_{options} {
+    if (options.most_calls > 0) static_cast<void>(current_calls(1)); // the first time may load a library
+  }
+
+  void on_memory_event(const MemoryEvent& event) noexcept override {
+    const bool is_request = event.kind == MemoryEventKind::allocate || event.kind == MemoryEventKind::out_of_memory;
+    const CallStack* const calls = is_request ? current_calls(options_.most_calls, 1) : nullptr;
+    const double now = steady_seconds();
+    std::lock_guard guard{mutex_};
+    if (is_begun_ && event.sequence <= first_sequence_) return; // told late: the snapshot at the beginning shows it
+    enter({event, now, calls, 0, 0});
+  }
+
+  /// Takes up what the pool held when the recording began; the events since were told already.
+  void begin(const PoolSnapshot& snapshot) {
+    std::lock_guard guard{mutex_};
+    std::vector<TimedEvent> since;
+    since.swap(events_);
+    live_.clear();
+    seen_ = 0;
+    allocated_ = reserved_ = 0;
+    begin_seconds_ = steady_seconds();
+    for (const SegmentSnapshot& segment : snapshot.segments) {
+      reserved_ += static_cast<std::int64_t>(segment.bytes);
+      for (const BlockSnapshot& block : segment.blocks) {
+        if (!block.in_use) continue;
+        allocated_ += static_cast<std::int64_t>(block.rounded);
+        live_[block.address] = {block.address,  block.rounded, block.requested, block.sequence,
+                                begin_seconds_, block.place,   nullptr,         true};
+      }
+    }
+    first_sequence_ = snapshot.last_event;
+    is_begun_ = true;
+    for (const TimedEvent& timed : since)
+      if (timed.event.sequence > first_sequence_) enter(timed);
+  }
+
+  /// What is allocated, in the order in which it was.
+  [[nodiscard]] std::vector<Allocation> allocations() const {
+    std::vector<Allocation> all_of_them;
+    {
+      std::lock_guard guard{mutex_};
+      all_of_them.reserve(live_.size());
+      for (const auto& [address, allocation] : live_) all_of_them.push_back(allocation);
+    }
+    sort_by_sequence(all_of_them);
+    return all_of_them;
+  }
+
+  /// What has happened until now.
+  [[nodiscard]] MemoryTimeline timeline() const {
+    MemoryTimeline line{};
+    std::map<const void*, Allocation> held;
+    {
+      std::lock_guard guard{mutex_};
+      const std::size_t count = std::min(seen_, events_.size());
+      line.events.reserve(count);
+      for (std::size_t i = seen_ - count; i < seen_; ++i) line.events.push_back(events_[i % events_.size()]);
+      line.overwritten = seen_ - count;
+      line.lost = lost_;
+      line.begin_seconds = begin_seconds_;
+      line.allocated_before = allocated_;
+      line.reserved_before = reserved_;
+      held = live_;
+    }
+    line.end_seconds = steady_seconds();
+    std::stable_sort(line.events.begin(), line.events.end(), [](const TimedEvent& left, const TimedEvent& right) {
+      return left.event.sequence < right.event.sequence;
+    });
+    for (std::size_t i = line.events.size(); i-- > 0;) undo(line, held, line.events[i]);
+    std::int64_t allocated = line.allocated_before, reserved = line.reserved_before;
+    double latest = line.overwritten == 0 || line.events.empty() ? line.begin_seconds : line.events.front().seconds;
+    line.begin_seconds = latest;
+    for (TimedEvent& timed : line.events) { // threads read the clock in another order than they passed through the pool
+      timed.seconds = latest = std::max(latest, timed.seconds);
+      timed.allocated = allocated += allocated_by(timed.event);
+      timed.reserved = reserved += reserved_by(timed.event);
+    }
+    for (const auto& [address, allocation] : held) line.before.push_back(allocation);
+    sort_by_sequence(line.before);
+    return line;
+  }
+
+private:
+  [[nodiscard]] static std::int64_t allocated_by(const MemoryEvent& event) {
+    const auto bytes = static_cast<std::int64_t>(event.bytes);
+    return event.kind == MemoryEventKind::allocate ? bytes : event.kind == MemoryEventKind::release ? -bytes : 0;
+  }
+  [[nodiscard]] static std::int64_t reserved_by(const MemoryEvent& event) {
+    const auto bytes = static_cast<std::int64_t>(event.bytes);
+    if (event.kind == MemoryEventKind::reserve_segment) return bytes;
+    return event.kind == MemoryEventKind::return_segment ? -bytes : 0;
+  }
+  static void sort_by_sequence(std::vector<Allocation>& allocations) {
+    std::sort(allocations.begin(), allocations.end(),
+              [](const Allocation& left, const Allocation& right) { return left.sequence < right.sequence; });
+  }
+
+  /// Under the lock: the event as part of both.
+  void enter(TimedEvent timed) noexcept {
+    const MemoryEvent& event = timed.event;
+    allocated_ += allocated_by(event);
+    reserved_ += reserved_by(event);
+    try {
+      if (event.kind == MemoryEventKind::allocate)
+        live_[event.address] = {event.address, event.bytes, event.requested, event.sequence,
+                                timed.seconds, event.place, timed.calls,     false};
+      if (event.kind == MemoryEventKind::release) {
+        // Another thread may have told before that it allocated the same memory again.
+        const auto found = live_.find(event.address);
+        if (found != live_.end() && found->second.sequence < event.sequence) {
+          timed.event.requested = found->second.requested;
+          timed.event.place = found->second.place;
+          timed.calls = found->second.calls;
+          live_.erase(found);
+        }
+      }
+      if (events_.size() < options_.most_events || !is_begun_) {
+        events_.push_back(timed);
+      } else if (!events_.empty()) {
+        events_[seen_ % events_.size()] = timed;
+      }
+      ++seen_;
+    } catch (const std::bad_alloc&) {
+      ++lost_;
+    }
+  }
+
+  /// From what was held after an event to what was held before it.
+  static void undo(MemoryTimeline& line, std::map<const void*, Allocation>& held, const TimedEvent& timed) {
+    const MemoryEvent& event = timed.event;
+    line.allocated_before -= allocated_by(event);
+    line.reserved_before -= reserved_by(event);
+    if (event.kind == MemoryEventKind::allocate) held.erase(event.address);
+    if (event.kind == MemoryEventKind::release)
+      held[event.address] = {event.address,      event.bytes, event.requested, 0,
+                             line.begin_seconds, event.place, timed.calls,     true};
+  }
+
+  RecordOptions options_;
+  mutable std::mutex mutex_;
+  std::map<const void*, Allocation> live_;
+  std::vector<TimedEvent> events_;
+  std::size_t seen_ = 0;
+  std::size_t lost_ = 0;
+  std::int64_t allocated_ = 0;
+  std::int64_t reserved_ = 0;
+  double begin_seconds_ = 0;
+  std::uint64_t first_sequence_ = 0;
+  bool is_begun_ = false;
+};
+
+/// Records what happens in a pool as long as it lives; a pool has one recording at a time.
+template <class PoolType> class Recording {
+public:
+  /// throws: ValueError when somebody listens to the pool already
+  explicit Recording(PoolType& pool, RecordOptions options = {}) : pool_{&pool}, recorder_{options} {
+    if (MemoryObserver* other = pool.tracking().set_observer(&recorder_)) {
+      pool.tracking().set_observer(other);
+      throw ValueError(join_text({"recording: somebody records the memory of ", pool.name(), " already"}));
+    }
+    try {
+      recorder_.begin(numbered_snapshot(pool));
+    } catch (...) {
+      pool.tracking().set_observer(nullptr);
+      throw;
+    }
+  }
+  /// Records the pool of a device.
+  template <DeviceName D>
+  requires std::same_as<PoolFor<D>, PoolType>
+  explicit Recording(const D& device, RecordOptions options = {}) : Recording(memory::pool(device), options) {}
+
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { pool_->tracking().set_observer(nullptr); }
+
+  /// Who holds what now.
+  [[nodiscard]] MemorySnapshot snapshot() const {
+    return {pool_->name(), steady_seconds(), recorder_.allocations(), memory::snapshot(*pool_)};
+  }
+  /// What happened until now.
+  [[nodiscard]] MemoryTimeline timeline() const {
+    MemoryTimeline line = recorder_.timeline();
+    line.pool = pool_->name();
+    return line;
+  }
+
+private:
+  PoolType* pool_;
+  MemoryRecorder recorder_;
+};
+
+namespace detail {
+template <class D> struct RecordedPool {}; // so that for a pool no pool of it is asked for
+template <DeviceName D> struct RecordedPool<D> { using type = PoolFor<D>; };
+} // namespace detail
+
+template <class D>
+explicit Recording(const D&, RecordOptions = {}) -> Recording<typename detail::RecordedPool<D>::type>;
+
+} // namespace twill::inline v0::memory
