@@ -86,6 +86,7 @@ std::vector<double> distributed(const Rule& rule, Play play, double dropout = 0.
     auto step = train_step(model, nn::cross_entropy, rule, parallel::zero<Stage>);
     found[static_cast<std::size_t>(communicator.rank())] =
         play(step, communicator.device(), rows_of_rank(communicator.rank(), ranks));
+    step.gather_weights();
   });
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
     const auto weights = weights_of(networks[rank]);
@@ -137,9 +138,10 @@ inline void shared_out() {
   const auto expected = alone<Normed>(rule, 3);
   require_near(distributed<Normed, 1>(rule, play_steps), expected);
   require_near(distributed<Normed, 2>(rule, play_steps), expected);
+  require_near(distributed<Normed, 3>(rule, play_steps), expected);
 }
-const Case shared_out_case{"ranks on GPUs share out states and gradients, and sum statistics in the middle of a pass",
-                           &shared_out};
+const Case shared_out_case{
+    "ranks on GPUs share out states, gradients and weights, and sum statistics in the middle of a pass", &shared_out};
 
 inline void silent() {
   const optim::MomentumSgd rule{{.rate = 0.1}};

@@ -63,8 +63,15 @@ Run trained(Trial& trial, std::int64_t timeout_ms, const std::vector<double>& we
                                   {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 100}}};
     auto step = train_step(model, faulty_loss, rule_of_stage<Stage>(), parallel::zero<Stage>);
     for (int i = 0; i < count; ++i) static_cast<void>(step(x, y));
+    step.gather_weights();
   });
-  for (const Network& network : networks) run.weights.push_back(weights_of(network));
+  for (const Network& network : networks)
+    if (network.state()->is_whole())
+      run.weights.push_back(weights_of(network));
+    else if (Stage == 3) // what was not gathered is refused
+      CHECK_THROWS_AS(weights_of(network), ValueError);
+    else
+      FAIL("weights that nobody shared out are not there");
   return run;
 }
 
@@ -80,7 +87,7 @@ template <int Stage> void check_all_faults() {
     const Run run = trained<Stage>(none, 60'000, start, count);
     for (const Ending& ending : run.endings) REQUIRE(ending.is_done);
     known.push_back(run.weights);
-    if (count < steps) turns = turns_of(none, ranks);
+    if (count < steps || Stage == 3) turns = turns_of(none, ranks); // gathering weights tells of the last update
   }
   const std::vector<std::int64_t> before = bytes_in_use(ranks);
   const auto check = [&](const Fault& fault) {
@@ -119,4 +126,8 @@ TEST_CASE("a distributed rank that throws or hangs anywhere in a step ends the s
 TEST_CASE("so does one whose ranks share out states and gradients", "[parallel][PAR-9]") {
   check_all_faults<1>();
   check_all_faults<2>();
+}
+TEST_CASE("so does one whose ranks share out weights, in every fetch and when they gather them",
+          "[parallel][PAR-4][PAR-9]") {
+  check_all_faults<3>();
 }

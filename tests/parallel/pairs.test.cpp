@@ -6,6 +6,7 @@
 //
 //   DataParallel and DistributedDataParallel x dropout, ranks without rows    data_parallel, distributed
 //   DistributedDataParallel x no_sync, x sharded states (bits, bytes)         distributed, zero
+//   DistributedDataParallel x weights in parts (bits, bytes)                  weight_parts
 //   batch norm, synchronised x wrappers, deferred x accumulation              rank_sums
 //   divided layers x split sequence x clipping                                tensor_ranks
 //   pipeline x schedules x checkpointing, x clipping, skips and ties          pipeline/training, pipeline/cut
@@ -163,6 +164,7 @@ std::vector<double> on_ranks(const R& given, std::atomic<int>* seen, const Play&
                                   {.buckets = {.first_bucket_bytes = 64, .bucket_bytes = 200}}};
     auto step = train_step(model, nn::cross_entropy, given, parallel::zero<Stage>);
     play(model, step, rank);
+    step.gather_weights();
   });
   const std::vector<double> first = state_of(networks[0]);
   for (const N& network : networks) REQUIRE(state_of(network) == first);
@@ -218,6 +220,7 @@ TEST_CASE("every way to train on several devices is one device, with all that ch
       {"ranks", &whole, [] { return distributed<0>(rule); }},
       {"ranks that share out states", &whole, [] { return distributed<1>(rule); }},
       {"ranks that share out gradients", &whole, [] { return distributed<2>(rule); }},
+      {"ranks that share out weights", &whole, [] { return distributed<3>(rule); }},
       {"ranks with silent steps", &pieces, [] { return silent<0>(); }},
       {"ranks with silent steps that share out states", &pieces, [] { return silent<1>(); }},
   };
@@ -234,6 +237,9 @@ TEST_CASE("hooks on layers see every rank and every replica and change no bit", 
   CHECK(on_all % (ranks * steps) == 0);
   std::atomic<int> on_each{0};
   CHECK(distributed<0>(rule, &on_each) == distributed<0>(rule));
+  CHECK(on_each == on_all);
+  on_each = 0;
+  CHECK(distributed<3>(rule, &on_each) == distributed<3>(rule));
   CHECK(on_each == on_all);
 }
 

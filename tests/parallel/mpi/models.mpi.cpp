@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models whose ranks are processes: data parallel with nothing, states or gradients shared out, layers divided, stages of a
+// Models whose ranks are processes: data parallel with nothing, states, gradients or weights shared out, layers divided, stages of a
 // pipeline beside replicas and with divided layers. Every process plays the same with threads for ranks, too: losses, norms and
 // weights have the same bits; and they are one network's within 1e-12. Part of suites.mpi.cpp.
 
@@ -95,6 +95,7 @@ template <int Stage> void check_data_parallel(MpiCommunicator<>& world, const te
     manual_seed(device, 5);
     Numbers found{};
     for (int i = 0; i < 3; ++i) found.push_back(step(x, labels).item());
+    step.gather_weights();
     append(found, nn::state_dict(network));
     return found;
   };
@@ -159,6 +160,7 @@ void check_models() {
   check_data_parallel<0>(world, batch);
   check_data_parallel<1>(world, batch);
   check_data_parallel<2>(world, batch);
+  check_data_parallel<3>(world, batch);
   check_divided(world, batch);
   using Replicated = Mesh<Axis<"data">, Axis<"pipe", 2>>; // one replica of two processes, two of four
   check_pipeline<Replicated, pipeline::OneForwardOneBackward, 1>("1F1B beside replicas", world, batch);
