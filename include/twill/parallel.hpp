@@ -62,6 +62,7 @@
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/rank_group.hpp>
 #include <twill/parallel/rank_sums.hpp>
+#include <twill/parallel/rank_threads.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/reduction.hpp>
 #include <twill/parallel/reduction_tree.hpp>

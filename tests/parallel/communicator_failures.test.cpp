@@ -206,6 +206,49 @@ TEST_CASE("a failed group takes its sub-groups with it", "[parallel][PAR-9]") {
                   Broken);
 }
 
+TEST_CASE(
+    "each rank of one group after the other runs in the same thread, ranks inside of ranks and after an error, too",
+    "[parallel][PAR-9]") {
+  auto communicators = thread_communicators(std::vector<Cpu>(3), {.timeout_ms = 60'000});
+  const auto threads_of_ranks = [&] {
+    std::vector<std::thread::id> threads(3);
+    run_ranks(communicators, [&](auto& communicator) {
+      threads[static_cast<std::size_t>(communicator.rank())] = std::this_thread::get_id();
+      barrier(communicator);
+    });
+    return threads;
+  };
+  const auto first = threads_of_ranks();
+  CHECK(first[0] == std::this_thread::get_id());
+  CHECK(first[1] != first[0]);
+  CHECK(first[2] != first[0]);
+  CHECK(first[2] != first[1]);
+  CHECK(threads_of_ranks() == first);
+
+  std::vector<int> sums(3);
+  run_ranks(communicators, [&](auto& communicator) { // nine ranks at the same time
+    auto inner = thread_communicators(std::vector<Cpu>(3), {.timeout_ms = 60'000});
+    run_ranks(inner, [&](auto& one) {
+      int number = one.rank() + 1;
+      all_reduce(one, &number, 1);
+      barrier(one);
+      if (one.rank() == 2) sums[static_cast<std::size_t>(communicator.rank())] = number;
+    });
+    barrier(communicator);
+  });
+  CHECK(sums == std::vector<int>{6, 6, 6});
+
+  auto others = thread_communicators(std::vector<Cpu>(3), {.timeout_ms = 60'000});
+  CHECK_THROWS_AS(run_ranks(others,
+                            [](auto& communicator) {
+                              if (communicator.rank() == 1) throw Broken(1);
+                              while (true) barrier(communicator);
+                            }),
+                  Broken);
+  const auto last = threads_of_ranks();
+  CHECK(threads_of_ranks() == last);
+}
+
 TEST_CASE("started calls deliver their error when they are waited for", "[parallel][PAR-9]") {
   auto communicators = thread_communicators(std::vector<Cpu>(2), {.timeout_ms = 30});
   float value = 0;

@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs one function once for each rank of a group, all at the same time. The first exception poisons the group, so that no
-// rank is left waiting, and is rethrown here as its own type. Read next: parallel/threads.hpp.
+// rank is left waiting, and is rethrown here as its own type. Read next: parallel/rank_threads.hpp,
+// parallel/threads.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/communicator.hpp>
+#include <twill/parallel/rank_threads.hpp>
 
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -48,17 +49,16 @@ inline void play_all(const std::vector<RankTask>& ranks) {
       failed(rank, false);
     }
   };
-  std::vector<std::thread> threads;
-  threads.reserve(ranks.size());
-  try {
-    for (std::size_t rank = 1; rank < ranks.size(); ++rank) threads.emplace_back([&, rank] { play(ranks[rank]); });
-    if (!ranks.empty()) play(ranks[0]);
-  } catch (...) { // the system gave no thread: those that run wait for ranks that will not come
-    ranks[0].fail(std::current_exception());
-    for (std::thread& thread : threads) thread.join();
-    throw;
+  {
+    RankThreads threads;
+    try {
+      for (std::size_t rank = 1; rank < ranks.size(); ++rank) threads.start([&, rank] { play(ranks[rank]); });
+      if (!ranks.empty()) play(ranks[0]);
+    } catch (...) { // the system gave no thread: those that run wait for ranks that will not come
+      ranks[0].fail(std::current_exception());
+      throw;
+    }
   }
-  for (std::thread& thread : threads) thread.join();
   // A sub-group that unwinding ended may have told others before the rank at fault came here.
   for (const Thrown& each : thrown)
     if (!each.tells_of_another) std::rethrow_exception(each.exception);
