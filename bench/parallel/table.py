@@ -51,6 +51,23 @@ def split_size(result, bars):
         print(f"\nBest: {best['rows']} rows, speed-up {verdict(speed_up, bars, kind + '/speed_up', True)}, of what is possible "
               f"{verdict(speed_up / (best['ideal'] * scaling / 2), bars, kind + '/of_possible', True)}. Without pipelining: "
               f"{verdict(statistics.mean(whole['seconds']) / one, bars, 'model_parallel', False)} of one device's time.\n")
+        print(explained(splits, one, scaling))
+
+
+def explained(splits, one, scaling):
+    """Where the time of the fastest step of each size goes, as its time line has it. The factors' product is the step's time
+    over what two processes would take for the same rows, one / scaling."""
+    heads = ["rows", "first stage / both", "work", "unequal stages", "filling and waiting", "update and others", "product"]
+    lines = ["The fastest steps by their time lines: *work* is what both devices compute against what they would compute of one "
+             "device's step as two processes; the rest is what the slower device, waits and the update add.\n",
+             "| " + " | ".join(heads) + " |\n|" + "---|" * len(heads)]
+    for split in splits:
+        busy, makespan, step = split["busy_s"], split["makespan_s"], split["fastest_s"]
+        factors = [sum(busy) / (one * 2 / scaling), len(busy) * max(busy) / sum(busy), makespan / max(busy), step / makespan]
+        product = step / (one / scaling)
+        cells = [str(split["rows"]), f"{100 * busy[0] / sum(busy):.1f}%"] + [f"{factor:.3f}" for factor in factors]
+        lines.append("| " + " | ".join([*cells, f"{product:.3f}"]) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def predictions(result):

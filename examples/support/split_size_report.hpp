@@ -38,7 +38,7 @@ struct SplitResult {
   std::int64_t rows = 0;
   int micro_batches = 1;
   std::vector<double> seconds = {};
-  double ideal = 0; ///< the schedule's speed-up over one device, by the multiply-adds of the stages
+  double ideal = 0; ///< the schedule's speed-up over one device, for stages that are unequal by so many operations
   double predicted_s = 0;
   twill::pipeline::Timeline executed = {}; ///< of the fastest step
   twill::pipeline::Timeline simulated = {};
@@ -75,6 +75,16 @@ struct SplitSizeResult {
   /// Over one device.
   [[nodiscard]] double speed_up(const SplitResult& split) const { return mean(one_s) / mean(split.seconds); }
 };
+
+/// What each rank computes, in seconds.
+[[nodiscard]] inline std::vector<double> busy(const twill::pipeline::Timeline& timeline) {
+  std::vector<double> seconds;
+  for (const auto& events : timeline.ranks) {
+    seconds.push_back(0);
+    for (const auto& event : events) seconds.back() += event.end - event.start;
+  }
+  return seconds;
+}
 
 /// Where the time of a rank goes: computing, waiting for the other one, and what lies before its first and behind its last
 /// action, in parts of a step.
@@ -142,6 +152,9 @@ inline void write_json(const std::string& path, const SplitSizeResult& result) {
            << ", \"micro_batches\": " << split.micro_batches << ", \"ideal\": " << split.ideal
            << ", \"predicted_s\": " << split.predicted_s << ", ";
       list("seconds", split.seconds);
+      file << ",\n    \"fastest_s\": " << *std::min_element(split.seconds.begin(), split.seconds.end())
+           << ", \"makespan_s\": " << split.executed.makespan() << ", ";
+      list("busy_s", busy(split.executed));
       file << "}";
     }
     file << "\n  ]}";
