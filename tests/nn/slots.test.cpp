@@ -19,6 +19,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace twill;
@@ -151,6 +152,25 @@ TEMPLATE_TEST_CASE("branches in two slots run at once, and a copy beside both", 
   }
   CHECK(meeting.arrived == before + 6);
   CHECK(meeting.missed == 0);
+}
+
+/// What a task returns, unless it takes longer than any does.
+std::vector<double> result_of(Pending<std::vector<double>>& task) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{120};
+  while (!task.is_complete() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  if (!task.is_complete()) FAIL("the task waits for ever");
+  return task.wait();
+}
+
+TEST_CASE("a model in slots trains in tasks of its own devices, which use each other's, with the same bits",
+          "[nn][PAR-5]") {
+  using M = Branches<true>;
+  const std::vector<double> one = trained<M, Cpu>({Cpu{0}, Cpu{0}});
+  auto first = submit(Cpu{0}, [] { return trained<M, Cpu>({Cpu{0}, Cpu{1}}); });
+  auto second = submit(Cpu{1}, [] { return trained<M, Cpu>({Cpu{1}, Cpu{0}}); });
+  CHECK(result_of(first) == one);
+  CHECK(result_of(second) == one);
 }
 
 TEST_CASE("weights lie in their slots and move with them", "[nn][PAR-5]") {

@@ -202,7 +202,7 @@ private:
           run_watched(team, table_, binding, step.begin, step.end, kernels_, *watcher_);
         });
       }
-      synchronize(device(step.slot));
+      if constexpr (!launches_in_caller<D>()) synchronize(device(step.slot));
     }
   }
 

@@ -4,7 +4,8 @@
 // One run of the steps of a schedule on the devices of its slots. On kinds of device whose launches run in the calling thread
 // each step is a task of the device's worker, which waits for the events of others; a task only ever waits for what was
 // submitted before it. On kinds with streams the streams wait. Where all slots have one device, steps are launched one after the
-// other and nothing waits. Read next: compile/slot_executor.hpp.
+// other and nothing waits, and so they are inside a submitted task, whose own work never waits for a queue: the steps that it
+// gave away would come behind it. Read next: compile/slot_executor.hpp.
 
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/core/config.hpp>
@@ -29,8 +30,10 @@ template <ComputeDevice D> class SlotRun {
 public:
   SlotRun(std::span<const D> devices, const SlotSchedule& schedule)
       : devices_{devices}, schedule_{&schedule}, done_(schedule.steps.size()) {
-    for (const D& device : devices_) is_one_device_ = is_one_device_ && device == devices_.front();
-    if (!is_one_device_)
+    const auto is_first = [&](const D& device) { return device == devices_.front(); };
+    is_in_order_ = std::all_of(devices_.begin(), devices_.end(), is_first) ||
+                   (launches_in_caller<D>() && twill::detail::current_worker != nullptr);
+    if (!is_in_order_)
       for (const D& device : devices_) begins_.push_back(record(device));
   }
   SlotRun(const SlotRun&) = delete;
@@ -49,7 +52,7 @@ public:
   template <class Body> void add_launch(std::size_t number, Body body) {
     const SlotStep& step = schedule_->steps[number];
     const D device = device_of(step.slot);
-    if (is_one_device_) return launch(device, std::move(body));
+    if (is_in_order_) return launch(device, std::move(body));
     std::vector<Event<D>> ready = events(step);
     if constexpr (launches_in_caller<D>()) {
       tasks_.push_back(submit(device, [this, device, ready = std::move(ready), body = std::move(body)] {
@@ -70,7 +73,7 @@ public:
     const SlotStep& step = schedule_->steps[number];
     const D target = device_of(step.slot);
     const D source = device_of(from_slot);
-    if (is_one_device_) return copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
+    if (is_in_order_) return copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
     std::vector<Event<D>> ready = events(step);
     if constexpr (launches_in_caller<D>()) {
       tasks_.push_back(submit(target, [=, this, ready = std::move(ready)] {
@@ -96,7 +99,7 @@ public:
       for (Pending<void>& task : tasks_) task.wait();
       tasks_.clear();
     } else {
-      if (!is_one_device_)
+      if (!is_in_order_)
         for (const SlotWait& last : schedule_->at_end)
           wait(device_of(last.slot), done_[static_cast<std::size_t>(last.step)]);
       for (const D& device : devices_) all.push_back(record(device));
@@ -132,7 +135,7 @@ private:
   std::atomic<bool> has_failed_{false};
   std::span<const D> devices_;
   const SlotSchedule* schedule_;
-  bool is_one_device_ = true;
+  bool is_in_order_ = false; ///< one step after the other, none of them waits
   std::vector<Event<D>> begins_{}; ///< what each slot's device was given before
   std::vector<Event<D>> done_;     ///< behind the steps that somebody waits for
   std::vector<Pending<void>> tasks_{};
