@@ -7,6 +7,7 @@
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/device/cuda/cublas.cuh>

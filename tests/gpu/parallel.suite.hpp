@@ -1,16 +1,22 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model on several GPUs: the numbers are those of one, whoever has the rows and wherever they come from. On a machine
-// with one GPU there is one replica.
+// One model on several GPUs: the numbers are those of one, whoever has the rows or the parts, and wherever they come from. On a
+// machine with one GPU there is one replica, and all parts are on it.
 
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
 
 #include <twill/data/loader.hpp>
 #include <twill/data/tensor_dataset.hpp>
+#include <twill/memory/gpu/capture.hpp>
+#include <twill/memory/gpu/stream.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/nn/activations.hpp>
+#include <twill/nn/tap.hpp>
 #include <twill/optim/adam.hpp>
+#include <twill/optim/clip.hpp>
+#include <twill/optim/loss_scale.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/tensor/random.hpp>
@@ -18,6 +24,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace twill::test {
@@ -110,6 +117,85 @@ inline void collectives() {
   });
 }
 const Case collectives_case{"collectives of threads work on memory of GPUs", &collectives};
+
+/// A model whose second half and one branch are on another device.
+struct InTwoSlots {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    const auto hidden = tanh(nn::linear(x, 40, "hidden"));
+    const auto away = relu(nn::linear(nn::dropout(nn::to(hidden, nn::Slot{1}), 0.3), 24, "away"));
+    const auto more = nn::to(nn::linear(nn::tap(hidden, "hidden"), 24, "more"), nn::Slot{1});
+    return nn::linear(away + more, 3, "last");
+  }
+};
+
+inline auto rule_of_slots() { return optim::loss_scaled(optim::clip_norm(optim::Adam{{.rate = 0.01}}, 0.5)); }
+
+/// What planned and staged training give, and then inference.
+inline std::vector<float> trained_in_slots(const std::vector<D>& places) {
+  manual_seed(places[0], 5);
+  nn::Network<InTwoSlots, D> model{places};
+  const auto x = random_rows<float, 5>(Cpu{0}, 6).to(places[0]);
+  const auto label = random_labels(Cpu{0}, 6, 3, 2).to(places[1]);
+  std::vector<float> numbers{};
+  std::string where{};
+  auto step = train_step(model, nn::cross_entropy, rule_of_slots());
+  {
+    const auto hook = model.on_tap("hidden", [&](const compile::Observation& seen) {
+      where = seen.device;
+      numbers.push_back(static_cast<float>(seen.values[7]));
+    });
+    numbers.push_back(step(x, label).item());
+  }
+  require_equal(where, to_string(places[0]));
+  for (int i = 0; i < 4; ++i) numbers.push_back(step(x, label).item());
+  numbers.push_back(static_cast<float>(step.state(optim::gradient_norm_state)));
+  const auto loss = nn::cross_entropy(model.forward(x), label);
+  loss.backward();
+  numbers.push_back(loss.item());
+  for (float gradient : gradients_of(model)) numbers.push_back(gradient);
+  for (float y : to_vector(model.infer(x))) numbers.push_back(y);
+  for (float weight : weights_of(model)) numbers.push_back(weight);
+  return numbers;
+}
+
+inline void slots() {
+  const D last{D::count() - 1};
+  const std::vector<float> one = trained_in_slots({D{0}, D{0}});
+  require(one[4] != one[3]);
+  require(trained_in_slots({D{0}, last}) == one);
+  require(trained_in_slots({last, D{0}}) == one);
+  // Where each part has a stream of its own beside those of other threads.
+  const gpu::Stream<D> here{D{0}};
+  const gpu::Stream<D> there{last};
+  const StreamGuard<D> on_here{D{0}, here.handle()};
+  const StreamGuard<D> on_there{last, there.handle()};
+  require(trained_in_slots({D{0}, last}) == one);
+}
+const Case slots_case{"a model whose parts are on several GPUs trains with the bits of one", &slots};
+
+inline void slot_peaks() {
+  const std::vector<D> places{D{0}, D{D::count() - 1}};
+  const auto x = random_rows<float, 5>(Cpu{0}, 101).to(places[0]);
+  const auto label = random_labels(Cpu{0}, 101, 3, 2).to(places[1]);
+  std::vector<std::int64_t> before{};
+  for (const D& place : places) {
+    synchronize(place);
+    reset_peak_memory_stats(place);
+    before.push_back(memory_allocated(place));
+  }
+  nn::Network<InTwoSlots, D> model{places};
+  auto step = train_step(model, nn::cross_entropy, rule_of_slots());
+  for (int i = 0; i < 3; ++i) static_cast<void>(step(x, label));
+  std::vector<std::int64_t> expected{};
+  for (int slot = 0; slot < 2; ++slot) expected.push_back(step.memory(nn::Slot{slot}, x, label).total());
+  if (places[0] == places[1]) expected[0] = expected[1] += expected[0];
+  for (std::size_t slot = 0; slot < 2; ++slot)
+    require_equal(max_memory_allocated(places[slot]) - before[slot], expected[slot]);
+  require_equal(step.capture_report().graph_runs, 0);
+  const auto graph = gpu::capture(places[0], [&] { static_cast<void>(step(x, label)); });
+  require(!graph && graph.reason().find("several device slots") != std::string::npos);
+}
+const Case slot_peaks_case{"each GPU holds the bytes that were predicted for its part of a model", &slot_peaks};
 
 } // namespace parallel_suite
 } // namespace twill::test

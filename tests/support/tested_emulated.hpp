@@ -7,6 +7,7 @@
 #include <tests/support/emulated_library.hpp>
 
 #include <twill/compile/gpu/executor.hpp>
+#include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs a table with several device slots: each slot has a device, an arena and a sequence of work, and moves between them are
-// copies in the sequence of the slot that they enter, beside the work of the one that they leave. Devices may repeat. On host
+// copies in the order of the slot that they enter, beside the work of the one that they leave. Devices may repeat. On host
 // devices a run returns when all of it is done, elsewhere it has been given to the streams of all devices by then; it is never
-// captured. Programs of one slot have `Executor`. Read next: compile/slot_run.hpp.
+// captured as a graph. Programs of one slot have `Executor`. Read next: compile/slot_run.hpp, compile/gpu/slot_numbers.hpp.
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/slot_numbers.hpp>
@@ -61,10 +61,8 @@ public:
   [[nodiscard]] CaptureReport capture_report() const { return {.reason = "the program works in several device slots"}; }
 
   /// Runs from now on show what they write, slowly, one step after the other; null: they do not. Waits for the last run.
-  /// Returns who watched before. throws: ValueError where kernels are not host code
+  /// Returns who watched before.
   Watcher* watch(Watcher* watcher) {
-    if (!HostDevice<D> && watcher != nullptr)
-      throw ValueError("watch: programs that work in several device slots are watched on host devices only");
     wait();
     return std::exchange(watcher_, watcher);
   }
@@ -107,7 +105,7 @@ private:
       check_inputs(bound.numbers.symbols, arguments.inputs);
       if (watcher_ == nullptr)
         run_steps(bound);
-      else if constexpr (HostDevice<D>)
+      else
         run_watched_steps(bound);
     }
   }
@@ -147,12 +145,26 @@ private:
   }
 
   void check_inputs(const graph::SymbolValues& symbols, std::span<void* const> inputs) {
-    if constexpr (launches_in_caller<D>())
+    // As in programs of one slot: where the inputs are there when a launch begins, and where a GPU's run is watched.
+    if (launches_in_caller<D>() || (!HostDevice<D> && watcher_ != nullptr))
       for (const graph::IntegerBounds& bounds : table_.bounds) {
         const auto input = static_cast<std::size_t>(bounds.input);
-        launch(device(table_.inputs[input].slot),
-               [&](const team_t<D>&) { detail::check_integers(table_, symbols, bounds, inputs[input]); });
+        const graph::InputInfo& info = table_.inputs[input];
+        const auto count = static_cast<std::size_t>(info.shape.elements().evaluate(symbols));
+        look_at(device(info.slot), inputs[input], count * size_of(info.dtype),
+                [&](const void* data) { detail::check_integers(table_, symbols, bounds, data); });
       }
+  }
+
+  /// Calls `look(data)` where a host can read what lies on a device, behind the work that it was given.
+  template <class Look> void look_at(const D& device, const void* data, std::size_t bytes, Look look) {
+    if constexpr (HostDevice<D>) {
+      launch(device, [=](const team_t<D>&) { look(data); });
+    } else {
+      copy_.resize(bytes);
+      copy_bytes(Cpu{}, copy_.data(), device, data, bytes, CopyOptions{});
+      look(copy_.data());
+    }
   }
 
   /// A move: what it copies, from where.
@@ -194,8 +206,8 @@ private:
       if (step.moves) {
         const Copy copy = copy_of(binding, step);
         copy_bytes(device(step.slot), copy.to, device(copy.from_slot), copy.from, copy.bytes, CopyOptions{});
-        launch(device(step.slot), [this, &binding, copy](const team_t<D>&) {
-          watcher_->see(table_, binding.symbols, copy.value, copy.to);
+        look_at(device(step.slot), copy.to, copy.bytes, [this, &binding, value = copy.value](const void* data) {
+          watcher_->see(table_, binding.symbols, value, data);
         });
       } else {
         launch(device(step.slot), [this, &binding, &step](const team_t<D>& team) {
@@ -213,7 +225,8 @@ private:
   Watcher* watcher_ = nullptr;
   SlotNumbers<D> numbers_;
   std::vector<std::optional<memory::Buffer<D>>> arenas_;
-  std::vector<Event<D>> last_{}; ///< of the last run
+  std::vector<Event<D>> last_{};  ///< of the last run
+  std::vector<std::byte> copy_{}; ///< of what somebody looks at
   Bindings<BoundSlots> bindings_{};
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The run-time numbers of a program with several device slots, where the kernels of each slot read them: host devices read
-// them from one place. Kinds of device that do not read the host's memory are refused here. Read next:
+// them from one place, GPUs each from a block of their own, see compile/gpu/slot_numbers.hpp. Read next:
 // compile/slot_executor.hpp.
 
 #include <twill/compile/bindings.hpp>
@@ -18,9 +18,8 @@
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 template <ComputeDevice D> class SlotNumbers {
-  static_assert(HostDevice<D>,
-                "twill: models with parts in several device slots run on host devices only; on GPUs, make a "
-                "network of each part and move values between them with nn::to(x, device)");
+  static_assert(HostDevice<D>, "twill: a model with parts in several device slots runs on host devices, and on GPUs "
+                               "where <twill/cuda.cuh> is included");
 
 public:
   SlotNumbers(std::span<const D>, const TableView& table) : numbers_(table.knobs.size()) {}

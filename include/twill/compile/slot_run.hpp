@@ -3,9 +3,10 @@
 //
 // One run of the steps of a schedule on the devices of its slots. On kinds of device whose launches run in the calling thread
 // each step is a task of the device's worker, which waits for the events of others; a task only ever waits for what was
-// submitted before it. On kinds with streams the streams wait. Where all slots have one device, steps are launched one after the
-// other and nothing waits, and so they are inside a submitted task, whose own work never waits for a queue: the steps that it
-// gave away would come behind it. Read next: compile/slot_executor.hpp.
+// submitted before it. On kinds with streams the streams wait, and copies between GPUs run beside the work of both. Where all
+// slots have one device, steps are launched one after the other and nothing waits, and so they are inside a submitted task,
+// whose own work never waits for a queue: the steps that it gave away would come behind it. Read next:
+// compile/slot_executor.hpp.
 
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/core/config.hpp>
@@ -29,7 +30,7 @@ template <ComputeDevice D> [[nodiscard]] consteval bool launches_in_caller() {
 template <ComputeDevice D> class SlotRun {
 public:
   SlotRun(std::span<const D> devices, const SlotSchedule& schedule)
-      : devices_{devices}, schedule_{&schedule}, done_(schedule.steps.size()) {
+      : devices_{devices}, schedule_{&schedule}, done_(schedule.steps.size()), arrived_(devices.size()) {
     const auto is_first = [&](const D& device) { return device == devices_.front(); };
     is_in_order_ = std::all_of(devices_.begin(), devices_.end(), is_first) ||
                    (launches_in_caller<D>() && twill::detail::current_worker != nullptr);
@@ -45,6 +46,10 @@ public:
         task.wait();
       } catch (...) { // the first one was thrown
       }
+    }
+    try {
+      join();
+    } catch (...) { // the same
     }
   }
 
@@ -85,6 +90,7 @@ public:
                            pull_bytes(target, to, source, from, bytes, events);
                          }) {
       done_[number] = pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready});
+      arrived_[static_cast<std::size_t>(step.slot)] = done_[number];
     } else {
       for (const Event<D>& event : ready) wait(target, event);
       copy_bytes(target, to, source, from, bytes, {.non_blocking = true});
@@ -99,15 +105,21 @@ public:
       for (Pending<void>& task : tasks_) task.wait();
       tasks_.clear();
     } else {
-      if (!is_in_order_)
-        for (const SlotWait& last : schedule_->at_end)
-          wait(device_of(last.slot), done_[static_cast<std::size_t>(last.step)]);
+      join();
       for (const D& device : devices_) all.push_back(record(device));
     }
     return all;
   }
 
 private:
+  /// Lets the devices go on when the copies out of their slots and into them are done, once.
+  void join() {
+    if (launches_in_caller<D>() || std::exchange(is_in_order_, true)) return;
+    for (const SlotWait& last : schedule_->at_end)
+      wait(device_of(last.slot), done_[static_cast<std::size_t>(last.step)]);
+    for (std::size_t slot = 0; slot < arrived_.size(); ++slot) wait(devices_[slot], arrived_[slot]);
+  }
+
   /// Nothing runs behind a step that threw: what it should have written is not there.
   template <class F> void unless_failed(const F& f) {
     if (has_failed_.load(std::memory_order_acquire)) return;
@@ -135,9 +147,10 @@ private:
   std::atomic<bool> has_failed_{false};
   std::span<const D> devices_;
   const SlotSchedule* schedule_;
-  bool is_in_order_ = false; ///< one step after the other, none of them waits
+  bool is_in_order_ = false;       ///< one step after the other, none of them waits
   std::vector<Event<D>> begins_{}; ///< what each slot's device was given before
   std::vector<Event<D>> done_;     ///< behind the steps that somebody waits for
+  std::vector<Event<D>> arrived_;  ///< behind the last copy into each slot
   std::vector<Pending<void>> tasks_{};
 };
 

@@ -3,9 +3,9 @@
 //
 // Parts of a model on devices of their own: `x = nn::to(x, nn::Slot{1});` inside `forward`, and what follows, its weights
 // included, is on the device of slot 1. A network says which devices these are:
-// `nn::Network<Model, Cpu> model{std::vector{Cpu{0}, Cpu{1}}};`, and one device for all of them gives the same bits. Inputs lie in
-// slot 0, targets of a loss where the prediction lies. Gradients move back, states of optimisers lie beside their weights, and
-// work on different devices overlaps. Read next: ops/move.hpp, nn/moved.hpp.
+// `nn::Network<Model, Cpu> model{std::vector{Cpu{0}, Cpu{1}}};`, host devices or GPUs, all of one kind, and one device for all of
+// them gives the same bits. Inputs lie in slot 0, targets of a loss where the prediction lies. Gradients move back, states of
+// optimisers lie beside their weights, and work on different devices overlaps. Read next: ops/move.hpp, nn/moved.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/ops/move.hpp>

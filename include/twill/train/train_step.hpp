@@ -117,6 +117,14 @@ public:
     return program.executor.arena_bytes(compile::resolve_symbols(program.executor.table(), shapes), slot.number);
   }
 
+  /// What steps on tensors of these types and shapes take of the device of one of the slots, before anything runs.
+  template <AnyTensor... Tensors>
+  [[nodiscard]] compile::MemoryUse memory(nn::Slot slot, const Tensors&... tensors) const {
+    const compile::TableView table = compile::Compiled<source<Tensors...>>::view();
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    return compile::memory_use(table, compile::resolve_symbols(table, shapes), slot.number);
+  }
+
   /// What a captured step needs beside the arena and the weights, on devices that capture steps: fixed places of its inputs.
   template <AnyTensor... Tensors> [[nodiscard]] std::size_t capture_bytes(const Tensors&... tensors) {
     nn::check_inputs<M, T, D, true, Tensors...>();

@@ -51,6 +51,37 @@ void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t 
   });
 }
 
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// What lies on a device when the queue's work is done, copied into `copy`. throws: GpuError
+template <gpu::Runtime R>
+const void* on_the_host(const gpu::Queue<R>& queue, const void* data, std::size_t bytes, std::vector<std::byte>& copy) {
+  copy.resize(bytes);
+  if (bytes > 0) gpu::check<R>(R::copy(copy.data(), data, bytes, queue.stream()), "copy", queue.device());
+  gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", queue.device());
+  return copy.data();
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// The same launch by launch; what each has written is copied to the host and shown.
+template <gpu::Runtime R>
+void run_watched(const gpu::Queue<R>& queue, const TableView& table, Binding& binding, std::size_t begin,
+                 std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher) {
+  std::vector<std::byte> copy{};
+  run_one_by_one(
+      table, binding, begin, end,
+      [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel].run(queue, call); },
+      [&](int value, const void* data) {
+        const std::size_t bytes = binding.value_bytes[static_cast<std::size_t>(value)];
+        watcher.see(table, binding.symbols, value, detail::on_the_host(queue, data, bytes, copy));
+      });
+}
+
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>
 class Executor<D> {
@@ -199,28 +230,17 @@ private:
     gpu::require_no_recording<R>("watch", device_.index);
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
-    std::vector<std::byte> copy{};
-    const auto to_host = [&](const void* data, std::size_t bytes) -> const void* {
-      copy.resize(bytes);
-      if (bytes > 0) gpu::check<R>(R::copy(copy.data(), data, bytes, queue.stream()), "copy", device_.index);
-      gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", device_.index);
-      return copy.data();
-    };
     const graph::SymbolValues& symbols = bound.numbers.symbols;
+    std::vector<std::byte> copy{};
     for (const graph::IntegerBounds& bounds : table_.bounds) {
       const auto index = static_cast<std::size_t>(bounds.input);
       const graph::InputInfo& input = table_.inputs[index];
       const auto count = static_cast<std::size_t>(input.shape.elements().evaluate(symbols));
-      detail::check_integers(table_, symbols, bounds, to_host(arguments.inputs[index], count * size_of(input.dtype)));
+      detail::check_integers(table_, symbols, bounds,
+                             detail::on_the_host(queue, arguments.inputs[index], count * size_of(input.dtype), copy));
     }
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
-      run_one_by_one(
-          table_, bound.numbers, begin, end,
-          [&](std::size_t kernel, const kernel::Call& call) { kernels_[kernel].run(queue, call); },
-          [&](int value, const void* data) {
-            watcher_->see(table_, symbols, value,
-                          to_host(data, bound.numbers.value_bytes[static_cast<std::size_t>(value)]));
-          });
+      compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_);
     });
     ++report_.plain_runs;
     report_.reason = "the run was watched";

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <span>
 
 namespace twill::inline v0 {
 
@@ -83,6 +84,28 @@ void copy_bytes(const D& to_device, void* to, const D& from_device, const void* 
                   to_device.index);
   }
   wait(from_device, record(to_device));
+}
+
+/// The same beside the work of both: behind what `ready` says, and behind what this thread's stream of the device to which it goes
+/// was given so far. Neither device waits for it by itself: who reads the copy, or overwrites what it reads, waits for the event.
+/// throws: GpuError
+template <gpu::GpuDevice D>
+[[nodiscard]] gpu::Event<typename D::Runtime> pull_bytes(const D& to_device, void* to, const D& from_device,
+                                                         const void* from, std::size_t bytes,
+                                                         std::span<const gpu::Event<typename D::Runtime>> ready) {
+  using R = typename D::Runtime;
+  auto& target = gpu::state_of(to_device);
+  const auto stream = target.arrival_stream();
+  record(to_device).hold(stream, to_device.index);
+  for (const gpu::Event<R>& event : ready) event.hold(stream, to_device.index);
+  if (bytes > 0 && !(to_device == from_device)) gpu::detail::connect_peers<R>(to_device.index, from_device.index);
+  const gpu::Using<R> scope{to_device.index};
+  if (bytes > 0 && to_device == from_device)
+    gpu::check<R>(R::copy(to, from, bytes, stream), "copy", to_device.index);
+  else if (bytes > 0)
+    gpu::check<R>(R::copy_peer(to, to_device.index, from, from_device.index, bytes, stream), "copy_peer",
+                  to_device.index);
+  return {target, stream};
 }
 
 /// From a host device to a GPU. throws: GpuError

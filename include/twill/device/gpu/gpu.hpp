@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
 namespace twill::inline v0::gpu {
@@ -128,9 +129,7 @@ public:
 
   /// A stream of twill's own. throws: GpuError
   [[nodiscard]] TWILL_COLD StreamState<R>& make_stream() {
-    const Using<R> scope{index_};
-    typename R::Stream stream{};
-    check<R>(R::create_stream(&stream), "create_stream", index_);
+    const typename R::Stream stream = create_stream();
     try {
       return add_stream(stream);
     } catch (...) {
@@ -164,15 +163,9 @@ public:
   }
 
   /// A stream for the driver's stream-ordered allocator, on which nothing else ever runs. throws: GpuError
-  [[nodiscard]] typename R::Stream memory_stream() {
-    const std::lock_guard lock{recorders_mutex_};
-    if (!has_memory_stream_) {
-      const Using<R> scope{index_};
-      check<R>(R::create_stream(&memory_stream_), "create_stream", index_);
-      has_memory_stream_ = true;
-    }
-    return memory_stream_;
-  }
+  [[nodiscard]] typename R::Stream memory_stream() { return bare_stream(memory_stream_); }
+  /// One for copies from other devices that run beside the work of this one. throws: GpuError
+  [[nodiscard]] typename R::Stream arrival_stream() { return bare_stream(arrival_stream_); }
 
   /// Leaves a stream alone from now on, until somebody uses its handle again. requires: its work is done
   void forget(typename R::Stream stream) {
@@ -219,6 +212,21 @@ private:
     return 0;
   }
 
+  /// A stream without working memory, made at first use.
+  [[nodiscard]] typename R::Stream bare_stream(std::optional<typename R::Stream>& stream) {
+    const std::lock_guard lock{recorders_mutex_};
+    if (!stream) stream = create_stream();
+    return *stream;
+  }
+
+  /// The driver's; with the first one the device gets its context.
+  TWILL_COLD typename R::Stream create_stream() const {
+    const Using<R> scope{index_};
+    typename R::Stream stream{};
+    check<R>(R::create_stream(&stream), "create_stream", index_);
+    return stream;
+  }
+
   TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream) {
     const std::lock_guard lock{streams_mutex_};
     StreamState<R>* const first = first_stream_.load(std::memory_order_acquire);
@@ -258,8 +266,8 @@ private:
   std::mutex streams_mutex_{};
   std::mutex recorders_mutex_{};
   std::size_t context_bytes_ = 0;
-  typename R::Stream memory_stream_{};
-  bool has_memory_stream_ = false;
+  std::optional<typename R::Stream> memory_stream_{};
+  std::optional<typename R::Stream> arrival_stream_{};
   StreamState<R>* spare_streams_ = nullptr;
   EventRecord<R>* spare_events_ = nullptr;
   std::mutex events_mutex_{};
