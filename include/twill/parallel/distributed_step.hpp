@@ -271,12 +271,12 @@ private:
       compile::BothInterludes both{fetch, interlude};
       for (const int place : both.places()) both.reach(place, {});
       weights_->end();
-      return;
-    }
-    for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
-      memory_->wait_for_memory_of(bucket);
-      memory_->clear(bucket);
-      memory_->start(bucket);
+    } else {
+      for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
+        memory_->wait_for_memory_of(bucket);
+        memory_->clear(bucket);
+        memory_->start(bucket);
+      }
     }
   }
 

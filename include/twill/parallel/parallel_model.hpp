@@ -102,10 +102,7 @@ public:
 
   /// The same with the sizes that are open.
   ParallelModel(C& world, const MeshType& mesh, const Draw& draw, pipeline::ReplicaOptions options = {})
-      : groups_{world, checked(mesh)},
-        alone_{alone(world)},
-        options_{options},
-        pipe_{device_type(world.device()), along_pipe().rank(), draw, rank_groups()} {}
+      : groups_{world, checked(mesh)}, alone_{alone(world)}, options_{options}, pipe_(made(world, draw)) {}
 
   ParallelModel(const ParallelModel&) = delete;
   ParallelModel& operator=(const ParallelModel&) = delete;
@@ -134,6 +131,16 @@ private:
       return std::nullopt;
     else
       return world.split(world.rank(), 0);
+  }
+
+  /// This rank's stages. What ends their making ends the other ranks' calls, too, wherever they wait.
+  [[nodiscard]] Pipe made(C& world, const Draw& draw) {
+    try {
+      return Pipe{device_type(world.device()), along_pipe().rank(), draw, rank_groups()};
+    } catch (...) {
+      world.fail(std::current_exception());
+      throw;
+    }
   }
 
   static const MeshType& checked(const MeshType& mesh) {

@@ -6,19 +6,25 @@
 
 #include "tests/parallel/endings.hpp"
 #include "tests/support/four_devices.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/numbers.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
+#include <twill/parallel/chunk.hpp>
 #include <twill/parallel/parallel_model.hpp>
 #include <twill/parallel/pipeline/rank_step.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/rank_group.hpp>
+#include <twill/parallel/ranks.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace twill;
@@ -240,10 +246,64 @@ void check_mesh() {
   std::vector<std::vector<double>> weights;
   static_cast<void>(meshed(again, 60'000, weights));
   CHECK(weights == expected);
+  // A rank that has no memory for its stages never comes to a step: the others hear why, wherever they wait.
+  empty_cache(Cpu{2});
+  set_memory_limit(Cpu{2}, memory_reserved(Cpu{2}));
+  const std::vector<Ending> endings = meshed(again, 60'000, weights);
+  set_memory_limit(Cpu{2}, memory::no_limit);
+  CHECK(bytes_in_use(4) == before);
+  for (const Ending& ending : endings) {
+    INFO(ending.text);
+    CHECK_FALSE(ending.is_done);
+    CHECK(ending.text.find(&ending == &endings[2] ? "cpu:2" : "rank 2 on cpu:2 failed: ") != std::string::npos);
+    CHECK(ending.text.find("memory") != std::string::npos);
+    CHECK(ending.again.find("rank 2 on cpu:2 failed: ") == 0);
+  }
+}
+
+/// The weights of both replicas' ranks after all steps, of replicas put together by hand.
+std::vector<std::vector<double>> replicas_by_hand() {
+  Trial none{{}};
+  const std::vector<Cpu> devices{Cpu{0}, Cpu{1}, Cpu{2}, Cpu{0}, Cpu{1}, Cpu{2}};
+  std::vector<FaultyThreads> group;
+  for (auto& communicator : parallel::thread_communicators(devices, {.timeout_ms = 60'000}))
+    group.emplace_back(std::move(communicator), none);
+  const auto x = waves<4>(Cpu{0}, rows);
+  const auto y = waves<3>(Cpu{0}, rows);
+  std::vector<std::vector<double>> weights(2 * ranks);
+  parallel::run_ranks(group, [&](FaultyThreads& world) {
+    const int replica = world.rank() / ranks;
+    FaultyThreads along_pipe = world.split(replica, world.rank());
+    FaultyThreads along_data = world.split(along_pipe.rank(), world.rank());
+    kernel::RankGroups groups{};
+    groups.add(parallel::rank_group<RankAxis<"data", 2>>(along_data));
+    Stages<pipeline::OneForwardOneBackward> pipe{world.device(), along_pipe.rank(), Draw{}, groups};
+    start_anew(pipe);
+    auto step = train_step(pipe, along_pipe, along_data, faulty_loss, FaultySgd{}, {.micro_batches = 2});
+    const parallel::Rows own{4 * replica, replica == 0 ? 4 : 3};
+    for (int i = 0; i < steps; ++i) static_cast<void>(step(parallel::rows_of<0>(x, own), parallel::rows_of<0>(y, own)));
+    weights[static_cast<std::size_t>(world.rank())] = weights_of_stages(pipe)[0];
+  });
+  return weights;
 }
 
 } // namespace
 
+TEST_CASE("replicas of a pipeline that it knows of are one network, those that it does not know of are refused",
+          "[parallel][PAR-7]") {
+  Trial none{{}};
+  const Run expected = stepped<pipeline::OneForwardOneBackward>(none, 60'000);
+  const std::vector<std::vector<double>> found = replicas_by_hand();
+  for (std::size_t rank = 0; rank < found.size(); ++rank)
+    CHECK(largest_difference(found[rank], expected.weights[rank % ranks]) < 1e-12);
+  auto group = faulty_threads(none, ranks, 60'000);
+  Stages<pipeline::OneForwardOneBackward> alone{Cpu{0}, 0, Draw{}};
+  const std::string refusal = message_of<ValueError>([&] {
+    static_cast<void>(train_step(alone, group[0], group[0], faulty_loss, FaultySgd{}, {.micro_batches = 2}));
+  });
+  CHECK(refusal.find("train_step: the pipeline is not a member of the group of its 3 replicas") == 0);
+  CHECK(refusal.find("make it a ParallelModel") != std::string::npos);
+}
 TEST_CASE("a rank of replicas of pipelines that throws or hangs is named on all ranks of all groups",
           "[parallel][PAR-9][PAR-7]") {
   check_mesh();

@@ -5,8 +5,7 @@
 // or processes that hold nothing of the other stages. All ranks make the same steps; of the batch a rank reads what its
 // stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. Beside the
 // rank may stand those that hold the same stages of other replicas, who see other rows, and those that hold other parts of
-// the same layers; losses and gradients are those of all rows together. For replicas that draw alike and normalise a batch
-// together take `ParallelModel`. All that work at a stage carry out its actions in one order, and that order is free of
+// the same layers; losses and gradients are those of all rows together. `ParallelModel` puts all of them together. All that work at a stage carry out its actions in one order, and that order is free of
 // deadlock, so calls among them inside of an action cannot meet in a circle. Read next: parallel/parallel_model.hpp.
 
 #include <twill/core/clock.hpp>
@@ -40,7 +39,7 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// Who else works at a rank's stages. What is not null outlives the step.
 template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
-  Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows
+  Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows, the pipeline's group "data"
   C* world = nullptr;       ///< all ranks, which are told what ends this one
   ReplicaOptions options{};
 };
@@ -56,8 +55,8 @@ template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::C
   using T = typename P::Element;
 
 public:
-  /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, or the stages that are
-  /// here are not those of the communicator's rank
+  /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, the stages that are
+  /// here are not those of the communicator's rank, or the pipeline knows nothing of the replicas
   RankStep(P& pipeline, C& communicator, L loss, R given, StepOptions options, RankPeers<C, Data> peers = {})
       : rule{std::move(given)},
         pipeline_{&pipeline},
@@ -68,6 +67,7 @@ public:
         schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
     options_.checkpointing.require_stages(P::stages);
     require_own_stages(typename P::Sequence{});
+    if (peers.replicas != nullptr) require_known(*peers.replicas);
     if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
     make_optimisers(typename P::Sequence{});
@@ -207,6 +207,16 @@ private:
                        "; make it with (device, communicator.rank(), draw)");
   }
 
+  /// Replicas draw alike, and sum what the model sums over ranks, along a group of the pipeline.
+  void require_known(const Data& replicas) const {
+    const kernel::RankGroup* const known = pipeline_->groups().find(detail::replicas_axis);
+    if (known != nullptr && known->axis().size == replicas.size() && known->rank() == replicas.rank()) return;
+    throw ValueError(
+        "train_step: the pipeline is not a member of the group of its " + std::to_string(replicas.size()) +
+        " replicas along the axis \"data\", so each would draw and normalise its rows by itself; make it a "
+        "ParallelModel, or give it that group (rank_group) when it is made");
+  }
+
   /// The sum of a number over a group.
   template <class Group> [[nodiscard]] double total(Group& group, double number) const {
     Tensor<double, D, Shape<>> sum(D(communicator_->device()), Dims{});
@@ -316,7 +326,8 @@ template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... 
                                                                                  std::move(rule), options};
 }
 
-/// The same for one of several replicas; `replicas` joins the ranks that hold the same stages.
+/// The same for one of several replicas; `replicas` joins the ranks that hold the same stages, and is the group along the axis
+/// "data" that the pipeline was made with. A `ParallelModel` does both.    throws: ValueError where the pipeline has no such group
 template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C,
           parallel::Communicator Data, class L, optim::Rule R>
 [[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, C& communicator, Data& replicas,
