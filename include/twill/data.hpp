@@ -5,8 +5,12 @@
 
 #include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
+#include <twill/data/image.hpp>
+#include <twill/data/image_dataset.hpp>
 #include <twill/data/loader.hpp>
 #include <twill/data/prefetch.hpp>
 #include <twill/data/sampler.hpp>
 #include <twill/data/staging.hpp>
 #include <twill/data/tensor_dataset.hpp>
+#include <twill/data/transforms.hpp>
+#include <twill/data/wait_report.hpp>

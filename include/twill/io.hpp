@@ -22,4 +22,5 @@
 #include <twill/io/safetensors_header.hpp>
 #include <twill/io/sharded.hpp>
 #include <twill/io/stored.hpp>
+#include <twill/io/tokens.hpp>
 #include <twill/io/training.hpp>

@@ -144,7 +144,8 @@ TEST_CASE("a truncated or corrupted gzip stream is refused at every byte", "[dat
   }
 }
 
-TEST_CASE("a missing IDX file and a folder are system errors", "[data]") {
+TEST_CASE("a missing IDX file, a folder and a device are system errors", "[data]") {
   CHECK_THROWS_AS(data::read_idx<std::uint8_t>("/nonexistent/file.gz"), twill::SystemError);
   CHECK_THROWS_WITH(data::read_idx<std::uint8_t>("/tmp"), "idx: /tmp is a folder, not a file");
+  CHECK_THROWS_WITH(data::read_idx<std::uint8_t>("/dev/zero"), "idx: /dev/zero is a pipe or a device, not a file");
 }

@@ -57,6 +57,9 @@ TEMPLATE_TEST_CASE("batches come in order with any number of workers on any kind
     CHECK(at == 1003);
     CHECK(loader.report().items == 8);
     CHECK(loader.report().elapsed_seconds >= loader.report().waited_seconds);
+    CHECK(loader.report().bytes == 1003 * (3 * 4 + 8));
+    CHECK(loader.report().workers == workers);
+    CHECK((workers > 0 || loader.report().late_items == 8));
   }
 }
 

@@ -116,6 +116,48 @@ TEST_CASE("the time a consumer waits is reported", "[data][TRAIN-8]") {
   CHECK(ready_items.report().share() < 0.5);
 }
 
+TEST_CASE("who waited for whom is counted", "[data][TRAIN-8]") {
+  data::Prefetch<int> inline_items(0, 4, [](std::int64_t) { return 1; }, {.workers = 0});
+  while (inline_items.next()) {
+  }
+  CHECK(inline_items.report().late_items == 4); // the consumer waited for each
+  CHECK(inline_items.report().workers == 0);
+  CHECK(inline_items.report().worker_waits == 0);
+
+  // Two items may be ready; the worker finds no place for a third, and the first two are there when they are asked for.
+  std::atomic<bool> may_go_on{false};
+  const auto make = [&](std::int64_t number) {
+    while (number == 3 && !may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return 1;
+  };
+  data::Prefetch<int> items(0, 4, make, {.workers = 1, .ahead = 2});
+  while (items.report().worker_waits == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  (void)items.next();
+  (void)items.next();
+  CHECK(items.report().late_items == 0);
+  CHECK(items.report().workers_waited_seconds > 0);
+
+  // The last one is made only after somebody was seen to wait for it.
+  (void)items.next();
+  const auto late_before = items.report().late_items; // the third, or not
+  std::thread watcher([&] {
+    while (items.report().late_items == late_before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    may_go_on = true;
+  });
+  (void)items.next();
+  watcher.join();
+  CHECK(items.report().late_items == late_before + 1);
+  CHECK(items.report().items == 4);
+  CHECK(to_string(data::WaitReport{.items = 8,
+                                   .bytes = 3100000,
+                                   .late_items = 2,
+                                   .waited_seconds = 0.2,
+                                   .elapsed_seconds = 1.25,
+                                   .workers = 3,
+                                   .workers_waited_seconds = 2.9}) ==
+        "8 batches of 3.1 MB, 2 of them late: waited 0.20 s of 1.25 s (16.0%); 3 workers waited 2.90 s");
+}
+
 TEST_CASE("impossible prefetch options are refused", "[data]") {
   const auto make = [](std::int64_t) { return 0; };
   CHECK_THROWS_WITH((data::Prefetch<int>(0, 1, make, {.workers = -1})), "prefetch: workers is at least 0, got -1");

@@ -44,6 +44,14 @@ inline constexpr bool reads_fields<D, Fields<F...>> = requires(const D& dataset,
   dataset.read(index, parts...);
 };
 
+/// Whether samples differ from epoch to epoch: read_in_epoch(epoch, index, parts...) beside `read`, which gives those of epoch 0.
+template <class D, class F> inline constexpr bool reads_in_epochs = false;
+template <class D, class... F>
+inline constexpr bool reads_in_epochs<D, Fields<F...>> = requires(const D& dataset, std::int64_t number,
+                                                                  std::span<typename F::value_type>... parts) {
+  dataset.read_in_epoch(number, number, parts...);
+};
+
 template <class F> inline constexpr bool has_static_rows = false;
 template <class... F> inline constexpr bool has_static_rows<Fields<F...>> = (F::row_shape::is_static && ...);
 
@@ -57,7 +65,8 @@ template <class... F> struct RowDims<Fields<F...>> {
 namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// Samples that can be read by index. `read` is const and is called from several threads at once; it writes every element
-/// of its spans. With a `dyn` extent in a row, `row_dims()` gives the extents of each field's rows.
+/// of its spans. With a `dyn` extent in a row, `row_dims()` gives the extents of each field's rows. Where samples differ from
+/// epoch to epoch, `read_in_epoch(epoch, index, ...)` reads those of an epoch and `read` those of the first.
 template <class D>
 concept Dataset = requires(const D& dataset) {
   typename D::Fields;

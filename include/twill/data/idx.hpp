@@ -74,12 +74,16 @@ class GzipStream {
 public:
   explicit GzipStream(const std::filesystem::path& path) : path_{path.string()} {
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) throw SystemError("idx: " + path_ + " is a folder, not a file");
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_directory(status)) throw SystemError("idx: " + path_ + " is a folder, not a file");
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) // a pipe would be waited for
+      throw SystemError("idx: " + path_ + " is a pipe or a device, not a file");
+    const auto size = std::filesystem::file_size(path, ignored); // -1 where there is none
     errno = 0;
     file_.reset(gzopen(path_.c_str(), "rb"));
     if (file_ == nullptr)
       throw SystemError("idx: cannot open " + path_ + ": " + std::strerror(errno != 0 ? errno : ENOMEM));
-    gzbuffer(file_.get(), 1u << 17);
+    gzbuffer(file_.get(), static_cast<unsigned>(std::clamp<std::uintmax_t>(size, 1u << 10, 1u << 17)));
   }
 
   /// Reads up to `bytes` and returns how many there were; fewer only at the end of the file.

@@ -3,8 +3,9 @@
 //
 // `for (auto [image, label] : loader)`: the batches of an epoch, as tensors on a device. Worker threads fill batches in host
 // memory ahead of the consumer; the consumer's own thread brings each to the device, in the order of its stream, so no
-// worker ever touches a device. Order, sizes and contents do not depend on the number of workers. An iteration may be
-// abandoned anywhere; its workers end with the iterator. Read next: data/prefetch.hpp.
+// worker ever touches a device. Order, sizes and contents do not depend on the number of workers; a data set whose samples differ
+// from epoch to epoch is told the epoch (`read_in_epoch`). An iteration may be abandoned anywhere; its workers end with the
+// iterator. Read next: data/prefetch.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -14,6 +15,7 @@
 #include <twill/data/prefetch.hpp>
 #include <twill/data/sampler.hpp>
 #include <twill/data/staging.hpp>
+#include <twill/data/wait_report.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <concepts>
@@ -25,6 +27,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace twill::inline v0::data::inline TWILL_ISA {
@@ -136,6 +139,7 @@ public:
             device{loader.device_},
             report{loader.report_},
             position{loader.position_},
+            epoch_number{number},
             reached{number, first_batch},
             batches{loader.order_.order(loader.size_of_dataset(), number), loader.options_.batch_size,
                     loader.options_.last_batch},
@@ -157,13 +161,29 @@ public:
         if (const auto host = prefetch.next()) {
           batch = in_place ? read_in_place(host->rows) : to_device(*host);
           ++report->items;
+          report->bytes += bytes_of(*batch);
           ++reached.batch;
           *position = reached;
         }
         const double now = steady_seconds();
         report->waited_seconds += now - asked;
         report->elapsed_seconds = now - started;
+        const WaitReport made = prefetch.report();
+        report->late_items = made.late_items;
+        report->workers = made.workers;
+        report->worker_waits = made.worker_waits;
+        report->workers_waited_seconds = made.workers_waited_seconds;
         return batch;
+      }
+
+      [[nodiscard]] static std::int64_t bytes_of(const Batch& batch) {
+        return std::apply(
+            [](const auto&... tensor) {
+              return ((tensor.elements() *
+                       static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(tensor)>::value_type))) +
+                      ...);
+            },
+            batch);
       }
 
       [[nodiscard]] Host make(std::int64_t number) const {
@@ -221,9 +241,15 @@ public:
       template <class... T> void read_rows(std::span<const std::int64_t> indices, T*... destinations) const {
         [&]<std::size_t... I>(std::index_sequence<I...>) {
           for (std::size_t row = 0; row < indices.size(); ++row)
-            dataset->read(indices[row], row_of(destinations, row, rows[I])...);
+            read_sample(indices[row], row_of(destinations, row, rows[I])...);
         }
         (FieldIndices{});
+      }
+      template <class... T> void read_sample(std::int64_t index, std::span<T>... parts) const {
+        if constexpr (detail::reads_in_epochs<Data, Fields>)
+          dataset->read_in_epoch(epoch_number, index, parts...);
+        else
+          dataset->read(index, parts...);
       }
       template <class T> [[nodiscard]] static std::span<T> row_of(T* whole, std::size_t row, const Dims& dims) {
         const auto count = static_cast<std::size_t>(dims.elements());
@@ -235,6 +261,7 @@ public:
       D device;
       std::shared_ptr<WaitReport> report;
       std::shared_ptr<Position> position;
+      std::int64_t epoch_number;
       Position reached;
       double started = 0; ///< when the first batch was asked for, in seconds
       Batches batches;
@@ -295,7 +322,7 @@ public:
   [[nodiscard]] std::int64_t samples() const { return samples_; }
   [[nodiscard]] const D& device() const { return device_; }
 
-  /// How long the consumer has waited for batches, in the epoch that ran last.
+  /// How long the consumer has waited for batches and the workers for the consumer, in the epoch that ran last.
   [[nodiscard]] const WaitReport& report() const { return *report_; }
 
 private:

@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/data/wait_report.hpp>
 
 #include <condition_variable>
 #include <cstddef>
@@ -25,16 +26,6 @@
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
-/// How long a consumer was held up, and over how much work.
-struct WaitReport {
-  std::int64_t items = 0;
-  double waited_seconds = 0;  ///< The consumer stood still for an item.
-  double elapsed_seconds = 0; ///< From the first request to the end, or to now.
-
-  /// The share of the time that was lost to waiting, 0 to 1.
-  [[nodiscard]] double share() const { return elapsed_seconds > 0 ? waited_seconds / elapsed_seconds : 0; }
-};
-
 struct PrefetchOptions {
   int workers = 1; ///< 0: each item is made in the consumer's thread when it is asked for.
   int ahead = 2;   ///< How many items may be ready or in the making for each worker.
@@ -48,6 +39,7 @@ public:
 
   Prefetch(std::int64_t first, std::int64_t end, Make make, PrefetchOptions options)
       : make_{std::move(make)}, next_claim_{first}, taken_{first}, next_item_{first}, end_{end} {
+    report_.workers = options.workers;
     if (options.workers < 0) throw ValueError(join_text({"prefetch: workers is at least 0, got ", options.workers}));
     if (options.ahead < 1) throw ValueError(join_text({"prefetch: ahead is at least 1, got ", options.ahead}));
     slots_.resize(static_cast<std::size_t>(options.workers) * static_cast<std::size_t>(options.ahead));
@@ -67,41 +59,51 @@ public:
   /// The next item, or nothing after the last. throws: what `make` threw for this item; the items after it stay available.
   [[nodiscard]] std::optional<Item> next() {
     const double asked = steady_seconds();
+    std::unique_lock lock(mutex_);
     if (!has_started_) started_ = asked;
     has_started_ = true;
     if (next_item_ >= end_) {
-      last_ = asked;
+      report_.elapsed_seconds = asked - started_;
       return std::nullopt;
     }
     const std::int64_t number = next_item_++;
     std::optional<Item> item;
     std::exception_ptr failure;
     if (workers_.empty()) {
+      ++report_.late_items;
+      lock.unlock();
       try {
         item.emplace(make_(number));
       } catch (...) {
         failure = std::current_exception();
       }
+      lock.lock();
     } else {
-      std::unique_lock lock(mutex_);
       Slot& slot = slot_of(number);
-      item_ready_.wait(lock, [&] { return slot.is_ready; });
+      if (!slot.is_ready) {
+        ++report_.late_items;
+        item_ready_.wait(lock, [&] { return slot.is_ready; });
+      }
       item = std::exchange(slot.item, std::nullopt);
       failure = std::exchange(slot.failure, nullptr);
       slot.is_ready = false;
       ++taken_;
-      lock.unlock();
-      slot_free_.notify_one();
     }
-    last_ = steady_seconds();
-    waited_ += last_ - asked;
-    ++handed_out_;
+    const double now = steady_seconds();
+    report_.waited_seconds += now - asked;
+    report_.elapsed_seconds = now - started_;
+    ++report_.items;
+    lock.unlock();
+    slot_free_.notify_one();
     if (failure) std::rethrow_exception(failure);
     return item;
   }
 
-  /// What the consumer has waited so far; of the consumer's thread.
-  [[nodiscard]] WaitReport report() const { return {handed_out_, waited_, last_ - started_}; }
+  /// How consumer and workers have waited for each other so far; from any thread.
+  [[nodiscard]] WaitReport report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+  }
 
 private:
   struct Slot {
@@ -116,7 +118,13 @@ private:
     std::unique_lock lock(mutex_);
     const auto capacity = static_cast<std::int64_t>(slots_.size());
     while (true) {
-      slot_free_.wait(lock, [&] { return stopping_ || next_claim_ >= end_ || next_claim_ < taken_ + capacity; });
+      const auto may_go_on = [&] { return stopping_ || next_claim_ >= end_ || next_claim_ < taken_ + capacity; };
+      if (!may_go_on()) {
+        ++report_.worker_waits;
+        const double began = steady_seconds();
+        slot_free_.wait(lock, may_go_on);
+        report_.workers_waited_seconds += steady_seconds() - began;
+      }
       if (stopping_ || next_claim_ >= end_) return;
       const std::int64_t number = next_claim_++;
       lock.unlock();
@@ -147,21 +155,19 @@ private:
   }
 
   Make make_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable item_ready_;
   std::condition_variable slot_free_;
   std::vector<Slot> slots_;
   std::int64_t next_claim_;
   std::int64_t taken_; // every number below has been handed out
   bool stopping_ = false;
+  WaitReport report_{};
 
   // Of the consumer's thread only.
   std::int64_t next_item_;
   std::int64_t end_;
-  std::int64_t handed_out_ = 0;
-  double waited_ = 0; // seconds, as are the moments below
-  double started_ = 0;
-  double last_ = 0;
+  double started_ = 0; // seconds
   bool has_started_ = false;
 
   std::vector<std::thread> workers_;

@@ -1,0 +1,71 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// An image on its way to a batch: any size, known when it runs, with the channels of a pixel side by side, as decoders deliver
+// them. What becomes of it is in data/transforms.hpp; where it goes in data/image_dataset.hpp. With it, the random numbers of a
+// sample: a pure function of seed, epoch and index, so neither workers nor a restart change what is drawn.
+
+#include <twill/core/config.hpp>
+#include <twill/core/philox.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace twill::inline v0::data::inline TWILL_ISA {
+
+/// What a value of a pixel is: a byte, or a float.
+template <class T>
+concept PixelValue = std::same_as<T, std::uint8_t> || std::same_as<T, float>;
+
+/// Rows of pixels, the values of a pixel one after the other.
+template <PixelValue T> struct Image {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t channels = 0;
+  std::vector<T> values{};
+
+  /// All values are zero.
+  [[nodiscard]] static Image blank(std::int64_t height, std::int64_t width, std::int64_t channels) {
+    return {height, width, channels, std::vector<T>(static_cast<std::size_t>(height * width * channels))};
+  }
+  /// requires: y < height, x < width, channel < channels
+  [[nodiscard]] T& operator()(std::int64_t y, std::int64_t x, std::int64_t channel) {
+    return values[static_cast<std::size_t>((y * width + x) * channels + channel)];
+  }
+  [[nodiscard]] T operator()(std::int64_t y, std::int64_t x, std::int64_t channel) const {
+    return values[static_cast<std::size_t>((y * width + x) * channels + channel)];
+  }
+};
+
+/// The random numbers of one sample in one epoch, one after the other. Draw i is the block of Philox 4x32-10 with counter
+/// (i, index low, index high, epoch) and the seed, its high word changed, as key: other numbers than a sampler's of this seed.
+class SampleDraws {
+public:
+  constexpr SampleDraws(std::uint64_t seed, std::int64_t epoch, std::int64_t index)
+      : seed_{seed ^ 0x7472616e00000000U}, epoch_{epoch}, index_{static_cast<std::uint64_t>(index)} {}
+
+  /// Uniform in [0, 1), a multiple of 2^-24.
+  [[nodiscard]] constexpr float uniform() { return uniform_from_bits(next()[0]); }
+  /// Uniform in 0, ..., range - 1. requires: range > 0
+  [[nodiscard]] constexpr std::int64_t integer(std::int64_t range) {
+    const auto words = next();
+    return static_cast<std::int64_t>(integer_from_words(words.data(), static_cast<std::uint64_t>(range)));
+  }
+
+private:
+  [[nodiscard]] constexpr std::array<std::uint32_t, 4> next() {
+    return philox4x32({count_++, static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32),
+                       static_cast<std::uint32_t>(epoch_)},
+                      {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)});
+  }
+
+  std::uint64_t seed_;
+  std::int64_t epoch_;
+  std::uint64_t index_;
+  std::uint32_t count_ = 0;
+};
+
+} // namespace twill::inline v0::data::inline TWILL_ISA
