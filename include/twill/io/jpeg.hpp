@@ -1,0 +1,134 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// JPEG images as pixels of three bytes, by libjpeg-turbo: baseline, progressive, grey and colour. libjpeg reports errors by a
+// function that must not return, here by longjmp, so what runs under it has nothing that would have to be destroyed. What
+// libjpeg only warns about is an error where pixels would be made up: a file that ends too early, and codes that are none.
+// Not in the umbrella, because it needs libjpeg. Read next: io/image_folder.hpp.
+
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/data/image.hpp>
+#include <twill/io/image_options.hpp>
+
+#include <array>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <jpeglib.h> // which needs size_t and FILE
+
+#include <jerror.h>
+
+namespace twill::inline v0::io::detail::inline TWILL_ISA {
+
+/// A JPEG being read. Steps return false after an error, whose text is then in `message`.
+class JpegReading {
+public:
+  explicit JpegReading(std::span<const std::byte> bytes) : bytes_{bytes} {}
+  JpegReading(const JpegReading&) = delete;
+  JpegReading& operator=(const JpegReading&) = delete;
+  ~JpegReading() { jpeg_destroy_decompress(&jpeg_); } // which knows one that was never made
+
+  /// Reads what stands before the pixels, and asks for RGB.
+  [[nodiscard]] bool read_header() {
+    return guarded([](JpegReading& reading) {
+      jpeg_create_decompress(&reading.jpeg_);
+      reading.jpeg_.client_data = &reading;
+      reading.progress_.progress_monitor = &JpegReading::watch;
+      reading.jpeg_.progress = &reading.progress_;
+      jpeg_mem_src(&reading.jpeg_, reinterpret_cast<const unsigned char*>(reading.bytes_.data()),
+                   static_cast<unsigned long>(reading.bytes_.size()));
+      jpeg_read_header(&reading.jpeg_, TRUE);
+      reading.jpeg_.out_color_space = JCS_RGB;
+    });
+  }
+  /// Fills height x width x 3 bytes.
+  [[nodiscard]] bool read_pixels(std::uint8_t* to) {
+    to_ = to;
+    return guarded([](JpegReading& reading) {
+      jpeg_start_decompress(&reading.jpeg_);
+      while (reading.jpeg_.output_scanline < reading.jpeg_.output_height) {
+        JSAMPROW row = reading.to_ + std::size_t{3} * reading.jpeg_.output_width * reading.jpeg_.output_scanline;
+        jpeg_read_scanlines(&reading.jpeg_, &row, 1);
+      }
+      jpeg_finish_decompress(&reading.jpeg_);
+    });
+  }
+
+  [[nodiscard]] std::int64_t height() const { return jpeg_.image_height; }
+  [[nodiscard]] std::int64_t width() const { return jpeg_.image_width; }
+  [[nodiscard]] const char* message() const { return message_.data(); }
+
+private:
+  /// The only frame that libjpeg jumps back to.
+  [[nodiscard]] bool guarded(void (*step)(JpegReading&)) {
+    jpeg_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = &JpegReading::fail;
+    errors_.emit_message = &JpegReading::judge;
+    jpeg_.client_data = this;
+    if (setjmp(back_) != 0) return false;
+    step(*this);
+    return true;
+  }
+  [[noreturn]] static void fail(j_common_ptr jpeg) {
+    auto& reading = *static_cast<JpegReading*>(jpeg->client_data);
+    std::array<char, JMSG_LENGTH_MAX> text{};
+    jpeg->err->format_message(jpeg, text.data());
+    std::snprintf(reading.message_.data(), reading.message_.size(), "%s", text.data());
+    std::longjmp(reading.back_, 1);
+  }
+  static void judge(j_common_ptr jpeg, int level) {
+    const int code = jpeg->err->msg_code;
+    if (level < 0 &&
+        (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_ARITH_BAD_CODE))
+      fail(jpeg);
+  }
+  /// Thousands of scans over large images are an attack, not an image.
+  static void watch(j_common_ptr jpeg) {
+    auto& reading = *static_cast<JpegReading*>(jpeg->client_data);
+    if (reading.jpeg_.input_scan_number <= 500) return;
+    std::snprintf(reading.message_.data(), reading.message_.size(), "it has more than 500 scans");
+    std::longjmp(reading.back_, 1);
+  }
+
+  std::span<const std::byte> bytes_;
+  jpeg_decompress_struct jpeg_{};
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  std::jmp_buf back_{};
+  std::uint8_t* to_ = nullptr;
+  std::array<char, JMSG_LENGTH_MAX> message_{};
+};
+
+} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+
+namespace twill::inline v0::io::inline TWILL_ISA {
+
+/// True for bytes that begin as a JPEG does.
+[[nodiscard]] inline bool is_jpeg(std::span<const std::byte> bytes) {
+  return bytes.size() >= 3 && bytes[0] == std::byte{0xFF} && bytes[1] == std::byte{0xD8} && bytes[2] == std::byte{0xFF};
+}
+
+/// The image in the bytes of a JPEG file; `where` begins each message. throws: ValueError naming what is wrong
+[[nodiscard]] inline data::Image<std::uint8_t> parse_jpeg(std::string_view where, std::span<const std::byte> bytes,
+                                                          const ImageOptions& options = {}) {
+  detail::JpegReading reading{bytes};
+  const auto damaged = [&] { return ValueError(join_text({where, " is damaged: ", reading.message()})); };
+  if (!reading.read_header()) throw damaged();
+  require_pixels(where, reading.height(), reading.width(), options);
+  constexpr std::int64_t pixels_of_byte = 512; // a block of 64 pixels has at least one bit
+  if (reading.height() * reading.width() / pixels_of_byte > static_cast<std::int64_t>(bytes.size()))
+    throw ValueError(join_text({where, " is damaged: ", reading.height(), " x ", reading.width(),
+                                " pixels cannot come from ", bytes.size(), " bytes"}));
+  auto image = data::Image<std::uint8_t>::blank(reading.height(), reading.width(), 3);
+  if (!reading.read_pixels(image.values.data())) throw damaged();
+  return image;
+}
+
+} // namespace twill::inline v0::io::inline TWILL_ISA
