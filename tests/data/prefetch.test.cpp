@@ -138,7 +138,7 @@ TEST_CASE("who waited for whom is counted", "[data][TRAIN-8]") {
 
   // The last one is made only after somebody was seen to wait for it.
   (void)items.next();
-  CHECK(items.report().workers_waited_seconds > 0); // the worker went on, and made the third
+  CHECK(items.report().workers_waited_seconds > 0);   // the worker went on, and made the third
   const auto late_before = items.report().late_items; // the third, or not
   std::thread watcher([&] {
     while (items.report().late_items == late_before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
