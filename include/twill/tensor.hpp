@@ -4,6 +4,7 @@
 // All of tensor/.
 
 #include <twill/tensor/access.hpp>
+#include <twill/tensor/borrowed.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/dlpack.hpp>

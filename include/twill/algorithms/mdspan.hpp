@@ -1,12 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors as `cuda::std::mdspan` and back, without copies: the type's static extents carry over, other extents and the
-// strides are values. Both ways the memory belongs to whom it belonged before. Empty where libcu++ is older than mdspan.
+// Tensors as `cuda::std::mdspan`, without copies: the type's static extents carry over, other extents and the strides are
+// values. Back, and to mdspans of other libraries: `tensor_of` and `view_as` in tensor/borrowed.hpp. Empty where libcu++ is
+// older than mdspan.
 
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/tensor/borrowed.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #if __has_include(<cuda/std/mdspan>)
@@ -17,8 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <type_traits>
-#include <utility>
 
 #if __has_include(<cuda/std/mdspan>)
 namespace twill::inline v0 {
@@ -31,10 +31,6 @@ namespace algorithms {
 template <class S> struct MdspanExtents;
 template <std::int64_t... E> struct MdspanExtents<Shape<E...>> {
   using type = ::cuda::std::extents<std::int64_t, mdspan_extent(E)...>;
-};
-template <class Extents> struct ShapeOfExtents;
-template <class I, std::size_t... E> struct ShapeOfExtents<::cuda::std::extents<I, E...>> {
-  using type = Shape<(E == ::cuda::std::dynamic_extent ? dyn : static_cast<std::int64_t>(E))...>;
 };
 
 template <std::size_t Rank> [[nodiscard]] auto array_of(const Dims& dims) {
@@ -75,25 +71,6 @@ template <Scalar T, AnyShape S> [[nodiscard]] auto contiguous_mdspan_of(const Te
   synchronize(x.device());
   return ::cuda::std::mdspan<T, Extents, ::cuda::std::layout_right>(
       x.data(), Extents(algorithms::array_of<static_cast<std::size_t>(S::rank)>(x.shape())));
-}
-
-/// The elements behind an mdspan with strides as a host tensor, which does not own them: they have to outlive it.
-template <Scalar T, class Extents, class Layout, class Accessor>
-requires(!std::is_const_v<T> && Extents::rank() <= max_rank)
-    [[nodiscard]] auto tensor_of(const ::cuda::std::mdspan<T, Extents, Layout, Accessor>& span,
-                                 const Cpu& device = Cpu{0}) {
-  using S = typename algorithms::ShapeOfExtents<Extents>::type;
-  static_assert(
-      std::is_same_v<typename Accessor::data_handle_type, T*>,
-      "twill: tensor_of: the elements of the mdspan are read through a plain pointer; others cannot be a tensor");
-  Dims extents{};
-  Dims strides{};
-  extents.rank = strides.rank = S::rank;
-  for (int axis = 0; axis < S::rank; ++axis) {
-    extents[axis] = static_cast<std::int64_t>(span.extent(static_cast<std::size_t>(axis)));
-    strides[axis] = static_cast<std::int64_t>(span.stride(static_cast<std::size_t>(axis)));
-  }
-  return Tensor<T, Cpu, S>(memory::Buffer<Cpu>(device, 0), span.data_handle(), extents, strides);
 }
 
 } // namespace twill::inline v0
