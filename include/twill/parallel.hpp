@@ -24,8 +24,11 @@
 #include <twill/parallel/mixed_threads.hpp>
 #include <twill/parallel/numbers.hpp>
 #include <twill/parallel/operation.hpp>
+#include <twill/parallel/parallel_checkpoint.hpp>
+#include <twill/parallel/parallel_memory.hpp>
 #include <twill/parallel/parallel_model.hpp>
 #include <twill/parallel/parallel_state.hpp>
+#include <twill/parallel/part_update.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
@@ -50,8 +53,10 @@
 #include <twill/parallel/pipeline/runner.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/shared_optimiser.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
+#include <twill/parallel/pipeline/stage_optimisers.hpp>
 #include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
@@ -82,6 +87,8 @@
 #include <twill/parallel/threads_waits.hpp>
 #include <twill/parallel/traffic.hpp>
 #include <twill/parallel/weight_parts.hpp>
+#include <twill/parallel/whole_tensors.hpp>
 #include <twill/parallel/whole_update.hpp>
 #include <twill/parallel/whole_weights.hpp>
 #include <twill/parallel/zero.hpp>
+#include <twill/parallel/zero_stage.hpp>

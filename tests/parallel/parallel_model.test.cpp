@@ -5,6 +5,8 @@
 #include "tests/support/message_of.hpp"
 
 #include <twill/nn/batch_norm.hpp>
+#include <twill/nn/state_names.hpp>
+#include <twill/optim/adam.hpp>
 #include <twill/parallel/ranks.hpp>
 #include <twill/parallel/threads.hpp>
 
@@ -121,7 +123,7 @@ TEST_CASE("replicas of pipelines normalise by all their rows, and start from the
 
 struct Lower {
   static constexpr graph::Value forward(Input<Dim<"batch">, 6> x) {
-    return nn::dropout(tanh(nn::linear(x, 5, "lower")), 0.25);
+    return tanh(nn::linear(x, 5, "lower")); // draws nothing
   }
 };
 struct Upper {
@@ -129,6 +131,14 @@ struct Upper {
     return nn::linear(nn::dropout(x, 0.25), 3, "upper");
   }
 };
+
+/// The states of a rule that belong to weights.
+nn::StateDict without_count(const nn::StateDict& states) {
+  nn::StateDict chosen{};
+  for (const auto& [name, tensor] : states.entries())
+    if (name != "steps") chosen.add(name, tensor);
+  return chosen;
+}
 
 TEST_CASE("stages that are models of their own train as they do one after the other on one device",
           "[parallel][PAR-7]") {
@@ -138,7 +148,7 @@ TEST_CASE("stages that are models of their own train as they do one after the ot
   manual_seed(Cpu{0}, 5);
   nn::Network<Lower, Cpu, double> lower{Cpu{0}};
   nn::Network<Upper, Cpu, double> upper{Cpu{0}};
-  const optim::Sgd rule{{.rate = 0.1}};
+  const optim::Adam rule{{.rate = 0.1}};
   train::Optimiser of_lower{lower, rule};
   train::Optimiser of_upper{upper, rule};
   for (int i = 0; i < 2; ++i) {
@@ -163,6 +173,16 @@ TEST_CASE("stages that are models of their own train as they do one after the ot
     const nn::StateDict state = state_dict(model);
     require_close(state, wanted);
     load_state_dict(model, state);
+    // What the rule keeps has the names of the weights, the numbers of the stages among them.
+    const nn::StateDict kept = step.state_dict();
+    for (const char* name : {"lower.weight.exp_avg", "lower.bias.exp_avg_sq"})
+      require_of_mesh(kept.find(join_text({"0.", name})) != nullptr, "a state has no number of its stage");
+    require_close(without_count(nn::part(kept, "1.")), without_count(of_upper.state_dict()));
+    step.load_state_dict(kept);
+    require_of_mesh(message_of<ValueError>([&] {
+                      step.load_state_dict(nn::part(kept, "1."));
+                    }).starts_with("load_state_dict: the state of a rule has no count of 'steps'"),
+                    "a part of a state is loaded");
   });
 }
 

@@ -16,12 +16,13 @@
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/rank_group.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -78,6 +79,7 @@ template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, cla
 class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
 public:
   using MeshType = parallel::Mesh<Axes...>;
+  using communicator_type = C;
   using device_type = typename C::Device;
   using Element = T;
   using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
@@ -118,6 +120,25 @@ public:
     else
       return *alone_;
   }
+  /// Of so many rows of a batch those that this rank's replica sees: the first replicas have one more where they do not divide.
+  [[nodiscard]] parallel::Rows rows_of(std::int64_t rows) const {
+    std::int64_t replica = 0;
+    std::int64_t replicas = 1;
+    if constexpr (has_replicas) {
+      replica = groups_.template coordinate<"data">();
+      replicas = groups_.mesh().template size<"data">();
+    }
+    const std::int64_t each = rows / replicas;
+    const std::int64_t more = rows % replicas;
+    return {replica * each + std::min(replica, more), each + (replica < more ? 1 : 0)};
+  }
+
+  /// Whether steps drop out and the like; inference never does.
+  void train() { pipe_.train(); }
+  void eval() { pipe_.eval(); }
+  /// Changes a run-time number of the model, on all ranks alike.    throws: ValueError listing those of a stage where none has it
+  void set(std::string_view name, double number) { pipe_.set(name, number); }
+
   /// Who else works at the stages of this rank.
   [[nodiscard]] pipeline::RankPeers<C> peers() {
     pipeline::RankPeers<C> found{.world = &world(), .options = options_};
@@ -177,9 +198,20 @@ private:
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
           optim::Rule R>
 [[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options) {
-  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
-  return pipeline::RankStep<Pipe, L, R, C>{model.pipeline(), model.along_pipe(), std::move(loss), std::move(rule),
-                                           options,          model.peers()};
+  return train_step(model, std::move(loss), std::move(rule), options, parallel::zero<0>);
+}
+
+/// The same with the optimiser's states shared out among the replicas of each stage, `parallel::zero<1>`: the same bits, and
+/// less memory, but for rules that sum over the elements of a weight, which add up in another order.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
+          optim::Rule R, int Stage>
+[[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options,
+                              parallel::Zero<Stage>) {
+  using Parallel = ParallelModel<M, S, C, Model, T>;
+  static_assert(Stage == 0 || Parallel::has_replicas,
+                "twill: zero: replicas share out an optimiser's states, and the mesh has no axis \"data\"");
+  return pipeline::RankStep<typename Parallel::Pipe, L, R, C, C, parallel::Zero<Stage>>{
+      model.pipeline(), model.along_pipe(), std::move(loss), std::move(rule), options, model.peers()};
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA

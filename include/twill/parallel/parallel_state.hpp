@@ -9,52 +9,27 @@
 #include <twill/parallel/parallel_model.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/stored_parts.hpp>
+#include <twill/parallel/whole_tensors.hpp>
 
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// The bytes of a weight or buffer of stage `stage` as one device has it, on every rank of the pipeline and of its axis.
+/// A weight or buffer of stage `stage` as one device has it, on every rank of the pipeline and of its axis.
 template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std::size_t stage, std::size_t index) {
-  using D = typename Model::device_type;
+  using C = typename Model::communicator_type;
   using Pipe = typename Model::Pipe;
   const graph::ParameterInfo& info = Pipe::infos()[stage][index];
-  kernel::RankGroup* const group = info.shard.is_part() ? model.pipeline().groups().find(info.shard.axis) : nullptr;
-  const std::int64_t count = info.shape.elements().factor;
-  const std::int64_t parts = group != nullptr ? info.shard.axis.size : 1;
-  const auto part_bytes = static_cast<std::size_t>(count) * size_of(info.dtype);
-  const D device(model.world().device());
-  memory::Buffer<D> all(device, part_bytes * static_cast<std::size_t>(parts));
-  auto [tensor, data] = nn::StoredTensor::make(info.dtype, nn::whole_shape(info).evaluate({}));
-  if (count == 0) return std::move(tensor);
-
   const int owner = Pipe::ScheduleType::rank_of(static_cast<int>(stage), Pipe::ranks);
-  if (model.along_pipe().rank() == owner) {
-    const void* const own = model.pipeline().states()[stage]->buffers[index].data();
-    if (group != nullptr)
-      group->run(
-          {kernel::Collective::all_gather, kernel::Reduction::sum, info.dtype, own, count, all.data(), count * parts});
-    else
-      copy_bytes(device, all.data(), device, own, part_bytes, CopyOptions{});
-    synchronize(device);
-  }
-  const Elements bytes{all.data(), count * parts, info.dtype};
-  model.along_pipe().run(Call::broadcast(bytes, owner));
-  if constexpr (Model::has_replicas) // the first one's are what the next step begins with
-    if (info.role == graph::Role::buffer) model.groups().template along<"data">().run(Call::broadcast(bytes, 0));
-  std::vector<std::byte> host(part_bytes * static_cast<std::size_t>(parts));
-  copy_bytes(Cpu{}, host.data(), device, all.data(), host.size(), CopyOptions{});
-  synchronize(device);
-  if (group == nullptr) std::memcpy(data, host.data(), host.size());
-  for (std::size_t rank = 0; group != nullptr && rank < static_cast<std::size_t>(parts); ++rank)
-    nn::put_part(info, {host.data() + rank * part_bytes, part_bytes}, static_cast<int>(rank),
-                 {data, tensor.bytes.size()});
-  return std::move(tensor);
+  const auto states = model.pipeline().states();
+  const void* const own = states[stage] ? states[stage]->buffers[index].data() : nullptr;
+  C* first = nullptr; // whose buffers the next step begins with
+  if constexpr (Model::has_replicas)
+    if (info.role == graph::Role::buffer) first = &model.groups().template along<"data">();
+  return whole_tensor(model.along_pipe(), model.pipeline().groups(), info, owner, own, first);
 }
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
@@ -82,12 +57,17 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 }
 
 /// Overwrites the weights and buffers that are here by their share of a state as one network has it. Every rank calls it with
-/// the same state; nobody waits for another. Nothing is written when something does not fit.
+/// the same state; nobody waits for another. Nothing is written, on any of them, when something does not fit.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
   const auto infos = Pipe::infos();
+  pipeline::detail::WholeStateCheck check{whole};
+  for (std::size_t stage = 0; stage < infos.size(); ++stage)
+    for (const graph::ParameterInfo& info : infos[stage])
+      check.expect(pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()}, info);
+  check.finish();
   nn::StateDict own{};
   for (const auto& [name, tensor] : whole.entries()) {
     const graph::ParameterInfo* found = nullptr;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -30,12 +31,18 @@ public:
       addresses_.push_back(static_cast<std::byte*>(memory_.data()) + offset);
       offset += static_cast<std::size_t>(bytes_of(parameters, i, parts));
     }
-    if (offset == 0) return;
-    const auto count = static_cast<std::int64_t>(offset / sizeof(float)); // states of weights start as zeros
+    reset();
+  }
+
+  /// Makes all states what they are before the first step.
+  void reset() {
+    const auto count = static_cast<std::int64_t>(memory_.bytes() / sizeof(float)); // states of weights start as zeros
+    if (count == 0) return;
     Tensor<float, D, Shape<dyn>>(memory_, static_cast<float*>(memory_.data()), Dims(count), Dims(1)).fill(0.0f);
-    for (std::size_t i = network.infos.size(); i < parameters.size(); ++i)
-      if (detail::weight_of(parameters, i) < 0)
-        nn::initialise_parameter(network.device, parameters[i], i, Draw{}, addresses_[i - network.infos.size()]);
+    const std::size_t own = infos_.size() - addresses_.size();
+    for (std::size_t i = own; i < infos_.size(); ++i)
+      if (detail::weight_of(infos_, i) < 0)
+        nn::initialise_parameter(memory_.device(), infos_[i], i, Draw{}, addresses_[i - own]);
   }
 
   /// What all states take.
@@ -55,19 +62,18 @@ public:
     return infos_.subspan(infos_.size() - addresses_.size());
   }
 
-  /// Copies the whole of a state to host memory, on all ranks, which call this together: each part comes from the rank that
-  /// has it. `parts_of_ranks[r]` are the parts of rank r, `run(call)` carries out a call.
+  /// The whole of a state, on all ranks, which call this together: each part comes from the rank that has it.
+  /// `parts_of_ranks[r]` are the parts of rank r, `run(call)` carries out a call.
   template <class Run>
-  void gather(std::size_t number, const std::vector<std::vector<Part>>& parts_of_ranks, int rank, const Run& run,
-              std::byte* to) const {
+  [[nodiscard]] memory::Buffer<D> gather(std::size_t number, const std::vector<std::vector<Part>>& parts_of_ranks,
+                                         int rank, const Run& run) const {
     const D& device = memory_.device();
     const graph::ParameterInfo& info = infos()[number];
     const std::size_t size = size_of(info.dtype);
-    const auto bytes = static_cast<std::size_t>(info.shape.elements().factor) * size;
+    memory::Buffer<D> whole(device, static_cast<std::size_t>(info.shape.elements().factor) * size);
     const int weight = weight_of(number);
-    if (weight < 0) return copy_bytes(Cpu{}, to, device, addresses_[number], bytes, CopyOptions{});
-    const memory::Buffer<D> whole(device, bytes);
-    for (std::size_t owner = 0; owner < parts_of_ranks.size(); ++owner) {
+    if (weight < 0) copy_bytes(device, whole.data(), device, addresses_[number], whole.bytes(), CopyOptions{});
+    for (std::size_t owner = 0; weight >= 0 && owner < parts_of_ranks.size(); ++owner) {
       const Part& part = parts_of_ranks[owner][static_cast<std::size_t>(weight)];
       if (part.count() == 0) continue;
       auto* const begin = static_cast<std::byte*>(whole.data()) + static_cast<std::size_t>(part.begin) * size;
@@ -76,7 +82,7 @@ public:
                    CopyOptions{});
       run(Call::broadcast({begin, part.count(), info.dtype}, static_cast<int>(owner)));
     }
-    copy_bytes(Cpu{}, to, device, whole.data(), bytes, CopyOptions{});
+    return whole;
   }
 
   /// Takes this rank's part of a whole state in host memory.
@@ -93,6 +99,11 @@ public:
 
   /// Waits for the device and reads a number. throws: ValueError when there is none of this name
   [[nodiscard]] double item(std::string_view name) const {
+    if (const auto found = find_item(name)) return *found;
+    throw ValueError(join_text({"state: the rule keeps no single number '", name, "'"}));
+  }
+  /// The same; nothing when there is none.
+  [[nodiscard]] std::optional<double> find_item(std::string_view name) const {
     const std::size_t own = infos_.size() - addresses_.size();
     for (std::size_t i = own; i < infos_.size(); ++i) {
       if (infos_[i].name.view() != name || infos_[i].shape.rank > 0) continue;
@@ -101,7 +112,7 @@ public:
       return static_cast<double>(
           twill::detail::read_item(memory_.device(), static_cast<const float*>(addresses_[i - own]), Dims{}));
     }
-    throw ValueError(join_text({"state: the rule keeps no single number '", name, "'"}));
+    return {};
   }
 
 private:

@@ -149,7 +149,7 @@ public:
   Optimiser(Network& network, R given)
       : rule{std::move(given)},
         network_{network.state()},
-        knobs_{compile::Compiled<Source>::view().knobs},
+        knobs_{table().knobs},
         numbers_{knobs_},
         executor_{make_executor(network.devices())},
         devices_(network.devices().begin(), network.devices().end()) {}
@@ -232,6 +232,14 @@ public:
     return 1;
   }
 
+  /// The program of a step. Its parameters are the weights, then what the rule keeps.
+  [[nodiscard]] static compile::TableView table() { return compile::Compiled<Source>::view(); }
+  /// Where the rule keeps that, made now where there was no step yet.
+  [[nodiscard]] std::span<const memory::Buffer<D>> states() {
+    static_cast<void>(state_.addresses(*network_, executor_->table().parameters));
+    return state_.states();
+  }
+
   /// The rule's states and the count of steps, to go on from elsewhere; `rule.options` are not part of it. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return state_.state_dict(steps_); }
   /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
@@ -242,8 +250,7 @@ public:
 private:
   /// The loss scale as it lies on the device.
   [[nodiscard]] Tensor<float, D, Shape<>> loss_scale() {
-    static_cast<void>(state_.addresses(*network_, executor_->table().parameters));
-    const memory::Buffer<D>& scale = state_.states().front();
+    const memory::Buffer<D>& scale = states().front();
     return {scale, static_cast<float*>(scale.data()), Dims{}, Dims{}};
   }
 

@@ -89,6 +89,7 @@ public:
   BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
       : devices_{Places::everywhere(ranks, device)},
         groups_{std::move(groups)},
+        next_draw_{later(draw, Plan::has_ties ? 1 : stages)},
         stages_{make(check(rank), draw, Sequence{})} {
     Plan::template check<Stages>();
   }
@@ -105,6 +106,24 @@ public:
 
   /// Of which the rank is a member, beside that of the pipeline's ranks; empty where nobody else works at its stages.
   [[nodiscard]] const kernel::RankGroups& groups() const { return groups_; }
+
+  /// With groups: what the next step draws first, as the generator of one device would say, whatever is drawn on this one.
+  [[nodiscard]] const Draw& next_draw() const { return next_draw_; }
+  void set_next_draw(const Draw& draw) { next_draw_ = draw; }
+
+  /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a model that is cut draws as one, models of
+  /// their own one after the other. All ranks count alike, whatever stages they have.
+  template <class F> void draw_with_groups(F f) {
+    int draws = 0;
+    const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      if (!draws_in_steps<I>()) return;
+      if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
+      draws = Plan::has_ties ? 1 : draws + 1;
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (one(std::integral_constant<std::size_t, I>{}), ...); }
+    (Sequence{});
+    next_draw_ = later(next_draw_, draws);
+  }
 
   /// A stage, and whether it is here.
   template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
@@ -182,10 +201,13 @@ private:
     return rank;
   }
 
-  /// A model of its own draws behind those before it, as on one device.
-  [[nodiscard]] static Draw own_draw(Draw draw, int stage) {
-    if constexpr (!Plan::has_ties) draw.step += static_cast<decltype(draw.step)>(stage);
+  [[nodiscard]] static Draw later(Draw draw, int draws) {
+    draw.step += static_cast<decltype(draw.step)>(draws);
     return draw;
+  }
+  template <std::size_t I> [[nodiscard]] static bool draws_in_steps() {
+    using Shown = nn::PlainForward<typename std::tuple_element_t<I, Stages>::Network::Stage>;
+    return compile::Knobs{compile::Face<Shown>::view().knobs}.draws();
   }
 
   [[nodiscard]] Draw first_draw() const {
@@ -206,7 +228,7 @@ private:
       if (groups_.all().empty())
         stage = std::make_unique<Stage>(device);
       else
-        stage = std::make_unique<Stage>(device, groups_, own_draw(draw, static_cast<int>(Number)));
+        stage = std::make_unique<Stage>(device, groups_, later(draw, Plan::has_ties ? 0 : static_cast<int>(Number)));
       if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
     };
     (one(std::get<I>(*made), std::integral_constant<std::size_t, I>{}), ...);
@@ -215,6 +237,7 @@ private:
 
   Devices devices_;
   kernel::RankGroups groups_{};
+  Draw next_draw_{};
   std::unique_ptr<Owned> stages_;
 };
 

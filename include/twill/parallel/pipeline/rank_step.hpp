@@ -19,9 +19,11 @@
 #include <twill/parallel/pipeline/rank_ties.hpp>
 #include <twill/parallel/pipeline/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run.hpp>
+#include <twill/parallel/pipeline/stage_optimisers.hpp>
 #include <twill/parallel/pipeline/stage_rules.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/zero_stage.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -48,8 +50,11 @@ template <parallel::Communicator C, parallel::Communicator Data = C> struct Rank
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas.
-template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::Communicator Data = C> class RankStep {
+/// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas, Z what
+/// these share out.
+template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::Communicator Data = C,
+          class Z = parallel::Zero<0>>
+class RankStep {
   using S = typename P::ScheduleType;
   using D = typename P::device_type;
   using T = typename P::Element;
@@ -64,13 +69,13 @@ public:
         world_{peers.world},
         loss_{std::move(loss)},
         options_{options},
-        schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)} {
+        schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)},
+        optimisers_{pipeline, rule, peers.replicas, peers.options.buckets} {
     options_.checkpointing.require_stages(P::stages);
     require_own_stages(typename P::Sequence{});
     if (peers.replicas != nullptr) require_known(*peers.replicas);
     if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
     if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
-    make_optimisers(typename P::Sequence{});
   }
 
   /// One step on a batch: the model's inputs, then the targets. Returns the loss of the whole batch, on every rank.
@@ -81,7 +86,7 @@ public:
       detail::GradientSums sums{};
       if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
       gradient_norm_ = std::sqrt(sums.squares);
-      update(sums);
+      optimisers_.update(rule, sums);
     });
     return loss;
   }
@@ -126,14 +131,24 @@ public:
 
   /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
   /// throws: ValueError where this rank's stages have none of this name, or no step was made
-  [[nodiscard]] double state(std::string_view name) const {
-    std::optional<double> found;
-    for_each_optimiser([&](const auto& own) { found = found ? found : own.find_state(name); });
-    if (!found) for_each_optimiser([&](const auto& own) { static_cast<void>(own.state(name)); });
-    return *found;
-  }
+  [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
   /// The rule at work on the weights of a stage that is here.
-  template <std::size_t I> [[nodiscard]] auto& optimiser() { return *std::get<I>(optimisers_); }
+  template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
+  /// Steps that have changed the weights.
+  [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
+
+  /// What the rule keeps and the count of steps, as one network has them, on every rank; `rule.options` are not part of it. A
+  /// collective call of all ranks.    throws: what this rank threw; CommunicatorError naming another
+  [[nodiscard]] nn::StateDict state_dict() {
+    nn::StateDict whole{};
+    telling_others([&] { whole = optimisers_.state_dict(*pipeline_, *communicator_); });
+    return whole;
+  }
+  /// What `load_state_dict` would throw.
+  void require_loadable(const nn::StateDict& state) const { optimisers_.require_loadable(state); }
+  /// Goes on from the state of a step on one device, or on any number of ranks. Every rank calls it with the same state; nobody
+  /// waits for another.    throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  void load_state_dict(const nn::StateDict& state) { optimisers_.load_state_dict(*pipeline_, state); }
 
   R rule; ///< its options may change between steps, on all ranks alike
 
@@ -166,7 +181,7 @@ private:
         world_,  complete, options_.micro_batches, *pipeline_, schedule_, loss_, pieces, x,
         targets, rank(),   options_.checkpointing};
     runner.count_among(rows_.all);
-    if constexpr (optim::ScaledRule<R>) for_each_optimiser([&](auto& own) { runner.scale_gradients(own.scale()); });
+    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { runner.scale_gradients(own.scale()); });
     begin_ = steady_seconds();
     events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
     if (replicas_) replicas_->finish(states);
@@ -182,9 +197,6 @@ private:
   /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
   void begin(std::int64_t rows, const StageStates<D>& states) {
     if (replicas_) replicas_->clear();
-    if constexpr (!P::Plan::has_ties) // on one device all others would draw between two draws of a stage
-      for (const auto& state : states)
-        if (state) state->last_draw.step += static_cast<decltype(state->last_draw.step)>(P::stages - 1);
     detail::begin_step(*pipeline_);
     if constexpr (P::Plan::has_ties)
       if (pipeline_->groups().all().empty()) share_draw();
@@ -253,7 +265,7 @@ private:
   [[nodiscard]] detail::GradientSums sums_of_all() {
     const StageStates<D> states = pipeline_->states();
     double scale = 1;
-    if constexpr (optim::ScaledRule<R>) for_each_optimiser([&](auto& own) { scale = own.scale(); });
+    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { scale = own.scale(); });
     auto sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
                                              [](const auto& info) { return !info.shard.is_part(); });
     for (const auto& group : pipeline_->groups().all()) {
@@ -278,26 +290,6 @@ private:
     return false;
   }
 
-  template <std::size_t I>
-  using OptimiserOf = detail::StageOptimiser<typename std::tuple_element_t<I, typename P::Stages>::Network, R>;
-  template <std::size_t... I>
-  static auto tuple_of(std::index_sequence<I...>) -> std::tuple<std::unique_ptr<OptimiserOf<I>>...>;
-  using Optimisers = decltype(tuple_of(typename P::Sequence{}));
-
-  template <std::size_t... I> void make_optimisers(std::index_sequence<I...>) {
-    const auto make = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
-      if (pipeline_->template has<K>())
-        std::get<K>(optimisers_) = std::make_unique<OptimiserOf<K>>(pipeline_->template stage<K>(), rule);
-    };
-    (make(std::integral_constant<std::size_t, I>{}), ...);
-  }
-  template <class F> void for_each_optimiser(F f) const {
-    std::apply([&](const auto&... own) { ((own ? f(*own) : void()), ...); }, optimisers_);
-  }
-  void update(const detail::GradientSums& sums) {
-    for_each_optimiser([&](auto& own) { detail::update_stage(own, rule, sums); });
-  }
-
   P* pipeline_;
   C* communicator_;
   C* world_;
@@ -310,7 +302,7 @@ private:
   std::vector<TiedWeight> tied_;
   double begin_ = 0; ///< of the last step, by the steady clock
   RankTimeline events_{};
-  Optimisers optimisers_{};
+  detail::StageOptimisers<P, R, Data, Z> optimisers_;
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -51,9 +51,12 @@ template <class P> void give_up_step(P& pipeline) {
 /// Before a step; a cut model draws as one.
 template <class P> void begin_step(P& pipeline) {
   give_up_step(pipeline);
+  pipeline.for_each_stage_here([&](auto& stage) { stage.context = stage.network.context_without_draw(); });
+  if (!pipeline.groups().all().empty())
+    return pipeline.draw_with_groups(
+        [](auto& stage, const Draw& draw) { stage.context.knobs.set_draw(draw.seed, draw.step); });
   std::optional<Draw> draw;
   pipeline.for_each_stage_here([&](auto& stage) {
-    stage.context = stage.network.context_without_draw();
     if (!stage.context.knobs.draws()) return;
     if (!draw || !P::Plan::has_ties) draw = stage.network.state()->next_draw();
     stage.context.knobs.set_draw(draw->seed, draw->step);

@@ -48,8 +48,9 @@ template <optim::LossScaleOptions Options, optim::Rule R>
   return limit_before_norm(static_cast<const R&>(rule));
 }
 
-/// The update of a stage: what concerns the gradients of all stages are numbers that somebody else has summed up.
-template <class M, class T, class R> struct UpdateStage {
+/// The update of a stage, or of parts of its weights: what concerns the gradients of all stages are numbers that somebody else
+/// has summed up.
+template <class M, class T, class R, optim::Updated Updated = optim::Updated::whole_weights> struct UpdateStage {
   static constexpr graph::Graph trace() {
     graph::Graph graph = train::detail::trace_weights<M, T>();
     const List<int> weights = nn::detail::trainable_weights(graph);
@@ -65,7 +66,7 @@ template <class M, class T, class R> struct UpdateStage {
     graph::Value not_finite{};
     if constexpr (is_by_norm<R>) squares = graph::knob(graph, squares_knob, 0, wide);
     if constexpr (optim::ScaledRule<R>) not_finite = graph::knob(graph, not_finite_knob, 0, DType::float32);
-    optim::update_all<R>(graph, weights, gradients, optim::Updated::whole_weights, squares, not_finite);
+    optim::update_all<R>(graph, weights, gradients, Updated, squares, not_finite);
     return graph;
   }
   static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }

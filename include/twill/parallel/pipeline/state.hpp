@@ -6,6 +6,7 @@
 // the number of the stage: "1.hidden.weight". Read next: nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/nn/shards.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 
@@ -31,6 +32,14 @@ template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
   (typename P::Sequence{});
 }
 
+/// throws: ValueError listing what a state lacks and what nobody asked for, where there is something
+inline void require_nothing_left(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected) {
+  if (!missing.empty() || !unexpected.empty())
+    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
+                     (missing.empty() || unexpected.empty() ? "" : "; ") +
+                     nn::detail::listed("unexpected: ", unexpected));
+}
+
 /// The names of the weights of all stages, here or elsewhere.
 template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all() {
   std::set<std::string, std::less<>> names;
@@ -40,6 +49,36 @@ template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all
       names.insert(prefix_of<P>(stage) + std::string{info.name.view()});
   return names;
 }
+
+/// A state as one network has it against what all stages expect of it, here or elsewhere: every rank finds the same.
+class WholeStateCheck {
+public:
+  explicit WholeStateCheck(const nn::StateDict& state) : state_{&state} {}
+
+  /// throws: ShapeError, ValueError naming the key and both sides
+  void expect(std::string key, graph::ParameterInfo info) {
+    const auto [name, is_first] = known_.insert(std::move(key));
+    const nn::StoredTensor* const tensor = state_->find(*name);
+    if (!is_first) return; // a tied weight
+    info.shape = nn::whole_shape(info);
+    if (tensor == nullptr)
+      missing_.push_back(*name);
+    else
+      nn::detail::require_fitting(*name, info, *tensor, false);
+  }
+  /// throws: ValueError listing what is missing and unexpected
+  void finish() const {
+    std::vector<std::string> unexpected{};
+    for (const auto& [name, tensor] : state_->entries())
+      if (!known_.contains(name)) unexpected.push_back(name);
+    require_nothing_left(missing_, unexpected);
+  }
+
+private:
+  const nn::StateDict* state_;
+  std::set<std::string, std::less<>> known_{};
+  std::vector<std::string> missing_{};
+};
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
@@ -83,10 +122,7 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
   const auto known = detail::names_of_all<P>();
   for (const auto& [name, tensor] : state.entries())
     if (!known.contains(name)) unexpected.push_back(name);
-  if (!missing.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
-                     (missing.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::detail::listed("unexpected: ", unexpected));
+  detail::require_nothing_left(missing, unexpected);
   std::size_t next = 0;
   pipeline.for_each_stage([&](auto& network) {
     nn::StateDict own{};
