@@ -6,6 +6,8 @@
 // ranks, on those that do not own it in memory that stands in for it, whose numbers stay zero. Read next: parallel/zero.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/interlude.hpp>
+#include <twill/compile/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/sharded_state.hpp>
 #include <twill/parallel/shards.hpp>

@@ -5,6 +5,7 @@
 // and buffers for state dictionaries, and what a rule keeps for them. Read next: parallel/parallel_state.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/copy.hpp>
 #include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/nn/shards.hpp>
@@ -12,6 +13,7 @@
 #include <twill/parallel/communicator.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
