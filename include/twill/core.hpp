@@ -16,5 +16,6 @@
 #include <twill/core/philox.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/core/refused.hpp>
+#include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>

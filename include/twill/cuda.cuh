@@ -7,6 +7,7 @@
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/data/gpu/staging.hpp>
@@ -76,6 +77,7 @@
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
+#include <twill/profile/cuda/machine.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>
 #include <twill/tensor/cuda/pin_memory.cuh>

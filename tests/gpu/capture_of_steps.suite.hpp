@@ -12,6 +12,7 @@
 #include <twill/memory/statistics.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
+#include <twill/profile/trace.hpp>
 #include <twill/train/accumulation.hpp>
 
 #include <cstdint>
@@ -295,6 +296,45 @@ inline void nothing_stays() {
   require_equal(memory_allocated(D{0}), before);
 }
 const Case leak_case{"a captured step leaves no memory behind", &nothing_stays};
+
+/// A traced step is neither captured nor replayed, and changes nothing else.
+inline void traced_steps_tell_times() {
+  const auto train = [](bool is_traced) {
+    manual_seed(D{0}, 7);
+    Model model{D{0}};
+    auto step = make_step(model);
+    const Batch batch{17};
+    const auto steps = [&] {
+      for (int i = 0; i < 3; ++i) static_cast<void>(step(batch.x, batch.label));
+    };
+    steps();
+    if (is_traced) {
+      const profile::Trace trace = profile::trace(steps);
+      require_equal(step.capture_report().reason, "the run was traced");
+      require_equal(trace.runs.size(), std::size_t{3});
+      double before = trace.start_s - 1e-3; // clocks of devices and hosts are compared once
+      std::int64_t flops = 0;
+      for (const RecordedRun& run : trace.runs) {
+        require(run.is_update && !run.times.empty());
+        require_equal(run.devices.front(), to_string(D{0}));
+        for (const NodeTime& time : run.times) {
+          require(before - 1e-5 <= time.start_s && time.start_s <= time.end_s);
+          const NodeInfo& node = (*run.nodes)[time.node];
+          if (node.operation == "matmul" && node.layer == "hidden" && !node.is_gradient) flops += node.flops;
+          before = time.end_s;
+        }
+      }
+      require_equal(flops, std::int64_t{3 * 2 * 17 * 5 * 16});
+    } else {
+      steps();
+    }
+    steps();
+    require(step.capture_report().is_captured());
+    return weights_of(model);
+  };
+  require_equal(train(true), train(false));
+}
+const Case trace_case{"a traced step tells when each launch ran, and gives the same bits", &traced_steps_tell_times};
 
 } // namespace capture_suite
 } // namespace twill::test

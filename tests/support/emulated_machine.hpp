@@ -117,6 +117,7 @@ struct EventData {
   StreamData* stream = nullptr; ///< null until it is recorded
   std::uint64_t position = 0;
   std::shared_ptr<CaptureData> capture{}; ///< in which it was recorded
+  std::shared_ptr<double> passed_s{};     ///< of timers: when it passed
 };
 
 struct GraphData {

@@ -7,6 +7,7 @@
 
 #include <tests/support/emulated_machine.hpp>
 
+#include <twill/core/clock.hpp>
 #include <twill/device/gpu/runtime.hpp>
 
 #include <algorithm>
@@ -192,7 +193,26 @@ struct EmulatedRuntime {
     auto& data = call.machine.stream_of(stream.data);
     if (data.destroyed) return emulation::error::invalid_handle;
     if (data.device != Machine::device_in_use()) return emulation::error::invalid_handle;
-    *event.data = {&data, data.capture != nullptr ? data.captured : data.queued, data.capture};
+    const std::shared_ptr<double> passed_s = event.data->passed_s;
+    if (passed_s != nullptr)
+      if (const Status status = call.give(stream, 0, [passed_s] { *passed_s = steady_seconds(); }); status != 0)
+        return status;
+    *event.data = {&data, data.capture != nullptr ? data.captured : data.queued, data.capture, passed_s};
+    return 0;
+  }
+  [[nodiscard]] static Status create_timer(Event* event) {
+    const Status status = create_event(event);
+    if (status == 0) event->data->passed_s = std::make_shared<double>(0);
+    return status;
+  }
+  [[nodiscard]] static Status elapsed_ms(float* milliseconds, Event from, Event to) {
+    const Call call{"elapsed_ms"};
+    if (call.status != 0) return call.status;
+    for (const Event event : {from, to}) {
+      if (event.data->passed_s == nullptr) return emulation::error::invalid_handle;
+      if (event.data->stream->finished < event.data->position) return emulation::error::not_ready;
+    }
+    *milliseconds = static_cast<float>(1e3 * (*to.data->passed_s - *from.data->passed_s));
     return 0;
   }
   [[nodiscard]] static Status query_event(Event event) {

@@ -6,6 +6,7 @@
 
 #include <twill/device/cuda/nvml.hpp>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -19,6 +20,7 @@ struct FakeGpu {
   unsigned long long used = 0;
   unsigned long long total = 0;
   int load = -1; ///< -1: the GPU does not tell
+  std::vector<nvml::ProcessInfo> processes{};
 };
 
 struct FakeMachine {
@@ -75,6 +77,13 @@ inline FakeMachine& fake_machine() {
             return 0;
           },
       .error_text = [](nvml::Status status) { return status == 9 ? "driver not loaded" : "not supported"; },
+      .processes =
+          [](nvml::Device device, unsigned* count, nvml::ProcessInfo* infos) {
+            const auto& gpu = *static_cast<const FakeGpu*>(device);
+            for (std::size_t i = 0; i < gpu.processes.size() && i < *count; ++i) infos[i] = gpu.processes[i];
+            *count = static_cast<unsigned>(gpu.processes.size());
+            return 0;
+          },
   };
 }
 

@@ -8,6 +8,7 @@
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/run_recorder.hpp>
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/memory/offsets.hpp>
@@ -15,8 +16,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
@@ -157,6 +160,7 @@ struct Binding {
   List<std::size_t> value_bytes{};
   List<SlotArena> arenas{}; ///< for each slot
   std::size_t arena_bytes = 0;
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what the launches are, once somebody has asked
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

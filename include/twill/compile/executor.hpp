@@ -9,7 +9,9 @@
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/integer_bounds.hpp>
+#include <twill/compile/ranges.hpp>
 #include <twill/compile/run_groups.hpp>
+#include <twill/compile/run_recorded.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -109,6 +111,10 @@ private:
       if constexpr (requires { requires D::launches_at_once; })
         if (!table_.bounds.empty()) // the inputs are there when a launch begins
           launch(device_, [&](const team_t<D>&) { check_integers(table_, binding.symbols, arguments.inputs); });
+      [[maybe_unused]] const RunRange range{table_, binding};
+      if (records_runs()) [[unlikely]]
+        if (const auto recorder = run_recorder(); recorder != nullptr && watcher_ == nullptr)
+          return run_for(*recorder, bound, arguments);
       run_between_calls(binding, arguments, [this, &binding](std::size_t begin, std::size_t end) {
         running_.store(true, std::memory_order_relaxed);
         launch(device_, [this, &binding, begin, end](const team_t<D>& team) {
@@ -120,6 +126,22 @@ private:
         });
       });
     }
+  }
+
+  /// The same for somebody who records.
+  TWILL_COLD void run_for(RunRecorder& recorder, Bound& bound, const RunArguments& arguments) {
+    Binding& binding = bound.numbers;
+    const auto tasks = begin_record(recorder, new_record(table_, bound.numbers, {to_string(device_)}));
+    run_between_calls(
+        binding, arguments,
+        [&](std::size_t begin, std::size_t end) {
+          running_.store(true, std::memory_order_relaxed);
+          launch(device_, [this, &binding, begin, end, tasks](const team_t<D>& team) {
+            run_recorded(team, binding, begin, end, kernels_, *tasks);
+            if (end == binding.instructions.size()) running_.store(false, std::memory_order_release);
+          });
+        },
+        [&](const BoundInstruction& call) { call_group_recorded(binding, call, arguments.groups, *tasks); });
   }
 
   /// Gives the arena up behind a run, one that throws, too.

@@ -43,11 +43,13 @@ struct FaceSizes {
   std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, outputs = 0, nodes = 0, taps = 0, bounds = 0;
   graph::Fault fault{};
   int slots = 1;
+  std::size_t scopes = 0;
 };
 
 [[nodiscard]] constexpr FaceSizes face_sizes_of(const graph::Graph& graph) {
-  return {graph.inputs.size(), graph.parameters.size(), graph.knobs.size(),  graph.symbols.size(), graph.outputs.size(),
-          graph.nodes.size(),  graph.taps.size(),       graph.bounds.size(), graph.fault,          graph.slots()};
+  return {graph.inputs.size(),  graph.parameters.size(), graph.knobs.size(), graph.symbols.size(),
+          graph.outputs.size(), graph.nodes.size(),      graph.taps.size(),  graph.bounds.size(),
+          graph.fault,          graph.slots(),           graph.scopes.size()};
 }
 
 /// The room that programs made of a function are likely to need, the largest being its training step.
@@ -70,7 +72,9 @@ struct FaceSizes {
           3 * face.taps, // values, their gradients, and the parts of some
           usual_room.bounds + face.bounds,
           0,
-          {}};
+          {},
+          1,
+          usual_room.scopes + face.scopes};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.

@@ -23,6 +23,7 @@ public:
     out_.symbols = graph.symbols;
     out_.requirements = graph.requirements;
     out_.bounds = graph.bounds;
+    out_.scopes = graph.scopes;
     if (graph.attributes.size() > 1) out_.attributes = graph.attributes;
     out_.outputs = static_cast<int>(graph.outputs.size());
     out_.slots = graph.slots();
@@ -116,6 +117,9 @@ private:
     instruction.grid = plan.grid;
     instruction.collective = node.operation->collective;
     instruction.moves = node.operation->moves;
+    instruction.scope = node.scope;
+    if (node.operation->multiply_adds != nullptr)
+      instruction.multiply_adds = node.operation->multiply_adds(*graph_, node);
     instruction.slot = unit.slot;
     if (instruction.collective != kernel::Collective::none && out_.slots > 1)
       refuse(graph::Problem::ranks_work_together_in_functions_of_one_slot_only, out_.slots, unit.slot);
@@ -177,6 +181,8 @@ private:
     instruction.first_operand = static_cast<int>(out_.operands.size());
     instruction.operand_count = static_cast<int>(draft.operands().size());
     instruction.first_node = unit.members.front();
+    for (std::size_t i = 0; i < unit.members.size() && instruction.scope == 0; ++i)
+      instruction.scope = graph_->node(unit.members.items[i]).scope;
     instruction.kernel = kernel_of_program(draft.lines());
     out_.operands.append(draft.operands());
     out_.instructions.push_back(instruction);

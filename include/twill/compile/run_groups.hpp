@@ -53,20 +53,27 @@ inline void call_group(const Binding& binding, const BoundInstruction& instructi
   if (made.source_count > 0) group_along(axis_of(instruction), groups).run(made);
 }
 
-/// Calls `run(begin, end)` for the instructions between two calls of groups, or two places of an interlude, and makes the calls.
-/// Groups are looked for before anything runs.
-template <class Run> void run_between_calls(const Binding& binding, const RunArguments& arguments, const Run& run) {
+/// Calls `run(begin, end)` for the instructions between two calls of groups, or two places of an interlude, and makes the calls
+/// by `make_call(instruction)`. Groups are looked for before anything runs.
+template <class Run, class Call>
+void run_between_calls(const Binding& binding, const RunArguments& arguments, const Run& run, const Call& make_call) {
   for (const std::size_t call : binding.collectives)
     static_cast<void>(group_along(axis_of(binding.instructions[call]), arguments.groups));
   run_with_interlude(binding, arguments.interlude, [&](std::size_t begin, std::size_t end) {
     for (const std::size_t call : binding.collectives) {
       if (call < begin || call >= end) continue;
       if (begin < call) run(begin, call);
-      call_group(binding, binding.instructions[call], arguments.groups);
+      make_call(binding.instructions[call]);
       begin = call + 1;
     }
     if (begin < end) run(begin, end);
   });
+}
+
+/// The same with plain calls.
+template <class Run> void run_between_calls(const Binding& binding, const RunArguments& arguments, const Run& run) {
+  run_between_calls(binding, arguments, run,
+                    [&](const BoundInstruction& instruction) { call_group(binding, instruction, arguments.groups); });
 }
 
 /// The run-time numbers of a table that are the rank along an axis. They are not the caller's: the group knows them.

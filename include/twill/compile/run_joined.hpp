@@ -7,6 +7,7 @@
 
 #include <twill/compile/binding.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/ranges.hpp>
 #include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -69,15 +70,21 @@ inline void run_joined(const Team& team, const Binding& binding, KernelFunction 
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// Runs a launch, which begins with this instruction.
+inline void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
+                       std::span<const KernelFunction> kernels) {
+  [[maybe_unused]] const LaunchRange range{binding, launch};
+  if (launch->members == 1)
+    kernels[launch->kernel](team, binding.call(*launch));
+  else
+    detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
+}
+
 /// Runs the instructions from `begin` to before `end` once, loops as often as they have steps.
 inline void run_instructions(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
                              std::span<const KernelFunction> kernels) {
-  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
-    if (launch->members == 1)
-      kernels[launch->kernel](team, binding.call(*launch));
-    else
-      detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
-  });
+  for_each_launch(binding, begin, end,
+                  [&](const BoundInstruction* launch) { run_launch(team, binding, launch, kernels); });
 }
 
 /// The same for all instructions.

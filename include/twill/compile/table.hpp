@@ -66,7 +66,9 @@ struct Instruction {
   bool continues = false;  ///< shares the launch of the instruction before it
   bool moves = false;      ///< no launch, but a copy of its operand from another slot
   int slot = 0;            ///< of the device on which it runs; of a move that to which it brings its operand
+  int scope = 0;           ///< in which it was traced, from 1; negative: for the gradient of what was traced there
   kernel::Collective collective = kernel::Collective::none; ///< other than none: no launch, but a call of a group
+  graph::Extent multiply_adds{0};                           ///< of matrix products and convolutions
   Extents grid{};
 };
 
@@ -128,6 +130,7 @@ struct Lowered {
   List<LoopRegion> loops{};
   List<graph::TapInfo> taps{};
   List<graph::IntegerBounds> bounds{};
+  List<graph::Name> scopes{}; ///< the paths of instructions
   graph::Fault fault{};
   int outputs = 0;
   int slots = 1; ///< of devices
@@ -142,6 +145,7 @@ struct TableSizes {
   int outputs = 0;
   graph::Fault fault{};
   int slots = 1;
+  std::size_t scopes = 0;
 };
 
 [[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
@@ -150,7 +154,8 @@ struct TableSizes {
           lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
           lowered.knobs.size(),      lowered.symbols.size(),  lowered.requirements.size(),
           lowered.loops.size(),      lowered.taps.size(),     lowered.bounds.size(),
-          lowered.outputs,           lowered.fault,           lowered.slots};
+          lowered.outputs,           lowered.fault,           lowered.slots,
+          lowered.scopes.size()};
 }
 
 /// The same as constexpr data. Empty lists hold one unused record, because an array has to.
@@ -173,6 +178,7 @@ template <TableSizes S> struct FrozenTable {
   Array<LoopRegion, S.loops> loops{};
   Array<graph::TapInfo, S.taps> taps{};
   Array<graph::IntegerBounds, S.bounds> bounds{};
+  Array<graph::Name, S.scopes> scopes{};
 };
 
 /// A table with room for S from lists, or from another table, that hold `count` records.
@@ -199,19 +205,21 @@ template <TableSizes S, class From>
   copy(from.loops, count.loops, table.loops);
   copy(from.taps, count.taps, table.taps);
   copy(from.bounds, count.bounds, table.bounds);
+  copy(from.scopes, count.scopes, table.scopes);
   return table;
 }
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, 2, 0, {}};
+inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, 2, 0, {}, 1, 8};
 
 [[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
          sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
          sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
          sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements &&
-         sizes.loops <= room.loops && sizes.taps <= room.taps && sizes.bounds <= room.bounds;
+         sizes.loops <= room.loops && sizes.taps <= room.taps && sizes.bounds <= room.bounds &&
+         sizes.scopes <= room.scopes;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -273,6 +281,7 @@ struct TableView {
   std::span<const LoopRegion> loops{};
   std::span<const graph::TapInfo> taps{};
   std::span<const graph::IntegerBounds> bounds{};
+  std::span<const graph::Name> scopes{};
   int outputs = 0;
   int slots = 1;
 };
@@ -293,6 +302,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {table.loops.data(), S.loops},
           {table.taps.data(), S.taps},
           {table.bounds.data(), S.bounds},
+          {table.scopes.data(), S.scopes},
           S.outputs,
           S.slots};
 }
@@ -314,6 +324,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
           {lowered.loops.data(), lowered.loops.size()},
           {lowered.taps.data(), lowered.taps.size()},
           {lowered.bounds.data(), lowered.bounds.size()},
+          {lowered.scopes.data(), lowered.scopes.size()},
           lowered.outputs,
           lowered.slots};
 }

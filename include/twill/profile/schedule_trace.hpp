@@ -8,6 +8,7 @@
 #include <twill/core/text.hpp>
 #include <twill/parallel/pipeline/timeline.hpp>
 #include <twill/profile/gantt.hpp>
+#include <twill/profile/trace_events.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,13 +25,10 @@ public:
 
   void add(const NamedTimeline& named, std::size_t process) {
     process_ = process;
-    if (!named.name.empty()) {
-      begin("process_name", "M", 0);
-      text_ += join_text({", \"args\": {\"name\": \"", escape_json(named.name), "\"}}"});
-    }
+    if (!named.name.empty()) events_.name_process(process, named.name);
     const auto& ranks = named.timeline.ranks;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      name_thread(rank, join_text({"rank ", rank}));
+      events_.name_thread(process, rank, join_text({"rank ", rank}));
       for (const pipeline::TimedAction& event : ranks[rank])
         complete(to_string(event.action), words_of(event.action.work), rank, event.start, event.end,
                  join_text({"\"stage\": ", event.action.stage, ", \"micro_batch\": ", event.action.micro_batch}));
@@ -38,9 +36,7 @@ public:
     add_messages(named.timeline);
   }
 
-  [[nodiscard]] std::string finish() const {
-    return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
-  }
+  [[nodiscard]] std::string finish() const { return events_.text(); }
 
 private:
   /// One row of messages of a rank, in which none overlaps another.
@@ -63,11 +59,8 @@ private:
       const std::size_t to = lane(lanes, timeline, message, message.to);
       complete(to_string(counterpart(message.send)), "received", to, message.start(), message.delivered, sent);
       const double middle = 0.5 * (message.start() + message.delivered);
-      for (const std::string_view phase : {"s", "f"}) {
-        begin("message", phase, phase == "s" ? from : to);
-        text_ += join_text({", \"cat\": \"message\", \"id\": ", flows_, ", \"ts\": ", time(middle),
-                            phase == "f" ? ", \"bp\": \"e\"}" : "}"});
-      }
+      events_.arrow("message", false, flows_, process_, from, middle * microseconds_);
+      events_.arrow("message", true, flows_, process_, to, middle * microseconds_);
       ++flows_;
     }
   }
@@ -81,40 +74,22 @@ private:
     const std::size_t thread = timeline.ranks.size() + number;
     if (number == lanes.size()) {
       lanes.push_back({rank, 0});
-      name_thread(thread, join_text({"rank ", rank, ", messages"}));
+      events_.name_thread(process_, thread, join_text({"rank ", rank, ", messages"}));
     }
     lanes[number].end = message.delivered;
     return thread;
   }
 
-  void begin(std::string_view name, std::string_view phase, std::size_t thread) {
-    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": \"", name, "\", \"ph\": \"", phase,
-                        "\", \"pid\": ", process_, ", \"tid\": ", thread});
-  }
-  void name_thread(std::size_t thread, const std::string& name) {
-    begin("thread_name", "M", thread);
-    text_ += join_text({", \"args\": {\"name\": \"", name, "\"}}"});
-  }
   void complete(const std::string& name, std::string_view category, std::size_t thread, double start, double end,
                 const std::string& arguments) {
-    begin(name, "X", thread);
-    text_ += join_text({", \"cat\": \"", category, "\", \"ts\": ", time(start), ", \"dur\": ", time(end - start),
-                        ", \"args\": {", arguments, "}}"});
+    events_.complete(name, category, process_, thread, start * microseconds_, (end - start) * microseconds_, arguments);
   }
   [[nodiscard]] std::string time(double value) const { return fixed(value * microseconds_, 3); }
-  [[nodiscard]] static std::string escape_json(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-      if (c == '"' || c == '\\') escaped += '\\';
-      escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return escaped;
-  }
 
   double microseconds_;
   std::size_t process_ = 0;
   std::size_t flows_ = 0;
-  std::string text_{};
+  TraceEvents events_{};
 };
 
 } // namespace twill::inline v0::profile::detail

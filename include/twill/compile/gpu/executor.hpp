@@ -9,10 +9,12 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_loops.hpp>
+#include <twill/compile/run_recorded.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
@@ -25,30 +27,38 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// Gives a queue a launch, which begins with this instruction. Instructions that share a launch are one kernel.
+template <gpu::Runtime R>
+void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundInstruction* launch,
+                std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
+  [[maybe_unused]] const LaunchRange range{binding, launch};
+  const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
+  if (launch->members == 1) {
+    started.run(queue, binding.call(*launch));
+    return;
+  }
+  const kernel::Operand* const operands = binding.operands.data();
+  std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
+  for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
+  started.run_joined(queue, joined.data(), launch->members);
+}
+
 /// Gives a queue the instructions from `begin` to before `end` once, in order; loops as often as they have steps.
-/// Instructions that share a launch are one kernel.
 template <gpu::Runtime R>
 void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t begin, std::size_t end,
                       std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
-    const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
-    if (launch->members == 1) {
-      started.run(queue, binding.call(*launch));
-      return;
-    }
-    const kernel::Operand* const operands = binding.operands.data();
-    std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
-    for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
-    started.run_joined(queue, joined.data(), launch->members);
-  });
+  for_each_launch(binding, begin, end,
+                  [&](const BoundInstruction* launch) { run_launch(queue, binding, launch, kernels); });
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
@@ -201,10 +211,13 @@ private:
       arena_.reset(); // before the larger one is made, so that the two never exist together
       arena_.emplace(device_, bytes);
     }
+    [[maybe_unused]] const RunRange range{table_, bound.numbers};
     launch(device_, [&](const Queue& queue) {
       numbers_.note_stream(queue.stream());
       if (watcher_ != nullptr)
         run_watched(queue, bound, arguments);
+      else if (const auto recorder = records_runs() ? run_recorder() : nullptr; recorder != nullptr)
+        run_recorded(queue, bound, arguments, *recorder);
       else if (arguments.interlude != nullptr)
         run_plain(queue, bound, arguments, "the host acts in between");
       else if (objects.empty())
@@ -223,6 +236,42 @@ private:
     });
     ++report_.plain_runs;
     report_.reason = reason;
+  }
+
+  /// Launch by launch, each behind a timer.
+  TWILL_COLD void run_recorded(const Queue& queue, BoundRun& bound, const RunArguments& arguments,
+                               RunRecorder& recorder) {
+    gpu::Capturing outer = gpu::Capturing::no;
+    gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
+    if (outer != gpu::Capturing::no)
+      return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into");
+    const std::string name = to_string(device_);
+    const auto clock = recorder.shared<GpuClock<R>>(
+        name, [&] { return std::make_shared<GpuClock<R>>(device_.index, queue.stream()); });
+    const auto run = std::make_shared<GpuTimedRun<D>>(device_, clock, new_record(table_, bound.numbers, {name}));
+    place_operands(bound, arena_->data(), arguments);
+    kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
+    Binding& binding = bound.numbers;
+    const auto number_of = [&](const BoundInstruction& instruction) {
+      return static_cast<std::size_t>(&instruction - binding.instructions.data());
+    };
+    run_between_calls(
+        binding, arguments,
+        [&](std::size_t begin, std::size_t end) {
+          run->begin(queue.stream());
+          for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
+            run_launch(queue, binding, launch, kernels_);
+            run->end(queue.stream(), number_of(*launch));
+          });
+        },
+        [&](const BoundInstruction& call) {
+          run->begin(queue.stream());
+          call_group(binding, call, arguments.groups);
+          run->end(queue.stream(), number_of(call));
+        });
+    recorder.add(run);
+    ++report_.plain_runs;
+    report_.reason = "the run was traced";
   }
 
   /// Launch by launch; what each has written is copied to the host.

@@ -45,6 +45,14 @@ struct PciInfo {
   std::array<char, 32> bus_id{};
 };
 
+/// A process on a GPU, as the third version of the call tells it.
+struct ProcessInfo {
+  unsigned pid = 0;
+  unsigned long long used_bytes = 0; ///< all bits set where the driver does not tell
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+};
+
 /// The library's functions, as many as are used.
 struct Functions {
   Status (*init)() = nullptr;
@@ -56,6 +64,13 @@ struct Functions {
   Status (*memory)(Device device, Memory* memory) = nullptr;
   Status (*utilization)(Device device, Utilization* utilization) = nullptr;
   const char* (*error_text)(Status status) = nullptr;
+  Status (*processes)(Device device, unsigned* count, ProcessInfo* infos) = nullptr; ///< null in old drivers
+};
+
+/// A process that computes on a GPU.
+struct Process {
+  int pid = 0;
+  std::int64_t used_bytes = -1; ///< of the GPU's memory; -1 where the driver does not tell
 };
 
 /// A GPU of the machine.
@@ -68,6 +83,7 @@ struct Gpu {
   std::size_t used_bytes = 0;
   std::size_t free_bytes = 0;
   int load_percent = -1; ///< of the last moments; -1 where the GPU does not tell
+  std::vector<Process> processes{};
 };
 
 /// The library, or the reason why it cannot be used.
@@ -104,6 +120,8 @@ public:
     find(found.memory, "nvmlDeviceGetMemoryInfo");
     find(found.utilization, "nvmlDeviceGetUtilizationRates");
     find(found.error_text, "nvmlErrorString");
+    found.processes =
+        reinterpret_cast<decltype(found.processes)>(dlsym(opened, "nvmlDeviceGetComputeRunningProcesses_v3"));
     if (!missing.empty())
       return Library{join_text({"nvml: ", file, " has no function ", missing, "; update NVIDIA's driver"})};
     return Library{found};
@@ -137,6 +155,7 @@ public:
       gpu.free_bytes = memory.free;
       Utilization load{};
       if (functions_.utilization(device, &load) == 0) gpu.load_percent = static_cast<int>(load.gpu);
+      gpu.processes = processes_of(device);
     }
     return all;
   }
@@ -149,6 +168,17 @@ public:
   }
 
 private:
+  /// Those that the library tells of; none where it does not.
+  [[nodiscard]] std::vector<Process> processes_of(Device device) const {
+    std::vector<ProcessInfo> infos(64);
+    auto count = static_cast<unsigned>(infos.size());
+    if (functions_.processes == nullptr || functions_.processes(device, &count, infos.data()) != 0) return {};
+    std::vector<Process> found{};
+    for (unsigned i = 0; i < count && i < infos.size(); ++i)
+      found.push_back({static_cast<int>(infos[i].pid),
+                       infos[i].used_bytes == ~0ULL ? -1 : static_cast<std::int64_t>(infos[i].used_bytes)});
+    return found;
+  }
   TWILL_COLD void begin() {
     if (const Status status = functions_.init(); status != 0)
       problem_ = join_text({"nvml: nvmlInit failed: ", functions_.error_text(status)});

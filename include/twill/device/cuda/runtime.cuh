@@ -43,6 +43,8 @@ struct TWILL_EXPORT CudaRuntime {
                                              {"destroy_stream", "cudaStreamDestroy"},
                                              {"synchronize_stream", "cudaStreamSynchronize"},
                                              {"create_event", "cudaEventCreateWithFlags"},
+                                             {"create_timer", "cudaEventCreateWithFlags"},
+                                             {"elapsed_ms", "cudaEventElapsedTime"},
                                              {"destroy_event", "cudaEventDestroy"},
                                              {"record_event", "cudaEventRecord"},
                                              {"query_event", "cudaEventQuery"},
@@ -185,6 +187,12 @@ struct TWILL_EXPORT CudaRuntime {
   [[nodiscard]] static Status create_event(Event* event) {
     // who waits for one sleeps: that is a host device's worker, whose core has other work
     return forget(cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync));
+  }
+  [[nodiscard]] static Status create_timer(Event* event) {
+    return forget(cudaEventCreateWithFlags(event, cudaEventBlockingSync));
+  }
+  [[nodiscard]] static Status elapsed_ms(float* milliseconds, Event from, Event to) {
+    return forget(cudaEventElapsedTime(milliseconds, from, to));
   }
   [[nodiscard]] static Status destroy_event(Event event) { return forget(cudaEventDestroy(event)); }
   [[nodiscard]] static Status record_event(Event event, Stream stream) {

@@ -72,7 +72,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
     requires(int device, int* device_number, void* memory, void** to, const void* from, std::size_t bytes,
              std::size_t* number, typename R::Stream stream, typename R::Stream* new_stream, typename R::Event event,
              typename R::Event* new_event, typename R::Graph graph, typename R::Graph* new_graph,
-             Properties* properties, Capturing* capturing, Status status) {
+             Properties* properties, Capturing* capturing, Status status, float* milliseconds) {
   { R::name } -> std::convertible_to<std::string_view>;
   { R::text(status) } -> std::same_as<std::string>;
   { R::is_sticky(status) } -> std::same_as<bool>;
@@ -95,11 +95,13 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::destroy_stream(stream) } -> std::same_as<Status>;
   { R::synchronize_stream(stream) } -> std::same_as<Status>;
   { R::create_event(new_event) } -> std::same_as<Status>;
+  { R::create_timer(new_event) } -> std::same_as<Status>; // an event that notes when it passes
   { R::destroy_event(event) } -> std::same_as<Status>;
   { R::record_event(event, stream) } -> std::same_as<Status>;
   { R::query_event(event) } -> std::same_as<Status>;
   { R::synchronize_event(event) } -> std::same_as<Status>;
-  { R::wait_event(stream, event) } -> std::same_as<Status>; // later work of the stream waits
+  { R::elapsed_ms(milliseconds, event, event) } -> std::same_as<Status>; // from one passed timer to another
+  { R::wait_event(stream, event) } -> std::same_as<Status>;              // later work of the stream waits
   {
     R::copy(memory, from, bytes, stream)
     } -> std::same_as<Status>; // between host and device, either way, or within one

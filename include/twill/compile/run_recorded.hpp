@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run of a table on a host device with the time of each launch: the same kernels in the same order, the clock read once
+// between two launches. Executors come here only while somebody records. Read next: profile/trace.hpp.
+
+#include <twill/compile/node_info.hpp>
+#include <twill/compile/run_groups.hpp>
+#include <twill/compile/run_joined.hpp>
+#include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/run_recorder.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// A run whose launches report when they ran, in pieces, from any thread.
+class TimedRun final : public PendingRun {
+public:
+  explicit TimedRun(RecordedRun run) : run_{std::move(run)} {}
+
+  /// The times of some launches, in their order.
+  void add(const std::vector<NodeTime>& times) {
+    const std::lock_guard lock{mutex_};
+    run_.times.insert(run_.times.end(), times.begin(), times.end());
+  }
+  /// No more will come.
+  void end() {
+    has_ended_.store(true, std::memory_order_release);
+    has_ended_.notify_all();
+  }
+
+  [[nodiscard]] RecordedRun take() override {
+    has_ended_.wait(false, std::memory_order_acquire);
+    const std::lock_guard lock{mutex_};
+    return std::move(run_);
+  }
+
+private:
+  std::mutex mutex_{};
+  RecordedRun run_;
+  std::atomic<bool> has_ended_{false};
+};
+
+/// Holds a run open; every task of it has a copy of the pointer to one, so that it ends with the last of them, run or not.
+class TimedTasks {
+public:
+  explicit TimedTasks(std::shared_ptr<TimedRun> run) : run_{std::move(run)} {}
+  TimedTasks(const TimedTasks&) = delete;
+  TimedTasks& operator=(const TimedTasks&) = delete;
+  ~TimedTasks() { run_->end(); }
+  void add(const std::vector<NodeTime>& times) const { run_->add(times); }
+
+private:
+  std::shared_ptr<TimedRun> run_;
+};
+
+/// A record of a run that begins now. The nodes are described once for a binding.
+[[nodiscard]] TWILL_COLD inline RecordedRun new_record(const TableView& table, Binding& binding,
+                                                       std::vector<std::string> devices) {
+  describe(table, binding);
+  RecordedRun run{};
+  run.nodes = binding.nodes;
+  run.devices = std::move(devices);
+  run.is_update = updates_weights(table);
+  run.times.reserve(run.nodes->size());
+  return run;
+}
+
+/// Hands such a run to who records.
+[[nodiscard]] TWILL_COLD inline std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record) {
+  auto run = std::make_shared<TimedRun>(std::move(record));
+  recorder.add(run);
+  return std::make_shared<TimedTasks>(std::move(run));
+}
+
+/// Runs the instructions from `begin` to before `end` once, and tells when each launch ran.
+TWILL_COLD inline void run_recorded(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
+                                    std::span<const KernelFunction> kernels, const TimedTasks& tasks) {
+  std::vector<NodeTime> times{};
+  times.reserve(end - begin);
+  double before = steady_seconds();
+  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
+    run_launch(team, binding, launch, kernels);
+    const double after = steady_seconds();
+    times.push_back({static_cast<std::size_t>(launch - binding.instructions.data()), before, after});
+    before = after;
+  });
+  tasks.add(times);
+}
+
+/// Makes a call of a group and tells when.
+TWILL_COLD inline void call_group_recorded(const Binding& binding, const BoundInstruction& instruction,
+                                           const kernel::RankGroups* groups, const TimedTasks& tasks) {
+  const double before = steady_seconds();
+  call_group(binding, instruction, groups);
+  tasks.add({{static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()}});
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

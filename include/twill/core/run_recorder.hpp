@@ -1,0 +1,140 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where executors tell what each launch of a run was and when it ran, while somebody records; otherwise a run asks one flag.
+// The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads, devices and
+// shared libraries of a process. Read next: compile/run_recorded.hpp, which fills them, and profile/trace.hpp, which shows them.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0 {
+
+/// One launch of a program for given sizes.
+struct NodeInfo {
+  std::string operation{};      ///< "matmul", "add+tanh"
+  std::string layer{};          ///< the path of its scope in the model, or the parameter that it updates
+  std::string_view kind{};      ///< "elementwise", "rows", "columns", "operation", "ranks", "move"
+  bool is_gradient = false;     ///< of what the layer computes
+  int slot = 0;                 ///< among the devices of the run
+  int instructions = 1;         ///< that share the launch
+  DType dtype = DType::float32; ///< that it computes in
+  std::int64_t bytes_read = 0;  ///< each tensor once
+  std::int64_t bytes_written = 0;
+  std::int64_t flops = 0; ///< two for a multiply-add, one for an element of anything else
+};
+
+/// When a launch ran, in `steady_seconds`.
+struct NodeTime {
+  std::size_t node = 0;
+  double start_s = 0;
+  double end_s = 0;
+};
+
+/// A run that is done.
+struct RecordedRun {
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{};
+  std::vector<std::string> devices{}; ///< of the slots
+  bool is_update = false;             ///< it writes weights
+  std::vector<NodeTime> times{};      ///< in the order of the launches, those of loops once for each step
+};
+
+/// A run that may still be under way.
+class PendingRun {
+public:
+  PendingRun() = default;
+  PendingRun(const PendingRun&) = delete;
+  PendingRun& operator=(const PendingRun&) = delete;
+  virtual ~PendingRun() = default;
+  /// Waits for its end. Called once. throws: what the device's driver reports
+  [[nodiscard]] virtual RecordedRun take() = 0;
+};
+
+/// Collects runs, from any thread.
+class RunRecorder {
+public:
+  void add(std::shared_ptr<PendingRun> run) {
+    const std::lock_guard lock{mutex_};
+    if (!is_closed_) runs_.push_back(std::move(run));
+  }
+
+  /// All runs so far, in the order in which they were begun; later ones are not kept.
+  [[nodiscard]] std::vector<std::shared_ptr<PendingRun>> close() {
+    const std::lock_guard lock{mutex_};
+    is_closed_ = true;
+    return std::exchange(runs_, {});
+  }
+
+  /// What the runs of a device share, such as its clock; made by `make()` for the first of them.
+  template <class T, class Make> [[nodiscard]] std::shared_ptr<T> shared(const std::string& device, const Make& make) {
+    const std::lock_guard lock{mutex_};
+    std::shared_ptr<void>& known = shared_[device];
+    if (known == nullptr) known = make();
+    return std::static_pointer_cast<T>(known);
+  }
+
+private:
+  std::mutex mutex_{};
+  bool is_closed_ = false;
+  std::map<std::string, std::shared_ptr<void>> shared_{};
+  std::vector<std::shared_ptr<PendingRun>> runs_{};
+};
+
+namespace detail {
+/// The recorder of the process; `is_on` tells whether there is one, without a lock.
+struct ActiveRecorder {
+  std::mutex mutex{};
+  std::shared_ptr<RunRecorder> recorder{};
+};
+TWILL_EXPORT inline std::atomic<bool> is_recording_runs{false};
+[[nodiscard]] TWILL_EXPORT inline ActiveRecorder& active_recorder() {
+  static auto* const active = new ActiveRecorder{}; // never destroyed: devices' threads may outlive it
+  return *active;
+}
+} // namespace detail
+
+/// Whether somebody records. cost: one load
+[[nodiscard]] inline bool records_runs() { return detail::is_recording_runs.load(std::memory_order_relaxed); }
+
+/// Who records, null when nobody does any more.
+[[nodiscard]] TWILL_COLD inline std::shared_ptr<RunRecorder> run_recorder() {
+  detail::ActiveRecorder& active = detail::active_recorder();
+  const std::lock_guard lock{active.mutex};
+  return active.recorder;
+}
+
+/// Records the runs of all threads while it lives.
+class RecordingRuns {
+public:
+  /// throws: ValueError when somebody else records
+  explicit RecordingRuns(std::shared_ptr<RunRecorder> recorder) {
+    detail::ActiveRecorder& active = detail::active_recorder();
+    const std::lock_guard lock{active.mutex};
+    if (active.recorder != nullptr)
+      throw ValueError("trace: another trace is being taken in this process; end it first");
+    active.recorder = std::move(recorder);
+    detail::is_recording_runs.store(true, std::memory_order_relaxed);
+  }
+  RecordingRuns(const RecordingRuns&) = delete;
+  RecordingRuns& operator=(const RecordingRuns&) = delete;
+  ~RecordingRuns() {
+    detail::ActiveRecorder& active = detail::active_recorder();
+    const std::lock_guard lock{active.mutex};
+    detail::is_recording_runs.store(false, std::memory_order_relaxed);
+    active.recorder = nullptr;
+  }
+};
+
+} // namespace twill::inline v0

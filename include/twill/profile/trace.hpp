@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// When every node of compiled programs ran: `auto trace = profile::trace([&] { step(image, label); });` records all runs of
+// all threads on all devices of the process meanwhile, training steps, inference, replicas and stages of pipelines, launch by
+// launch; GPUs tell their own times by events, and their runs are not replayed from a graph then. Held against the measured
+// limits of a device, a node's time says how much of the machine it used. While nobody traces, a run asks one flag. Read next:
+// profile/node_table.hpp, profile/node_trace.hpp.
+
+#include <twill/core/clock.hpp>
+#include <twill/core/run_recorder.hpp>
+#include <twill/profile/peaks.hpp>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+/// The runs of some time, in the order in which they were begun.
+struct Trace {
+  double start_s = 0; ///< in `steady_seconds`
+  double end_s = 0;
+  std::vector<RecordedRun> runs{};
+  std::vector<Peaks> peaks{}; ///< for shares: what `measured_peaks` has found, of each device or one of its kind
+};
+
+/// Calls `f()` and records what runs meanwhile; returns when all of it is done.
+/// throws: ValueError while another trace is being taken, what f throws
+template <class F> [[nodiscard]] Trace trace(F&& f) {
+  const auto recorder = std::make_shared<RunRecorder>();
+  Trace result{};
+  {
+    const RecordingRuns recording{recorder};
+    result.start_s = steady_seconds();
+    std::forward<F>(f)();
+  }
+  for (const auto& run : recorder->close()) result.runs.push_back(run->take());
+  result.end_s = steady_seconds();
+  return result;
+}
+
+/// The limits of a device: its own, else those of another one of its kind, else unknown ones.
+[[nodiscard]] inline Peaks peaks_of(const Trace& trace, std::string_view device) {
+  const auto kind = [](std::string_view name) { return name.substr(0, name.find(':')); };
+  for (const Peaks& peaks : trace.peaks)
+    if (peaks.device == device) return peaks;
+  for (const Peaks& peaks : trace.peaks)
+    if (kind(peaks.device) == kind(device)) return peaks;
+  return {};
+}
+
+} // namespace twill::inline v0::profile
