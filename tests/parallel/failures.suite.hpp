@@ -170,6 +170,30 @@ template <class Run> void check_rank_that_hangs(Run run) {
   });
 }
 
+/// Everybody waits for somebody who waits for rank 0, which hangs: all name it. Of three ranks each waits for the one before; of
+/// four, rank 3 waits for 1 in one sub-group, 1 for 0 in another, and 2 for 0 in a third. All begin at about the same time.
+template <class Run> void check_chain_of_ranks(Run run) {
+  constexpr std::int64_t timeout_ms = 1500;
+  run(timeout_ms, [&](auto& world) {
+    const int rank = world.rank();
+    if (world.size() < 3) return;
+    const std::string text = error_of("a chain of ranks", [&] {
+      float value = 1;
+      auto columns = world.split(rank % 2, rank);
+      auto lines = world.split(rank / 2, rank);
+      if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2 * timeout_ms));
+      if (world.size() == 3) {
+        if (rank > 0) receive(world, &value, 1, rank - 1);
+        while (true) barrier(world);
+      }
+      barrier(lines);
+      barrier(columns);
+    });
+    if (rank > 0) require_in("rank 0 on ", text); // as the group of all counts
+    if (rank == 3) require_in("rank 1 on ", text);
+  });
+}
+
 /// The group takes its sub-groups with it, and a new one is whole.
 template <class Run> void check_group_that_fails(Run run) {
   run(60'000, [](auto& world) {
@@ -197,6 +221,7 @@ template <class Run> void check_failures(Run run) {
   check_ranks_out_of_order(run);
   check_rank_that_leaves(run);
   check_rank_that_hangs(run);
+  check_chain_of_ranks(run);
   check_group_that_fails(run);
 }
 

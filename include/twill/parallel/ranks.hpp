@@ -73,7 +73,9 @@ template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicato
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them.
+/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them: also for
+/// one that hangs, since no thread can be ended from outside and it works on what the caller has. The others end with a
+/// TimeoutError that names it, which comes out of here once it returns; ranks that are processes do not wait for it.
 /// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
   std::vector<detail::RankTask> ranks;

@@ -23,15 +23,16 @@ enum class Kind : std::uint8_t {
   taken,   ///< the receiver's answer to a message
   failed,  ///< the group can go no further; the text follows
   left,    ///< the sender has let its communicator go
+  waits,   ///< of no group: whom the sender waits for, a rank of the wire, or nobody any more
 };
 
 struct Envelope {
   std::uint64_t group = 0;
-  std::int64_t number = 0; ///< of the collective call, or of the message among those of one tag between two ranks
+  std::int64_t number = 0; ///< of the collective call, the message among those of one tag between two ranks, the news
   std::int64_t count = 0;
   std::int64_t bytes = 0; ///< of what follows
   std::int64_t taken = 0; ///< left: how many messages the sender has taken from the receiver
-  std::int32_t root = 0;  ///< failed: the rank at fault
+  std::int32_t root = 0;  ///< failed: the rank at fault; waits: for whom
   std::int32_t tag = 0;
   std::int32_t color = 0; ///< split
   std::int32_t key = 0;

@@ -3,12 +3,14 @@
 //
 // Drives the groups of one wire: brings packets to the group that they belong to, sends what groups have to say, and waits for
 // calls, up to the group's time-out. There is no thread of its own: whoever waits, asks or begins a call moves everything
-// on, so a rank that stays away for long is a late rank. Its functions may be called by several threads.
+// on, so a rank that stays away for long is a late rank. Who waits for long tells all ranks for whom, see
+// parallel/messages/waits.hpp. Its functions may be called by several threads.
 // Not in the umbrella. Read next: parallel/messages/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/messages/member.hpp>
+#include <twill/parallel/messages/waits.hpp>
 #include <twill/parallel/messages/wire.hpp>
 
 #include <chrono>
@@ -31,7 +33,7 @@ template <Wire W> class Exchange {
 public:
   using Ticket = Member::Ticket;
 
-  explicit Exchange(W wire) : wire_{std::move(wire)} {}
+  explicit Exchange(W wire) : wire_{std::move(wire)}, waits_{std::make_shared<Waits>(wire_.rank(), all_labels())} {}
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
   ~Exchange() {
@@ -44,14 +46,10 @@ public:
   /// The group of all ranks on the wire.
   [[nodiscard]] std::shared_ptr<Member> join(std::int64_t timeout_ms) {
     std::vector<int> ranks;
-    std::vector<std::string> labels;
-    for (int rank = 0; rank < wire_.size(); ++rank) {
-      ranks.push_back(rank);
-      labels.push_back(wire_.label(rank));
-    }
+    for (int rank = 0; rank < wire_.size(); ++rank) ranks.push_back(rank);
     const std::lock_guard lock(mutex_);
     timeout_ms_ = timeout_ms;
-    return enter(std::make_shared<Member>(root, wire_.rank(), std::move(ranks), std::move(labels), timeout_ms));
+    return enter(std::make_shared<Member>(root, wire_.rank(), std::move(ranks), all_labels(), timeout_ms, waits_));
   }
 
   /// Takes up a call that `check` has passed. throws: CommunicatorError
@@ -60,6 +58,7 @@ public:
     try {
       move_on();
       const Ticket ticket = member.begin(call, color, key);
+      if (waiting_ == 0) tell_of_waiting(-1); // what a failure has left
       flush();
       return ticket;
     } catch (...) { // a call that stays behind would write into memory that nobody waits for any more
@@ -70,14 +69,19 @@ public:
 
   /// Waits for a call. throws: CommunicatorError
   void wait(Member& member, const Ticket& ticket) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(member.timeout_ms());
+    const auto started = std::chrono::steady_clock::now();
+    const auto deadline = started + std::chrono::milliseconds(member.timeout_ms());
+    const auto patience = started + std::chrono::milliseconds(member.timeout_ms()) / 4;
+    const Waiting waiting{*this};
     for (int turn = 0;; ++turn) {
       {
         const std::lock_guard lock(mutex_);
-        const bool is_late = std::chrono::steady_clock::now() >= deadline; // before the last look at what has come
+        const auto now = std::chrono::steady_clock::now(); // before the last look at what has come
+        const bool is_late = now >= deadline;
         try {
           if (!ticket->is_done) move_on();
-          if (ticket->is_done) return;
+          if (ticket->is_done) return tell_of_waiting(-1);
+          if (!ticket->has_failed && (now >= patience || waits_->is_waited_for())) tell_of_waiting(member, *ticket);
           if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
           flush();
         } catch (...) { // as in `begin`
@@ -120,7 +124,7 @@ public:
     const std::uint64_t id =
         mixed(mixed(parent->id(), static_cast<std::uint64_t>(round.number())), static_cast<std::uint64_t>(color));
     const std::lock_guard lock(mutex_);
-    auto child = std::make_shared<Member>(id, place, std::move(ranks), std::move(labels), parent->timeout_ms());
+    auto child = std::make_shared<Member>(id, place, std::move(ranks), std::move(labels), parent->timeout_ms(), waits_);
     parent->adopt(child);
     return enter(std::move(child));
   }
@@ -160,6 +164,28 @@ public:
 private:
   static constexpr std::uint64_t root = 1;
 
+  /// A call that somebody waits for.
+  class Waiting {
+  public:
+    explicit Waiting(Exchange& exchange) : exchange_{&exchange} { exchange.count_waiting(1); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    ~Waiting() { exchange_->count_waiting(-1); }
+
+  private:
+    Exchange* exchange_;
+  };
+  void count_waiting(int more) {
+    const std::lock_guard lock(mutex_);
+    waiting_ += more;
+  }
+
+  [[nodiscard]] std::vector<std::string> all_labels() const {
+    std::vector<std::string> all;
+    for (int rank = 0; rank < wire_.size(); ++rank) all.push_back(wire_.label(rank));
+    return all;
+  }
+
   // Numbers of groups are computed, not agreed on: by the mixing step of splitmix64 (Steele, Lea, Flood 2014).
   [[nodiscard]] static std::uint64_t mixed(std::uint64_t id, std::uint64_t with) {
     std::uint64_t x = id * 0x9E3779B97F4A7C15U + with + 0x632BE59BD9B4E019U;
@@ -187,6 +213,7 @@ private:
 
   void deliver(const Packet& packet) {
     const Envelope envelope = envelope_of(packet.parcel);
+    if (envelope.kind == Kind::waits) return waits_->take(packet.from, envelope.root, envelope.number);
     if (envelope.group == root && envelope.kind == Kind::left) ++farewells_;
     if (envelope.kind == Kind::failed) has_failed_ = true;
     const auto found = members_.find(envelope.group);
@@ -204,6 +231,23 @@ private:
   void move_on() {
     while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
     flush();
+  }
+
+  // Tells all ranks of the wire, so that whoever runs into its time-out because of this one knows why.
+  void tell_of_waiting(const Member& member, const Member::Pending& pending) {
+    const int awaited = member.awaited(pending);
+    tell_of_waiting(awaited < 0 ? -1 : member.rank_on_wire(awaited));
+  }
+  void tell_of_waiting(int whom) {
+    const std::int64_t number = waits_->set_own(whom);
+    if (number == 0) return;
+    Envelope envelope;
+    envelope.kind = Kind::waits;
+    envelope.root = whom;
+    envelope.number = number;
+    const Parcel parcel = pack(envelope);
+    for (int other = 0; other < wire_.size(); ++other)
+      if (other != wire_.rank()) wire_.send(other, parcel);
   }
 
   void flush() {
@@ -229,6 +273,8 @@ private:
   }
 
   W wire_;
+  std::shared_ptr<Waits> waits_;
+  int waiting_ = 0; ///< calls that are waited for
   std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Member>> members_{};
   std::vector<Packet> unknown_{};

@@ -11,6 +11,7 @@
 #include <twill/parallel/messages/envelope.hpp>
 #include <twill/parallel/messages/letters.hpp>
 #include <twill/parallel/messages/round.hpp>
+#include <twill/parallel/messages/waits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,12 +45,14 @@ public:
   using Ticket = std::shared_ptr<Pending>;
 
   /// `ranks` are those on the wire, in the order of the group.
-  Member(std::uint64_t id, int rank, std::vector<int> ranks, std::vector<std::string> labels, std::int64_t timeout_ms)
+  Member(std::uint64_t id, int rank, std::vector<int> ranks, std::vector<std::string> labels, std::int64_t timeout_ms,
+         std::shared_ptr<const Waits> waits)
       : id_{id},
         rank_{rank},
         ranks_{std::move(ranks)},
         labels_{std::move(labels)},
         timeout_ms_{timeout_ms},
+        waits_{std::move(waits)},
         peers_(ranks_.size()),
         letters_{static_cast<int>(ranks_.size())} {}
 
@@ -111,6 +114,8 @@ public:
       peer.has_left = true;
       peer.farewell = envelope;
       break;
+    case Kind::waits: // of no group
+      break;
     }
     advance();
   }
@@ -139,25 +144,30 @@ public:
   TWILL_COLD void fail(const std::exception_ptr& cause) {
     fail({join_text({label(rank_), " failed: ", text_of(cause)}), rank_, false, cause});
   }
+  /// Whom a call waits for; negative: nobody.
+  [[nodiscard]] int awaited(const Pending& pending) const {
+    if (pending.round == nullptr) return pending.call.peer;
+    int other = 0;
+    while (other < size() && !rounds_.empty() && !rounds_.front()->round->awaits(other)) ++other;
+    return rounds_.empty() || other == size() ? -1 : other;
+  }
   /// A call has waited for longer than the group allows.
   TWILL_COLD void fail_for_time(const Pending& pending) {
     if (pending.round == nullptr) {
       const int peer = pending.call.peer;
-      return fail({join_text({label(rank_), " calls ", to_string(pending.call, size()), ": ", label(peer),
-                              " has not answered for ", timeout_ms_, " ms; it was seen ", last_seen(peer)}),
-                   peer, true, nullptr});
+      return fail_for_time(join_text({label(rank_), " calls ", to_string(pending.call, size()), ": ", label(peer),
+                                      " has not answered for ", timeout_ms_, " ms; it was seen ", last_seen(peer)}),
+                           peer);
     }
     if (rounds_.empty()) return;
     const Round& round = *rounds_.front()->round; // which is what a later one waits for
     std::string missing;
-    int first = -1;
     for (int other = 0; other < size(); ++other) {
       if (!round.awaits(other)) continue;
-      if (first < 0) first = other;
       missing = join_text({missing, missing.empty() ? "" : ", ", label(other), " (", last_seen(other), ")"});
     }
-    fail({join_text({to_string(round.signature()), ": missing after ", timeout_ms_, " ms: ", missing}), first, true,
-          nullptr});
+    fail_for_time(join_text({to_string(round.signature()), ": missing after ", timeout_ms_, " ms: ", missing}),
+                  awaited(pending));
   }
 
   void throw_if_failed() const {
@@ -315,6 +325,21 @@ private:
     return true;
   }
 
+  /// For a rank that did not come in time, or for the one at the end of the chain of those that wait for each other.
+  TWILL_COLD void fail_for_time(const std::string& text, int missing) {
+    if (missing < 0) return fail({text, missing, true, nullptr});
+    const int culprit = waits_->culprit(rank_on_wire(missing));
+    int named = missing; // a culprit that is not of this group is reached through one who is
+    for (int other = 0; other < size(); ++other)
+      if (rank_on_wire(other) == culprit) named = other;
+    fail({join_text({text, behind(missing, culprit, " waits for ")}), named, true, nullptr});
+  }
+  /// "; rank 1 waits for rank 2", unless it is the culprit itself.
+  [[nodiscard]] TWILL_COLD std::string behind(int other, int culprit, const char* how) const {
+    if (culprit == rank_on_wire(other)) return {};
+    return join_text({"; ", label(other), how, waits_->label(culprit)});
+  }
+
   void fail_if_left(const Round& round) {
     for (int other = 0; other < size(); ++other)
       if (round.awaits(other) && peers_[at(other)].has_left && peers_[at(other)].farewell.number < round.number())
@@ -322,8 +347,9 @@ private:
   }
   TWILL_COLD void fail_for_leaving(int other) {
     const bool has_thrown = peers_[at(other)].farewell.flag != 0;
-    fail({join_text(
-              {label(other), has_thrown ? " left the group with an exception " : " left the group ", last_seen(other)}),
+    const int culprit = waits_->culprit(rank_on_wire(other)); // another may have failed it, perhaps in another group
+    fail({join_text({label(other), has_thrown ? " left the group with an exception " : " left the group ",
+                     last_seen(other), has_thrown ? behind(other, culprit, " had waited for ") : std::string{}}),
           other, false, nullptr});
   }
   [[nodiscard]] TWILL_COLD std::string last_seen(int other) const {
@@ -347,6 +373,7 @@ private:
   std::vector<int> ranks_;
   std::vector<std::string> labels_;
   std::int64_t timeout_ms_;
+  std::shared_ptr<const Waits> waits_;
   std::vector<Peer> peers_;
   Letters letters_;
   std::deque<Ticket> rounds_{};    ///< collective calls in order; only the first is under way

@@ -59,7 +59,8 @@ private:
 struct StepOptions {
   int micro_batches = 1;
   StageCheckpointing checkpointing = {};
-  std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where a step makes the group
+  /// How long a rank waits for its peers in one call, where a step makes the group; one that hangs keeps the step, see `run_ranks`.
+  std::int64_t timeout_ms = 300'000;
 };
 
 } // namespace twill::inline v0::pipeline

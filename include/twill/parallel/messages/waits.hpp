@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whom each rank of a wire waits for, as far as this one was told. Where ranks wait for each other in a chain, as in a pipeline,
+// all of them run into their time-outs at once, and only the last one, who waits for nobody, is at fault. So who waits for
+// long, or knows that somebody waits for it meanwhile, tells everybody for whom, and tells again when that is over; an entry
+// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together.
+// Not in the umbrella. Read next: parallel/messages/member.hpp.
+
+#include <twill/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+
+class Waits {
+public:
+  Waits(int rank, std::vector<std::string> labels)
+      : rank_{rank}, labels_{std::move(labels)}, entries_(labels_.size()) {}
+
+  [[nodiscard]] const std::string& label(int rank) const { return labels_[at(rank)]; }
+
+  /// Whom a rank waits for; negative: nobody, or nobody knows.
+  [[nodiscard]] int of(int rank) const { return entries_[at(rank)].whom; }
+
+  /// A rank tells whom it waits for. What it said before comes later on some wires, and is no news.
+  void take(int from, int whom, std::int64_t number) {
+    Entry& entry = entries_[at(from)];
+    if (number <= entry.number || whom >= static_cast<int>(entries_.size())) return;
+    waiting_for_this_ += (whom == rank_ ? 1 : 0) - (entry.whom == rank_ ? 1 : 0);
+    entry = {whom, number};
+  }
+
+  /// This rank waits for somebody, or for nobody any more. The number of the news; 0 where it is none.
+  [[nodiscard]] std::int64_t set_own(int whom) {
+    Entry& own = entries_[at(rank_)];
+    if (own.whom == whom) return 0;
+    own.whom = whom;
+    return ++own.number;
+  }
+
+  /// Whether somebody has told that it waits for this rank.
+  [[nodiscard]] bool is_waited_for() const { return waiting_for_this_ > 0; }
+
+  /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.
+  [[nodiscard]] int culprit(int rank) const {
+    int last = rank;
+    for (std::size_t turn = 0; turn < entries_.size(); ++turn) {
+      const int next = of(last);
+      if (next < 0 || next == last) return last;
+      last = next;
+    }
+    return rank;
+  }
+
+private:
+  struct Entry {
+    int whom = -1;
+    std::int64_t number = 0;
+  };
+
+  [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  int rank_;
+  std::vector<std::string> labels_;
+  std::vector<Entry> entries_;
+  int waiting_for_this_ = 0;
+};
+
+} // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
