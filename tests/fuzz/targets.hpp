@@ -11,6 +11,7 @@
 #include <twill/io/npy.hpp>
 #include <twill/io/npz.hpp>
 #include <twill/io/sharded.hpp>
+#include <twill/io/tokens.hpp>
 
 #include <array>
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 
 namespace twill::fuzz {
 
@@ -123,16 +125,39 @@ inline bool csv(Bytes bytes) {
   return accepted;
 }
 
+/// The first bytes say how windows lie; every window is read.
+inline bool tokens(Bytes bytes) {
+  const auto number = [&](std::size_t at) {
+    return at < bytes.size() ? std::to_integer<std::int64_t>(bytes[at]) - 2 : 0;
+  };
+  const io::TokenOptions options{
+      .vocabulary = 64 * number(0), .stride = number(1), .length = number(2), .header_bytes = number(3)};
+  const auto read = [&]<class Stored>(Stored) {
+    return accepts([&] {
+      const io::TokenDataset<Stored> windows("tokens", bytes, nullptr, options);
+      const auto length = static_cast<std::size_t>(windows.row_dims()[0][0]);
+      std::vector<std::int64_t> window(length);
+      std::vector<std::int64_t> next(length);
+      for (std::int64_t i = 0; i < windows.size(); ++i) {
+        windows.read(i, window, next);
+        for (std::size_t at = 1; at < length; ++at) require(next[at - 1] == window[at], "what follows");
+      }
+    });
+  };
+  return read(std::uint8_t{}) | read(std::uint16_t{}) | read(std::uint32_t{});
+}
+
 struct Target {
   std::string_view name;
   bool (*run)(Bytes);
 };
-inline constexpr std::array<Target, 7> targets{{{"npy", &npy},
+inline constexpr std::array<Target, 8> targets{{{"npy", &npy},
                                                 {"npz", &npz},
                                                 {"safetensors", &safetensors},
                                                 {"shard_index", &shard_index},
                                                 {"checkpoint", &checkpoint},
                                                 {"idx", &idx},
-                                                {"csv", &csv}}};
+                                                {"csv", &csv},
+                                                {"tokens", &tokens}}};
 
 } // namespace twill::fuzz

@@ -181,6 +181,9 @@ std::vector<std::pair<std::string, std::string>> hostile(std::string_view target
             {"many empty lines, and text", "1\n" + std::string(large, '\n') + "x"},
             {"a long number", "1\n" + std::string(large, '9') + "\n-" + std::string(large, '9') + "x"},
             {"a long header", "\"" + repeated(large, [](auto) { return "\"\""; }) + "\"\nx\ny"}};
+  if (target == "tokens")
+    return {{"one token outside at last", std::string{"\x03\x03\x04\x06", 4} + std::string(large, '\1') + '\xff'},
+            {"windows of no length", std::string{"\x00\x00\x02\x02", 4} + std::string(large, '\1')}};
   return {{"an extent of 2^32 - 1", std::string{"\0\0\x08\x01\xff\xff\xff\xff", 8}},
           {"rank 255", std::string{"\0\0\x08\xff", 4}}};
 }
