@@ -144,7 +144,10 @@ inline bool tokens(Bytes bytes) {
       }
     });
   };
-  return read(std::uint8_t{}) | read(std::uint16_t{}) | read(std::uint32_t{});
+  bool accepted = read(std::uint8_t{});
+  accepted |= read(std::uint16_t{});
+  accepted |= read(std::uint32_t{});
+  return accepted;
 }
 
 struct Target {
