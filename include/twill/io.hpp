@@ -14,6 +14,7 @@
 #include <twill/io/csv_dataset.hpp>
 #include <twill/io/csv_numbers.hpp>
 #include <twill/io/file_calls.hpp>
+#include <twill/io/folder.hpp>
 #include <twill/io/image_options.hpp>
 #include <twill/io/json.hpp>
 #include <twill/io/mapped_file.hpp>

@@ -7,6 +7,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/io/file_calls.hpp>
+#include <twill/io/folder.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -77,16 +78,7 @@ public:
       detail::fail_call("rename", path_);
     ::close(file_);
     file_ = -1;
-    const std::size_t slash = path_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-    const int directory =
-        detail::call_fails("open", folder) ? -1 : ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) detail::fail_call("open", folder);
-    const bool fails = detail::call_fails("fsync", folder) || ::fsync(directory) != 0;
-    const int reason = errno;
-    ::close(directory);
-    errno = reason;
-    if (fails && errno != EINVAL) detail::fail_call("fsync", folder); // some file systems have no such thing
+    sync_folder(folder_of(path_));
   }
 
 private:

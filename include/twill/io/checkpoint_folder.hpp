@@ -6,17 +6,20 @@
 // program that dies leaves at most a temporary file, which the next save removes. Read next: io/checkpoint.hpp.
 
 #include <twill/io/checkpoint.hpp>
+#include <twill/io/file_calls.hpp>
+#include <twill/io/folder.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -29,18 +32,13 @@ struct RotationOptions {
 
 class CheckpointFolder {
 public:
-  /// Makes the folder if it is not there. throws: SystemError naming it, ValueError for a rotation that keeps nothing
+  /// Makes the folder, and those above it, if they are not there. throws: SystemError naming it, ValueError for a rotation that keeps nothing
   explicit CheckpointFolder(std::string path, RotationOptions rotation = {})
       : path_{std::move(path)}, rotation_{rotation} {
     if (rotation.keep_last < 1 || rotation.keep_every < 0)
       throw ValueError(join_text({"checkpoint folder: keep_last is at least 1 and keep_every at least 0, got ",
                                   rotation.keep_last, " and ", rotation.keep_every}));
-    std::error_code error;
-    if (detail::call_fails("create", path_))
-      error.assign(errno, std::generic_category());
-    else
-      std::filesystem::create_directories(path_, error);
-    if (error) throw SystemError(join_text({"create: '", path_, "': ", error.message()}));
+    make_folder(path_);
   }
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
@@ -86,7 +84,7 @@ public:
   /// The steps there are checkpoints of, damaged ones included, ascending. throws: SystemError
   [[nodiscard]] std::vector<std::int64_t> steps() const {
     std::vector<std::int64_t> result{};
-    for (const std::string& name : names())
+    for (const std::string& name : names_in(path_))
       if (const auto step = step_of(name)) result.push_back(*step);
     std::sort(result.begin(), result.end());
     return result;
@@ -124,7 +122,7 @@ private:
 
   void write(std::int64_t step, const Checkpoint& checkpoint) const {
     if (step < 0) throw ValueError(join_text({"checkpoint folder: a step is at least 0, got ", step}));
-    for (const std::string& name : names()) // left by a process that died
+    for (const std::string& name : names_in(path_)) // left by a process that died
       if (name.starts_with(start) && name.find(".writing-") != std::string::npos) remove(path_ + "/" + name);
     save_checkpoint(path_of(step), checkpoint);
     std::vector<std::int64_t> older =
@@ -132,17 +130,6 @@ private:
     older.erase(std::upper_bound(older.begin(), older.end(), step), older.end());
     for (std::size_t i = 0; i + static_cast<std::size_t>(rotation_.keep_last) < older.size(); ++i)
       if (rotation_.keep_every == 0 || older[i] % rotation_.keep_every != 0) remove(path_of(older[i]));
-  }
-
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> result{};
-    std::error_code error;
-    if (detail::call_fails("read", path_)) detail::fail_call("read", path_);
-    for (std::filesystem::directory_iterator at{path_, error}; !error && at != std::filesystem::directory_iterator{};
-         at.increment(error))
-      result.push_back(at->path().filename().string());
-    if (error) throw SystemError(join_text({"read: '", path_, "': ", error.message()}));
-    return result;
   }
 
   [[nodiscard]] static std::string name_of(std::int64_t step) {
@@ -160,10 +147,8 @@ private:
   }
 
   static void remove(const std::string& path) {
-    std::error_code error;
-    if (detail::call_fails("remove", path)) detail::fail_call("remove", path);
-    std::filesystem::remove(path, error);
-    if (error) throw SystemError(join_text({"remove: '", path, "': ", error.message()}));
+    if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
+      detail::fail_call("remove", path);
   }
 
   std::string path_;

@@ -4,9 +4,15 @@
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that a
 // steady step asks no allocator. Read next: kernel/rows.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <new>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace twill::inline v0::kernel {
 
@@ -21,13 +27,26 @@ public:
       scratch.memory_.reset();
       scratch.capacity_bytes_ = 0;
       const std::size_t capacity = bytes + bytes / 2;
-      scratch.memory_.reset(static_cast<std::byte*>(::operator new (capacity, std::align_val_t{alignment})));
+      scratch.memory_.reset(taken(capacity));
       scratch.capacity_bytes_ = capacity;
     }
     return scratch.memory_.get();
   }
 
 private:
+  /// A kernel that stops half-way leaves half of its step behind, so what the C library keeps unused goes back to the system
+  /// before a request is given up. throws: std::bad_alloc
+  [[nodiscard]] TWILL_COLD static std::byte* taken(std::size_t bytes) {
+    try {
+      return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
+    } catch (const std::bad_alloc&) {
+#ifdef __GLIBC__
+      ::malloc_trim(0);
+#endif
+      return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
+    }
+  }
+
   struct Release {
     void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
   };

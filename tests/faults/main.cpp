@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `test_faults step|save|tiny`: everything that can fail does so once in turn in the first steps of a model with Adam and
+// in saves of a checkpoint (`test_faults save 7`: only point 7, in this process); and steps, however many, take no memory
+// once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The numbers of points are
+// committed: fewer mean that something is not watched any more.
+
+#include <tests/faults/in_turn.hpp>
+#include <tests/faults/points.hpp>
+#include <tests/support/temporary_folder.hpp>
+
+#include <twill/io/checkpoint_folder.hpp>
+#include <twill/io/training.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/losses/regression.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace twill;
+using namespace twill::test;
+using namespace twill::test::faults;
+
+struct Tiny {
+  static constexpr auto forward(Input<Dim<"batch">, 2> x) {
+    const auto first = tanh(nn::linear(x, 8, "first"));
+    return nn::linear(tanh(nn::linear(first, 8, "second")), 1, "output");
+  }
+};
+using Network = nn::Network<Tiny, Cpu>;
+using Step = decltype(train_step(std::declval<Network&>(), nn::mse, optim::Adam{}));
+
+constexpr std::int64_t rows = 4;
+
+std::size_t hash_of(std::span<const std::byte> bytes, std::size_t before) {
+  return before * 31 + std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::size_t hash_of(const nn::StateDict& state, std::size_t before) {
+  for (const auto& [name, tensor] : state.entries()) before = hash_of(tensor.bytes, before);
+  return before;
+}
+
+/// What is counted at the end of a scenario, when everything that it made is gone.
+Outcome counted(Outcome outcome) {
+  const Pause pause{};
+  outcome.points = points.passed;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) outcome.of_kind[kind] = points.counts[kind];
+  outcome.pool_bytes = memory_allocated(Cpu{0});
+  outcome.blocks_in_use = points.blocks_in_use;
+  return outcome;
+}
+
+/// A network, a step, the first batch, two steps at once and one on the device's own thread; each repeated when it fails.
+Outcome training(long failing) {
+  points.failing = failing;
+  Outcome outcome{};
+  {
+    std::optional<Network> network{};
+    std::optional<Step> step{};
+    std::optional<Tensor<float, Cpu, Shape<rows, 2>>> x{};
+    std::optional<Tensor<float, Cpu, Shape<rows, 1>>> y{};
+    std::array<float, 3> losses{};
+    {
+      const Watch watch{};
+      again_if_it_fails(outcome, [&] {
+        manual_seed_all(7);
+        network.emplace(Cpu{0});
+      });
+      again_if_it_fails(outcome, [&] { step.emplace(train_step(*network, nn::mse, optim::Adam{{.rate = 0.1}})); });
+      again_if_it_fails(outcome, [&] {
+        x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
+        y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+      });
+      again_if_it_fails(outcome, [&] { losses[0] = (*step)(*x, *y); });
+      again_if_it_fails(outcome, [&] { losses[1] = (*step)(*x, *y); });
+      again_if_it_fails(outcome, [&] { losses[2] = submit(Cpu{0}, [&] { return float((*step)(*x, *y)); }).wait(); });
+    }
+    outcome.bits = hash_of(std::as_bytes(std::span{losses}), hash_of(nn::state_dict(*network), 1));
+  }
+  return counted(outcome);
+}
+
+/// Saves, at once and in the background, of a run that goes on.
+Outcome saving(long failing) {
+  points.failing = failing;
+  set_warning_sink([](std::string_view) {});
+  Outcome outcome{};
+  {
+    const TemporaryFolder place{};
+    manual_seed_all(7);
+    Network network{Cpu{0}};
+    Step step = train_step(network, nn::mse, optim::Adam{{.rate = 0.1}});
+    const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
+    const auto y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+    static_cast<void>(float(step(x, y)));
+    watch_files();
+    {
+      std::optional<io::CheckpointFolder> folder{};
+      const Watch watch{};
+      again_if_it_fails(outcome, [&] { folder.emplace(place / "run/of/today", io::RotationOptions{.keep_last = 1}); });
+      again_if_it_fails(outcome, [&] { folder->save(1, io::checkpoint_of(network, step)); });
+      again_if_it_fails(outcome, [&] { static_cast<void>(float(step(x, y))); });
+      again_if_it_fails(outcome, [&] {
+        folder->save_in_background(2, io::checkpoint_of(network, step));
+        folder->wait();
+      });
+      again_if_it_fails(outcome, [&] {
+        const auto found = folder->load_newest();
+        outcome.bits = hash_of(found->checkpoint.state("model"), static_cast<std::size_t>(found->step));
+      });
+      again_if_it_fails(outcome, [&] { static_cast<void>(float(step(x, y))); });
+    }
+    outcome.bits = hash_of(nn::state_dict(network), outcome.bits);
+  }
+  return counted(outcome);
+}
+
+/// A million steps, or as many as fit into the seconds: nothing grows.
+int tiny_steps(int seconds) {
+  manual_seed_all(7);
+  Network network{Cpu{0}};
+  Step step = train_step(network, nn::mse, optim::Adam{{.rate = 1e-4}});
+  const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
+  const auto y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+  float loss = 0;
+  for (int i = 0; i < 100; ++i) loss = step(x, y);
+  const long blocks = points.blocks_in_use;
+  const std::int64_t bytes = memory_allocated(Cpu{0});
+  const std::int64_t reserved = memory_reserved(Cpu{0});
+  const auto started = std::chrono::steady_clock::now();
+  long steps = 0;
+  long asked = 0;
+  {
+    const Watch watch{};
+    while (steps < 1'000'000 && std::chrono::steady_clock::now() - started < std::chrono::seconds{seconds})
+      for (int i = 0; i < 1000; ++i, ++steps) loss = step(x, y);
+    asked = points.passed;
+  }
+  std::printf("%ld steps, loss %g: %ld allocations, %ld blocks, %lld bytes of the pool more than before them\n", steps,
+              static_cast<double>(loss), asked, points.blocks_in_use - blocks,
+              static_cast<long long>(memory_allocated(Cpu{0}) - bytes));
+  return asked == 0 && points.blocks_in_use == blocks && memory_allocated(Cpu{0}) == bytes &&
+                 memory_reserved(Cpu{0}) == reserved && step.steps() == steps + 100
+             ? 0
+             : 1;
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  if (std::filesystem::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 0); // a thousand saves wait for no disk
+  const std::string_view scenario = count > 1 ? arguments[1] : "";
+  if (count > 2 && scenario != "tiny") { // one point, without another process, for a debugger
+    const Outcome outcome = (scenario == "step" ? training : saving)(std::atol(arguments[2]));
+    std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
+    return 0;
+  }
+  if (scenario == "step") return each_in_turn("step", training, 110);
+  if (scenario == "save") return each_in_turn("save", saving, 850);
+  if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
+  std::printf("usage: test_faults step|save [point], tiny [seconds]\n");
+  return 2;
+}
