@@ -55,6 +55,7 @@
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/shared_optimiser.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/simulate_hindered.hpp>
 #include <twill/parallel/pipeline/stage.hpp>
 #include <twill/parallel/pipeline/stage_optimisers.hpp>
 #include <twill/parallel/pipeline/stage_rules.hpp>

@@ -37,6 +37,42 @@ TEST_CASE("stages of different costs are bound by the slowest", "[parallel][PAR-
   CHECK(p.peak_bytes == List<std::int64_t>{6000, 5070});
 }
 
+TEST_CASE("a rank that computes alone is as fast as it was measured alone", "[parallel][PAR-6]") {
+  const auto of = [](double alone_share) {
+    StageCost cost{.forward_s = 1, .input_gradient_s = 2, .alone_share = alone_share};
+    return List<StageCost>(2, cost);
+  };
+  CHECK(predict<GPipe>(2, 1, of(0.5)).step_s == 0.5 * (1 + 1 + 2 + 2)); // one after the other
+  // F0 alone, F1 and F0 together, F1 and B alone, B and B together, B alone
+  const Prediction p = predict<GPipe>(2, 2, of(0.5));
+  CHECK(p.step_s == 0.5 + 1 + 0.5 + 1 + 2 + 1);
+  CHECK(p.timeline.is_complete);
+  CHECK(p.timeline.ranks[1][0].start == 0.5);
+  CHECK(p.timeline.ranks[1][0].end == 1.5);
+  CHECK(p.timeline.ranks[1][1].end == 2);
+  // Two of three ranks: half way between. Speeds change while an action is under way.
+  const Schedule three = schedule<GPipe>(3, 2);
+  const auto unit = [](const Action&) { return 1.0; };
+  const Timeline timeline = simulate_hindered(three, unit, [](const Action&) { return 0.5; });
+  CHECK(timeline.ranks[0][1].end == 0.5 + 0.75);
+  CHECK(timeline.ranks[1][1].end == 0.5 + 2 * 0.75);
+  // Links take their time, and with ranks that do not hinder each other nothing changes.
+  const auto transfer = [](const Action&) { return 0.25; };
+  const Schedule many = schedule<ZeroBubbleH1>(4, 9);
+  const auto unequal = [](const Action& action) { return 1.0 + action.stage % 2; };
+  const Timeline apart = simulate_hindered(
+      many, unequal, [](const Action&) { return 1.0; }, transfer);
+  const Timeline plain = simulate(many, unequal, transfer);
+  REQUIRE(apart.is_complete);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    REQUIRE(apart.ranks[rank].size() == plain.ranks[rank].size());
+    for (std::size_t i = 0; i < plain.ranks[rank].size(); ++i) {
+      CHECK(apart.ranks[rank][i].action == plain.ranks[rank][i].action);
+      CHECK(apart.ranks[rank][i].end == Approx(plain.ranks[rank][i].end));
+    }
+  }
+}
+
 TEST_CASE("links take latency and bytes over speed", "[parallel][PAR-6]") {
   const Cluster cluster{.between_stages = {.bytes_per_s = 20, .latency_s = 0.25}};
   const Prediction p = predict<GPipe>(2, 1, List<StageCost>(2, even), cluster);

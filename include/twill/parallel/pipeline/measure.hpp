@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the stages of a pipeline take here, measured: each rank computes its stages on one micro-batch again and again, on its
-// own device, all ranks at the same time, because that is how they will share memory and cores. Inputs and gradients are
-// those of a real pass. The medians go into `simulate`, which knows how many micro-batches and ranks there will be. Read next:
-// parallel/pipeline/predict.hpp.
+// own device, all ranks at the same time, because that is how they will share memory and cores, and then a few times in turn,
+// because at the ends of a step they do not. Inputs and gradients are those of a real pass. The medians go into `simulate`,
+// which knows how many micro-batches and ranks there will be. Read next: parallel/pipeline/predict.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
@@ -38,6 +38,7 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 /// Seconds of the kinds of work of one stage, one number for each round.
 struct StageSamples {
   std::vector<double> forward{}, first{}, second{}; ///< second: the gradient of the weights where it is computed apart
+  std::vector<double> alone{};                      ///< all of them, while no other rank computes
 };
 
 [[nodiscard]] inline double median(std::vector<double> values) {
@@ -87,7 +88,7 @@ public:
     for_each_stage([](int, auto& stage) { stage.clear(); });
   }
 
-  /// Runs all ranks at the same time, until each has made its rounds.
+  /// Runs all ranks at the same time, until each has made its rounds, and then one after the other.
   [[nodiscard]] std::vector<StageSamples> rounds() {
     std::vector<StageSamples> samples(static_cast<std::size_t>(P::stages));
     std::atomic<int> left{P::ranks};
@@ -100,6 +101,10 @@ public:
             if (S::rank_of(number, P::ranks) == communicator.rank()) one_round(number, stage, samples[at(number)]);
           });
           if (round + 1 == options_.rounds) --left;
+        }
+        for (int rank = 0; rank < P::ranks; ++rank) {
+          communicator.run(parallel::Call::barrier());
+          if (rank == communicator.rank()) rounds_alone(rank, samples);
         }
       } catch (...) { // nobody waits for this rank's rounds
         left = 0;
@@ -119,6 +124,16 @@ private:
   }
   template <class F> void for_each_stage(F f) {
     for (int number = 0; number < P::stages; ++number) visit(number, [&](auto& stage) { f(number, stage); });
+  }
+
+  void rounds_alone(int rank, std::vector<StageSamples>& samples) {
+    for (int round = 0; round < std::min(options_.rounds, 3); ++round)
+      for_each_stage([&](int number, auto& stage) {
+        if (S::rank_of(number, P::ranks) != rank) return;
+        StageSamples own{};
+        one_round(number, stage, own);
+        samples[at(number)].alone.push_back(own.forward[0] + own.first[0] + own.second[0]);
+      });
   }
 
   /// Copies what a neighbour has made to where a stage takes it.
@@ -224,10 +239,14 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
     bench.pass();
     const auto samples = bench.rounds();
     for (std::size_t stage = 0; stage < samples.size(); ++stage) {
+      const double first = detail::median(samples[stage].first);
+      const double second = detail::median(samples[stage].second);
       costs[stage].forward_s = detail::median(samples[stage].forward);
-      costs[stage].input_gradient_s = detail::median(samples[stage].first);
-      if constexpr (detail::splits_gradients<S, P::ranks>())
-        costs[stage].weight_gradient_s = detail::median(samples[stage].second);
+      costs[stage].input_gradient_s = first;
+      if constexpr (detail::splits_gradients<S, P::ranks>()) costs[stage].weight_gradient_s = second;
+      const double together = costs[stage].forward_s + first + second;
+      if (P::ranks > 1 && together > 0)
+        costs[stage].alone_share = std::min(1.0, detail::median(samples[stage].alone) / together);
     }
     buffers.put_back();
     pipeline.for_each_stage([](auto& network) { network.zero_grad(); });

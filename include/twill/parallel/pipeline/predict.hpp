@@ -11,6 +11,7 @@
 #include <twill/parallel/link.hpp>
 #include <twill/parallel/pipeline/schedule.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/simulate_hindered.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 
 #include <cstddef>
@@ -33,6 +34,8 @@ struct StageCost {
   std::int64_t shared_bytes =
       0;               ///< that the ranks of a tensor-parallel stage add up in a forward pass, and in a backward pass
   double update_s = 0; ///< of the weights, once a step
+  double alone_share =
+      1; ///< of these times, while no other rank computes: cores that share caches and memory hinder each other
 };
 
 using parallel::Link;
@@ -96,17 +99,21 @@ struct Prediction {
   const auto transfer = [&](const Action& action) {
     return cluster.between_stages.time_s(static_cast<double>(bytes(action)));
   };
-  result.timeline = simulate(
-      schedule,
-      [&](const Action& action) {
-        const StageCost& own = stage(action);
-        const double shared = action.work == Work::weight_gradient
-                                  ? 0
-                                  : ring_all_reduce_s(static_cast<double>(own.shared_bytes), cluster.tensor_ranks,
-                                                      cluster.between_tensor_ranks);
-        return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action) + shared;
-      },
-      transfer);
+  const auto cost = [&](const Action& action) {
+    const StageCost& own = stage(action);
+    const double shared = action.work == Work::weight_gradient
+                              ? 0
+                              : ring_all_reduce_s(static_cast<double>(own.shared_bytes), cluster.tensor_ranks,
+                                                  cluster.between_tensor_ranks);
+    return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action) + shared;
+  };
+  bool is_hindered = false;
+  for (const StageCost& own : stages) is_hindered = is_hindered || own.alone_share != 1;
+  const auto alone_share = [&](const Action& action) { return stage(action).alone_share; };
+  if (is_hindered)
+    result.timeline = simulate_hindered(schedule, cost, alone_share, transfer);
+  else
+    result.timeline = simulate(schedule, cost, transfer);
   add_messages(result.timeline, schedule, transfer, bytes);
   result.bubble_s = result.timeline.bubble();
   result.peak_bytes = peak_kept_bytes(schedule, stages);

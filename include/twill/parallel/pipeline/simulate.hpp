@@ -4,7 +4,8 @@
 // A schedule in time: each rank computes its actions in order, one after the other, and an action starts when its rank is
 // free and what it needs has arrived. Transfers take time and no rank's; they overlap the computation. From the events
 // follow makespan, idle time, and how many activations each rank keeps. Times are in the unit of the costs; with whole
-// numbers they are exact. Runs in the compiler and at run time alike. Read next: parallel/pipeline/verify.hpp.
+// numbers they are exact. Runs in the compiler and at run time alike. Read next: parallel/pipeline/verify.hpp,
+// parallel/pipeline/simulate_hindered.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/action.hpp>
@@ -66,6 +67,20 @@ private:
   List<T> values_;
 };
 
+/// When everything that an action needs is there: -1 for never, or not yet.
+[[nodiscard]] constexpr double inputs_ready(const Schedule& schedule, PerAction<double>& ready, const Action& action) {
+  constexpr double never = -1;
+  const auto of_gradient = [&](int stage) {
+    const double whole = ready(Work::backward, stage, action.micro_batch);
+    return whole != never ? whole : ready(Work::input_gradient, stage, action.micro_batch);
+  };
+  if (action.work == Work::forward)
+    return action.stage == 0 ? 0 : ready(Work::forward, action.stage - 1, action.micro_batch);
+  if (action.work == Work::weight_gradient) return of_gradient(action.stage);
+  if (ready(Work::forward, action.stage, action.micro_batch) == never) return never;
+  return action.stage + 1 == schedule.stages ? 0 : of_gradient(action.stage + 1);
+}
+
 } // namespace detail
 
 /// When each action of a schedule starts and ends. `cost(action)` is the time of what a rank computes, `transfer(action)` that
@@ -77,18 +92,6 @@ template <class Cost, class Transfer = UniformTransfer>
   timeline.ranks.resize(static_cast<std::size_t>(schedule.ranks));
   List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
   detail::PerAction<double> ready{schedule, never}; // when its result is there for whoever needs it
-  const auto of_gradient = [&](int stage, int micro_batch) {
-    const double whole = ready(Work::backward, stage, micro_batch);
-    return whole != never ? whole : ready(Work::input_gradient, stage, micro_batch);
-  };
-  // When everything that the action needs is there.
-  const auto inputs = [&](const Action& action) -> double {
-    if (action.work == Work::forward)
-      return action.stage == 0 ? 0 : ready(Work::forward, action.stage - 1, action.micro_batch);
-    if (action.work == Work::weight_gradient) return of_gradient(action.stage, action.micro_batch);
-    if (ready(Work::forward, action.stage, action.micro_batch) == never) return never;
-    return action.stage + 1 == schedule.stages ? 0 : of_gradient(action.stage + 1, action.micro_batch);
-  };
 
   std::size_t left = 0;
   for (const List<Action>& order : schedule.orders) left += order.size();
@@ -100,7 +103,7 @@ template <class Cost, class Transfer = UniformTransfer>
       for (std::size_t& at = next[static_cast<std::size_t>(rank)]; at < order.size(); ++at, --left, moved = true) {
         const Action& action = order[at];
         if (!is_computed(action.work)) continue;
-        const double arrived = inputs(action);
+        const double arrived = detail::inputs_ready(schedule, ready, action);
         if (arrived == never) break;
         const double free = events.empty() ? 0 : events.back().end;
         const double start = arrived > free ? arrived : free;
