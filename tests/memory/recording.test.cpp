@@ -35,7 +35,7 @@ Buffer<Meta> keep_one_of(const Meta& device, int count, std::size_t bytes) {
 } // namespace
 
 TEST_CASE("a recording tells who holds what, with the names and the calls that led there", "[memory][MEM-7]") {
-  const Meta device{6};
+  Meta device{6};
   const Buffer<Meta> before(device, 700);
   const Recording recording{device};
   Buffer<Meta> weights;
@@ -142,6 +142,9 @@ TEST_CASE("a time line that is too long loses its beginning, and still adds up",
   REQUIRE(line.events.back().allocated == 0);
   REQUIRE(line.begin_seconds == line.events.front().seconds);
 }
+
+static_assert(ObservedPool<TestPool>);
+static_assert(!ObservedPool<Pool<FailingUpstream, Untracked>> && !ObservedPool<Meta>);
 
 TEST_CASE("one recording at a time, and the first goes on", "[memory][MEM-7]") {
   TestPool pool{"test"};

@@ -229,8 +229,14 @@ private:
   bool is_begun_ = false;
 };
 
+/// A pool whose tracking policy has observers.
+template <class P>
+concept ObservedPool = requires(P& pool, MemoryObserver* observer) {
+  { pool.tracking().set_observer(observer) } -> std::same_as<MemoryObserver*>;
+};
+
 /// Records what happens in a pool as long as it lives; a pool has one recording at a time.
-template <class PoolType> class Recording {
+template <ObservedPool PoolType> class Recording {
 public:
   /// throws: ValueError when somebody listens to the pool already
   explicit Recording(PoolType& pool, RecordOptions options = {}) : pool_{&pool}, recorder_{options} {
