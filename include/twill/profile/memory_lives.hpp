@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lives of the allocations in a recorded time line: from when to when each was held, and by whom. Pictures are drawn of
+// these. Read next: profile/memory_trace.hpp, profile/memory_page.hpp.
+
+#include <twill/memory/recording.hpp>
+#include <twill/profile/memory_places.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+/// What an event outside of the time line has instead of a number.
+inline constexpr std::size_t no_event = static_cast<std::size_t>(-1);
+
+/// An allocation from its beginning to its end. Both are events of the time line, or lie outside of it.
+struct MemoryLife {
+  std::int64_t bytes = 0;
+  std::int64_t requested = 0;
+  std::size_t place = 0; ///< among those of all lives
+  double begin_seconds = 0;
+  double end_seconds = 0;
+  std::size_t begin_event = no_event;
+  std::size_t end_event = no_event;
+
+  [[nodiscard]] bool begins_before() const { return begin_event == no_event; }
+  [[nodiscard]] bool ends_after() const { return end_event == no_event; }
+};
+
+/// Those of one time line, in the order in which they begin, and the names of their places.
+struct MemoryLives {
+  std::vector<MemoryLife> lives{};
+  std::vector<std::string> places{};
+};
+
+[[nodiscard]] inline MemoryLives lives_of(const memory::MemoryTimeline& line) {
+  SourcePlaces source;
+  std::vector<const memory::CallStack*> stacks;
+  for (const memory::TimedEvent& timed : line.events) stacks.push_back(timed.calls);
+  for (const memory::Allocation& allocation : line.before) stacks.push_back(allocation.calls);
+  source.prepare(stacks);
+
+  MemoryLives all_lives;
+  std::map<std::pair<const char*, const memory::CallStack*>, std::size_t> known;
+  std::map<std::string, std::size_t> numbers;
+  const auto place_number = [&](const char* name, const memory::CallStack* calls) {
+    const auto [found, is_new] = known.try_emplace({name, calls}, 0);
+    if (is_new) {
+      const std::string words = to_string(detail::place_of(name, calls, source));
+      const auto [position, is_new_name] = numbers.try_emplace(words, all_lives.places.size());
+      if (is_new_name) all_lives.places.push_back(words);
+      found->second = position->second;
+    }
+    return found->second;
+  };
+
+  std::map<const void*, std::size_t> open; // the lives that go on
+  for (const memory::Allocation& allocation : line.before) {
+    open[allocation.address] = all_lives.lives.size();
+    all_lives.lives.push_back(
+        {static_cast<std::int64_t>(allocation.bytes), static_cast<std::int64_t>(allocation.requested),
+         place_number(detail::name_of(allocation), allocation.calls), line.begin_seconds, line.end_seconds});
+  }
+  for (std::size_t number = 0; number < line.events.size(); ++number) {
+    const memory::TimedEvent& timed = line.events[number];
+    if (timed.event.kind == memory::MemoryEventKind::allocate) {
+      open[timed.event.address] = all_lives.lives.size();
+      all_lives.lives.push_back(
+          {static_cast<std::int64_t>(timed.event.bytes), static_cast<std::int64_t>(timed.event.requested),
+           place_number(timed.event.place, timed.calls), timed.seconds, line.end_seconds, number});
+    }
+    if (timed.event.kind == memory::MemoryEventKind::release)
+      if (const auto found = open.find(timed.event.address); found != open.end()) {
+        all_lives.lives[found->second].end_seconds = timed.seconds;
+        all_lives.lives[found->second].end_event = number;
+        open.erase(found);
+      }
+  }
+  return all_lives;
+}
+
+} // namespace twill::inline v0::profile

@@ -1,0 +1,166 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who holds memory: the allocations of a snapshot by the place that made them, and how that differs between two snapshots, in
+// which a leak is what grows from step to step. Read next: memory/recording.hpp, profile/memory_page.hpp.
+
+#include <twill/memory/out_of_memory.hpp>
+#include <twill/memory/recording.hpp>
+#include <twill/profile/source_places.hpp>
+#include <twill/profile/table.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::profile {
+
+/// A place in a program that allocates.
+struct MemoryPlace {
+  std::string name{};      ///< of the scopes around it, "encoder/attention (model.cpp:12)"; empty without any
+  std::string statement{}; ///< of the user's that led to it, "train.cpp:42 (main)"; empty where nobody knows
+  [[nodiscard]] friend auto operator<=>(const MemoryPlace&, const MemoryPlace&) = default;
+};
+
+/// Both in one line.
+[[nodiscard]] inline std::string to_string(const MemoryPlace& place) {
+  if (place.name.empty()) return place.statement.empty() ? "(unknown)" : place.statement;
+  return place.statement.empty() ? place.name : join_text({place.name, ", ", place.statement});
+}
+
+/// What a place holds, or by how much that has changed.
+struct PlaceUse {
+  MemoryPlace place{};
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+
+namespace detail {
+
+/// The name of an allocation's place. What is older than the recording and has none gets one.
+[[nodiscard]] inline const char* name_of(const memory::Allocation& allocation) {
+  const bool is_unknown = allocation.place == nullptr && allocation.calls == nullptr;
+  return is_unknown && allocation.is_older_than_recording ? "(before the recording)" : allocation.place;
+}
+
+[[nodiscard]] inline MemoryPlace place_of(const char* name, const memory::CallStack* calls, SourcePlaces& source) {
+  return {name != nullptr ? name : "", source.statement(calls)};
+}
+
+using UseByPlace = std::map<MemoryPlace, PlaceUse>;
+
+/// Adds the allocations of a snapshot, or takes them off.
+inline void count_places(UseByPlace& uses, const memory::MemorySnapshot& snapshot, std::int64_t sign,
+                         SourcePlaces& source) {
+  std::vector<const memory::CallStack*> stacks;
+  for (const memory::Allocation& allocation : snapshot.allocations) stacks.push_back(allocation.calls);
+  source.prepare(stacks);
+  // Few pairs of name and calls occur, however many allocations there are.
+  std::map<std::pair<const char*, const memory::CallStack*>, PlaceUse*> found;
+  for (const memory::Allocation& allocation : snapshot.allocations) {
+    PlaceUse*& use = found[{name_of(allocation), allocation.calls}];
+    if (use == nullptr) {
+      MemoryPlace place = place_of(name_of(allocation), allocation.calls, source);
+      use = &uses[place];
+      use->place = std::move(place);
+    }
+    use->count += sign;
+    use->bytes += sign * static_cast<std::int64_t>(allocation.bytes);
+  }
+}
+
+/// The most bytes first, then the most allocations.
+[[nodiscard]] inline std::vector<PlaceUse> sorted(const UseByPlace& uses) {
+  std::vector<PlaceUse> rows;
+  for (const auto& [place, use] : uses)
+    if (use.count != 0 || use.bytes != 0) rows.push_back(use);
+  std::stable_sort(rows.begin(), rows.end(), [](const PlaceUse& left, const PlaceUse& right) {
+    return left.bytes != right.bytes ? left.bytes > right.bytes : left.count > right.count;
+  });
+  return rows;
+}
+
+[[nodiscard]] inline std::string signed_count(std::int64_t count) {
+  return (count > 0 ? "+" : "") + std::to_string(count);
+}
+[[nodiscard]] inline std::string signed_bytes(std::int64_t bytes) {
+  return (bytes > 0 ? "+" : "") + memory::format_bytes(bytes);
+}
+
+} // namespace detail
+
+/// What each place holds, the most bytes first.
+[[nodiscard]] inline std::vector<PlaceUse> by_place(const memory::MemorySnapshot& snapshot) {
+  detail::UseByPlace uses;
+  SourcePlaces source;
+  detail::count_places(uses, snapshot, 1, source);
+  return detail::sorted(uses);
+}
+
+/// What each place holds more in the later snapshot than in the earlier one, the most bytes first; places where nothing has
+/// changed are left out. What holds less is negative, and last.
+[[nodiscard]] inline std::vector<PlaceUse> difference(const memory::MemorySnapshot& earlier,
+                                                      const memory::MemorySnapshot& later) {
+  detail::UseByPlace uses;
+  SourcePlaces source;
+  detail::count_places(uses, earlier, -1, source);
+  detail::count_places(uses, later, 1, source);
+  return detail::sorted(uses);
+}
+
+/// Who holds what, as a table of the places with the most bytes.
+[[nodiscard]] inline Table places_table(const memory::MemorySnapshot& snapshot, std::size_t most = 20) {
+  Table table({{"bytes"}, {"share"}, {"count"}, {"place", Align::left}, {"statement", Align::left}});
+  const std::vector<PlaceUse> uses = by_place(snapshot);
+  std::int64_t bytes = 0, count = 0;
+  for (const PlaceUse& use : uses) bytes += use.bytes, count += use.count;
+  const auto row = [&](std::int64_t of_them, std::int64_t number, const MemoryPlace& place) {
+    const std::int64_t permille = bytes > 0 ? (1000 * of_them + bytes / 2) / bytes : 0;
+    table.row({memory::format_bytes(of_them), join_text({permille / 10, ".", permille % 10, "%"}),
+               std::to_string(number), place.name, place.statement});
+  };
+  std::int64_t rest_bytes = bytes, rest_count = count;
+  for (std::size_t i = 0; i < uses.size() && i < most; ++i) {
+    row(uses[i].bytes, uses[i].count, uses[i].place);
+    rest_bytes -= uses[i].bytes;
+    rest_count -= uses[i].count;
+  }
+  if (uses.size() > most) row(rest_bytes, rest_count, {join_text({"(", uses.size() - most, " more places)"}), {}});
+  table.rule();
+  row(bytes, count, {join_text({"all of ", snapshot.pool}), {}});
+  return table;
+}
+
+/// What has grown and shrunk, as a table; without changes it has only its last line.
+[[nodiscard]] inline Table difference_table(const memory::MemorySnapshot& earlier, const memory::MemorySnapshot& later,
+                                            std::size_t most = 20) {
+  Table table({{"bytes"}, {"count"}, {"place", Align::left}, {"statement", Align::left}});
+  const std::vector<PlaceUse> uses = difference(earlier, later);
+  PlaceUse total{}, rest{};
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const PlaceUse& use = uses[i];
+    total.bytes += use.bytes;
+    total.count += use.count;
+    // The first half of the table is for what has grown most, the second for what has shrunk most.
+    if (uses.size() <= most || i < most - most / 2 || i >= uses.size() - most / 2) {
+      table.row(
+          {detail::signed_bytes(use.bytes), detail::signed_count(use.count), use.place.name, use.place.statement});
+    } else {
+      rest.bytes += use.bytes;
+      rest.count += use.count;
+      if (i + 1 == uses.size() - most / 2)
+        table.row({detail::signed_bytes(rest.bytes), detail::signed_count(rest.count),
+                   join_text({"(", uses.size() - most, " more places)"}), ""});
+    }
+  }
+  if (!uses.empty()) table.rule();
+  table.row(
+      {detail::signed_bytes(total.bytes), detail::signed_count(total.count), join_text({"all of ", later.pool}), ""});
+  return table;
+}
+
+} // namespace twill::inline v0::profile
