@@ -8,6 +8,7 @@
 #include "tests/support/skip.hpp"
 #include "tests/support/stored_tensors.hpp"
 
+#include <twill/io/file_calls.hpp>
 #include <twill/io/sharded.hpp>
 
 #include <catch2/catch.hpp>
@@ -18,6 +19,8 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace twill;
@@ -252,6 +255,58 @@ TEST_CASE("a state is written in files of limited size, and an index that disagr
         std::string::npos);
   CHECK(refusal("layer1", "layer0").find("'layer0' is there twice") != std::string::npos);
   CHECK(refusal("model-00002", "model-00004").find("No such file or directory") != std::string::npos);
+}
+
+TEST_CASE("a process that dies at any call of a save in several files leaves the old set or the new one",
+          "[io][IO-4]") {
+  static long calls_left = 0;
+  const auto state_of = [](float value) {
+    nn::StateDict state{};
+    for (int i = 0; i < 3; ++i) {
+      auto [tensor, data] = nn::StoredTensor::make(DType::float32, Dims(25));
+      for (std::size_t at = 0; at < 25; ++at) std::memcpy(data + 4 * at, &value, 4);
+      state.add("layer" + std::to_string(i), tensor);
+    }
+    return state;
+  };
+  int died = 0;
+  int are_new = 0;
+  for (long call = 0;; ++call) {
+    const TemporaryFolder folder{};
+    const std::string path = folder / "model.safetensors.index.json";
+    io::save_sharded(folder.path, state_of(1), {.shard_bytes = 100});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      calls_left = call;
+      io::set_file_fault([](std::string_view, std::string_view) {
+        if (calls_left-- == 0) ::_exit(7);
+        return 0;
+      });
+      io::save_sharded(folder.path, state_of(2), {.shard_bytes = 100});
+      ::_exit(0);
+    }
+    REQUIRE(child > 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    const bool was_killed = WIFEXITED(status) && WEXITSTATUS(status) == 7;
+    const nn::StateDict found = io::load_sharded(path);
+    REQUIRE(found.size() == 3);
+    const bool is_new = same(*found.find("layer0"), *state_of(2).find("layer0"));
+    const nn::StateDict expected = state_of(is_new ? 2.0F : 1.0F);
+    for (const auto& [name, tensor] : expected.entries()) CHECK(same(*found.find(name), tensor));
+    io::save_sharded(folder.path, state_of(3), {.shard_bytes = 100}); // the next one is right
+    const nn::StateDict last = io::load_sharded(path);
+    CHECK(same(*last.find("layer2"), *state_of(3).find("layer2")));
+    if (!was_killed) {
+      CHECK(is_new);
+      CHECK(std::distance(std::filesystem::directory_iterator{folder.path}, {}) == 4); // the old files are gone
+      break;
+    }
+    ++died;
+    are_new += is_new ? 1 : 0;
+  }
+  CHECK(died >= 20);
+  CHECK(are_new >= 2); // between the new index and the end of the old files
 }
 
 TEST_CASE("the format's library and PyTorch read what is written, and what they write is read", "[io][IO-1]") {

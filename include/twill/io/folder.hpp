@@ -9,6 +9,7 @@
 #include <twill/io/file_calls.hpp>
 
 #include <cerrno>
+#include <cstddef>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A state in several safetensors files with an index, `model.safetensors.index.json`, as Hugging Face's libraries write and
-// read large models. The index is written last, so a folder without one is none; a name that leaves the folder is refused.
+// read large models. The index is written last, so a folder without one is none, and a save over an older one replaces it as
+// a whole; a name that leaves the folder is refused.
 // Read next: io/safetensors.hpp.
 
+#include <twill/io/folder.hpp>
 #include <twill/io/json.hpp>
+#include <twill/io/mapped_file.hpp>
 #include <twill/io/safetensors.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -104,8 +109,39 @@ struct ShardOptions {
   std::string name = "model";                         ///< what files begin with
 };
 
-/// Writes `name-00001-of-00003.safetensors`, ..., and `name.safetensors.index.json` last. Files of an earlier save under the
-/// same name are replaced one by one: for a save that is atomic as a whole, give it a folder of its own.
+namespace detail {
+
+/// The files that an index in a folder names: none where there is no index, or one that nobody can read.
+[[nodiscard]] inline std::set<std::string, std::less<>>
+files_of_index(const std::vector<std::string>& names, const std::string& folder, const std::string& index) {
+  std::set<std::string, std::less<>> files{};
+  if (std::find(names.begin(), names.end(), index) == names.end()) return files;
+  try {
+    const MappedFile file{join_text({folder, "/", index})};
+    const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+    const ShardIndex known{index, text};
+    for (const ShardIndex::Entry& entry : known.entries()) files.emplace(known.file_of(entry));
+  } catch (const ValueError&) { // what it named cannot be loaded anyway
+  }
+  return files;
+}
+
+/// "model-00002-of-00003.safetensors", and of a later set, which must not touch the files of the one before,
+/// "model-save1-00002-of-00003.safetensors".
+[[nodiscard]] inline std::string shard_file(const std::string& name, int set, std::size_t shard, std::size_t shards) {
+  const auto number = [](std::size_t n) {
+    const std::string digits = std::to_string(n);
+    return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+  };
+  return join_text({name, set == 0 ? std::string{} : join_text({"-save", set}), "-", number(shard + 1), "-of-",
+                    number(shards), ".safetensors"});
+}
+
+} // namespace detail
+
+/// Writes `name-00001-of-00003.safetensors`, ..., and `name.safetensors.index.json` last. Where that index is there already,
+/// the new files have other names than those it knows, so a program that dies in between leaves the old set whole; when
+/// the new index is in its place, the old set's files are removed. One process writes to a folder at a time.
 /// throws: SystemError, ValueError for a limit of zero
 inline void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options = {}) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
@@ -122,14 +158,18 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
     filled += bytes;
     total += bytes;
   }
-  const auto number = [](std::size_t n) {
-    const std::string digits = std::to_string(n);
-    return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+  const std::string index_name = options.name + ".safetensors.index.json";
+  const auto before = detail::files_of_index(names_in(folder), folder, index_name);
+  int set = 0;
+  const auto touches_files = [&] {
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (before.contains(detail::shard_file(options.name, set, i, shards.size()))) return true;
+    return false;
   };
+  while (touches_files()) ++set;
   std::map<std::string_view, std::string> file_of{};
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::string file =
-        join_text({options.name, "-", number(i + 1), "-of-", number(shards.size()), ".safetensors"});
+    const std::string file = detail::shard_file(options.name, set, i, shards.size());
     std::vector<TensorPlan> plan{};
     for (const auto* entry : shards[i]) plan.push_back({entry->first, entry->second.dtype, entry->second.shape});
     SafetensorsWriter writer{join_text({folder, "/", file}), std::move(plan), {{"format", "pt"}}};
@@ -146,9 +186,14 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
     text += json_quoted(name) + ": " + json_quoted(file);
   }
   text += "\n  }\n}\n";
-  AtomicFile index{join_text({folder, "/", options.name, ".safetensors.index.json"})};
+  AtomicFile index{join_text({folder, "/", index_name})};
   index.write(text);
   index.finish();
+  for (const std::string& file : before) { // whoever has mapped one keeps it
+    const std::string path = join_text({folder, "/", file});
+    if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
+      detail::fail_call("remove", path);
+  }
 }
 
 /// The tensors of a sharded state, which share the mapped files; `path` is that of the index.
