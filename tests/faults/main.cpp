@@ -171,8 +171,8 @@ int main(int count, char** arguments) {
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
   }
-  if (scenario == "step") return each_in_turn("step", training, 110);
-  if (scenario == "save") return each_in_turn("save", saving, 850);
+  if (scenario == "step") return each_in_turn("step", training, 110) == 0 ? 0 : 1;
+  if (scenario == "save") return each_in_turn("save", saving, 850) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
   std::printf("usage: test_faults step|save [point], tiny [seconds]\n");
   return 2;
