@@ -167,6 +167,17 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   nn::StateDict fewer{};
   fewer.add("steps", *rule.find("steps"));
   CHECK(refusal(with(weights, fewer)).find("load_state_dict: missing: loss_scale.scale, ") == 0);
+
+  Run fresh{0}; // whose rule's states are made, and compared, at its first step
+  io::restore(with(weights, changed(rule, name, Dims(3))), fresh.model, fresh.step);
+  for (int attempt = 0; attempt < 2; ++attempt) CHECK_THROWS_AS(fresh.train(1), ShapeError);
+  fresh.restore(good);
+  fresh.train(3);
+  Run gone_on{0};
+  gone_on.restore(good);
+  gone_on.train(3);
+  CHECK(same(nn::state_dict(fresh.model), nn::state_dict(gone_on.model)));
+  CHECK(same(fresh.step.state_dict(), gone_on.step.state_dict()));
 }
 
 TEST_CASE("a staged optimiser and a plateau go on where they stopped", "[io][IO-5]") {

@@ -33,25 +33,28 @@ public:
     const std::span<void* const> weights = network.addresses();
     if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
       return addresses_;
-    addresses_.assign(weights.begin(), weights.end());
+    std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are what they have to be
+    addresses.reserve(parameters.size());
     for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
       const std::size_t k = i - weights.size();
       const D& device = network.device_of(parameters[i]);
       if (k >= states_.size()) {
-        states_.emplace_back(device, nn::NetworkState<D>::bytes_of(parameters[i]));
-        nn::initialise_parameter(device, parameters[i], i, Draw{}, states_.back().data());
+        memory::Buffer<D> made(device, nn::NetworkState<D>::bytes_of(parameters[i]));
+        nn::initialise_parameter(device, parameters[i], i, Draw{}, made.data());
+        states_.push_back(std::move(made));
       } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == device)) { // follows the weights
         memory::Buffer<D> moved(device, state.bytes());
         copy_bytes(device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
         state = std::move(moved);
       }
-      addresses_.push_back(states_[k].data());
+      addresses.push_back(states_[k].data());
     }
     infos_ = parameters.subspan(weights.size());
     if (waiting_) {
       overwrite(*waiting_);
       waiting_.reset();
     }
+    addresses_ = std::move(addresses);
     return addresses_;
   }
 
@@ -93,9 +96,11 @@ public:
   [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state) {
     auto [taken, steps] = detail::without_steps(state);
     const bool has_stepped = taken.size() > 0 || steps > 0;
-    if (addresses_.empty())
+    if (addresses_.empty()) {
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
-    else if (has_stepped)
+      states_.clear(); // of a first step that failed
+      infos_ = {};
+    } else if (has_stepped)
       overwrite(taken);
     else
       for (std::size_t i = 0; i < infos_.size(); ++i)
