@@ -16,9 +16,11 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <vector>
 

@@ -257,6 +257,19 @@ TEST_CASE("a state is written in files of limited size, and an index that disagr
   CHECK(refusal("model-00002", "model-00004").find("No such file or directory") != std::string::npos);
 }
 
+TEST_CASE("a save in several files removes none of another name", "[io][IO-4]") {
+  const TemporaryFolder folder{};
+  nn::StateDict state{};
+  state.add("weight", nn::StoredTensor::make(DType::float32, Dims(4)).first);
+  io::save_sharded(folder.path, state, {.name = "other"});
+  const std::string others = folder / "other-00001-of-00001.safetensors";
+  overwrite(folder / "model.safetensors.index.json",
+            R"({"weight_map": {"weight": "other-00001-of-00001.safetensors"}})");
+  io::save_sharded(folder.path, state);
+  CHECK(io::load_safetensors(others).tensors.size() == 1);
+  CHECK(io::load_sharded(folder / "model.safetensors.index.json").size() == 1);
+}
+
 TEST_CASE("a process that dies at any call of a save in several files leaves the old set or the new one",
           "[io][IO-4]") {
   static long calls_left = 0;

@@ -8,18 +8,19 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/node_info.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 
-#include <memory>
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#if defined(TWILL_WITH_NVTX)
+#if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 #include <nvtx3/nvToolsExt.h>
 #endif
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-#if defined(TWILL_WITH_NVTX)
+#if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 
 /// Names a time of this thread for whoever profiles the program.
 class Range {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,8 +78,9 @@ private:
 /// Hands such a run to who records.
 [[nodiscard]] TWILL_COLD inline std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record) {
   auto run = std::make_shared<TimedRun>(std::move(record));
-  recorder.add(run);
-  return std::make_shared<TimedTasks>(std::move(run));
+  auto tasks = std::make_shared<TimedTasks>(run); // whose end ends the run, so it comes first
+  recorder.add(std::move(run));
+  return tasks;
 }
 
 /// Runs the instructions from `begin` to before `end` once, and tells when each launch ran.

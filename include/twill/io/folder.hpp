@@ -52,7 +52,7 @@ inline void make_folder(std::string path) {
     errno = ENOTDIR;
     detail::fail_call("create", path);
   }
-  sync_folder(above);
+  if (::access(above.c_str(), R_OK) == 0) sync_folder(above); // one that may not be read cannot be opened for that
 }
 
 /// The names that a folder holds, in no order. throws: SystemError

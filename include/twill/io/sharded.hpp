@@ -141,7 +141,7 @@ files_of_index(const std::vector<std::string>& names, const std::string& folder,
 
 /// Writes `name-00001-of-00003.safetensors`, ..., and `name.safetensors.index.json` last. Where that index is there already,
 /// the new files have other names than those it knows, so a program that dies in between leaves the old set whole; when
-/// the new index is in its place, the old set's files are removed. One process writes to a folder at a time.
+/// the new index is in its place, the old set's files of this name are removed. One process writes to a folder at a time.
 /// throws: SystemError, ValueError for a limit of zero
 inline void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options = {}) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
@@ -189,7 +189,9 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
   AtomicFile index{join_text({folder, "/", index_name})};
   index.write(text);
   index.finish();
+  const std::string own = join_text({options.name, "-"});
   for (const std::string& file : before) { // whoever has mapped one keeps it
+    if (!file.starts_with(own)) continue;  // the index named somebody else's file too
     const std::string path = join_text({folder, "/", file});
     if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
       detail::fail_call("remove", path);

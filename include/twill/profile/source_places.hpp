@@ -10,11 +10,13 @@
 #include <twill/memory/place.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,11 +62,16 @@ namespace detail {
   std::string text;
   if (is_started) {
     char part[4096];
-    for (ssize_t size = 0; (size = read(ends[0], part, sizeof part)) > 0;)
-      text.append(part, static_cast<std::size_t>(size));
-    waitpid(process, nullptr, 0);
+    try {
+      for (ssize_t size = 1; size > 0 || (size < 0 && errno == EINTR);)
+        if ((size = read(ends[0], part, sizeof part)) > 0) text.append(part, static_cast<std::size_t>(size));
+    } catch (const std::bad_alloc&) { // no memory for a report's places: it has none
+      text.clear();
+    }
   }
-  close(ends[0]);
+  close(ends[0]); // whoever still writes is ended by that
+  while (is_started && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
   return text;
 }
 

@@ -15,12 +15,14 @@ try:
     import numpy as np
 except ImportError:
     np = None
+if not hasattr(np, "from_dlpack"):  # before NumPy 1.22
+    np = None
 
 if np is None:
     for python in [os.environ.get("TWILL_TEST_PYTHON"), "/usr/bin/python3"]:
         if python and not os.environ.get("TWILL_EXCHANGE_RETRIED") and os.path.exists(python):
             environment = dict(os.environ, TWILL_EXCHANGE_RETRIED="1")
-            if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            if subprocess.run([python, "-c", "import numpy; numpy.from_dlpack"], capture_output=True).returncode == 0:
                 sys.exit(subprocess.run([python, *sys.argv], env=environment).returncode)
     print("skipped: no Python with numpy; set TWILL_TEST_PYTHON to one")
     sys.exit(4)

@@ -172,7 +172,14 @@ private:
   [[nodiscard]] std::vector<Process> processes_of(Device device) const {
     std::vector<ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
-    if (functions_.processes == nullptr || functions_.processes(device, &count, infos.data()) != 0) return {};
+    if (functions_.processes == nullptr) return {};
+    Status status = functions_.processes(device, &count, infos.data());
+    if (status != 0 && count > infos.size()) { // there are more: once again, with room for some that begin meanwhile
+      infos.resize(count + std::size_t{16});
+      count = static_cast<unsigned>(infos.size());
+      status = functions_.processes(device, &count, infos.data());
+    }
+    if (status != 0) return {};
     std::vector<Process> found{};
     for (unsigned i = 0; i < count && i < infos.size(); ++i)
       found.push_back({static_cast<int>(infos[i].pid),

@@ -9,9 +9,12 @@
 #include <twill/profile/device_table.hpp>
 #include <twill/profile/table.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace twill::inline v0::profile {
@@ -21,7 +24,10 @@ namespace detail {
 [[nodiscard]] inline std::string process_name(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
   std::string name{};
-  return std::getline(file, name) ? name : std::string{"-"};
+  if (!std::getline(file, name)) return "-";
+  for (char& letter : name) // a process may call itself anything
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  return name;
 }
 [[nodiscard]] inline std::string memory_share_text(std::int64_t bytes, std::size_t total) {
   if (bytes < 0 || total == 0) return "-";
