@@ -133,6 +133,41 @@ TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on ano
   }
   check_close(io::checkpoint_of(one, optimiser), wanted);
   check_close(train_on<Other, 1>(6, data, &half, 1, parallel::zero<1>), wanted); // from one device to many
+
+  // A checkpoint that lacks what ranks draw changes nothing; a number that only another stage has is set all the same.
+  saved = train_on<Other, 1>(2, data, nullptr, 1, parallel::zero<1>);
+  io::Checkpoint partial{};
+  for (const char* section : {"model", "optimiser"}) partial.add(section, saved.state(section));
+  io::set_draw(partial, "random.device", io::draw_of(saved, "random.device"));
+  partial.set("random.ranks", 2);
+  auto world = group_of(2);
+  auto aside = group_of(2); // goes on when the other is ended
+  std::vector<int> as_before(2);
+  std::vector<std::string> refused(4);
+  parallel::run_ranks(world, [&](auto& member) {
+    using C = std::remove_cvref_t<decltype(member)>;
+    ParallelModel<Other, pipeline::OneForwardOneBackward, C, Meshed<1>, double> model{
+        member, Draw{.seed = 3, .step = 1}, {.buckets = {.first_bucket_bytes = 100, .bucket_bytes = 300}}};
+    auto step = train_step(model, nn::cross_entropy, rule, {.micro_batches = 2}, parallel::zero<1>);
+    const auto rank = static_cast<std::size_t>(member.rank());
+    for (const char* name : {"early", "late"}) model.set(name, 0.5);
+    refused[rank] = message_of<ValueError>([&] { model.set("rate", 1); });
+    std::vector<double> weights{};
+    const auto add_weights = [&](auto& network) {
+      weights.push_back(*static_cast<const double*>(network.state()->buffers[0].data()));
+    };
+    model.pipeline().for_each_stage(add_weights);
+    const Draw draw = model.pipeline().next_draw();
+    parallel::barrier(aside[rank]);
+    refused[2 + rank] = message_of<ValueError>([&] { io::restore(partial, model, step); });
+    model.pipeline().for_each_stage(add_weights);
+    as_before[rank] = weights.size() == 2 && weights[0] == weights[1] && model.pipeline().next_draw() == draw;
+  });
+  CHECK(as_before == std::vector<int>{1, 1});
+  CHECK_THAT(refused[0], Catch::Contains("there is no run-time number 'rate'"));
+  CHECK_THAT(refused[1], Catch::Contains("there is no run-time number 'rate'"));
+  CHECK_THAT(refused[2], Catch::Contains("there is no value 'random.rank.0"));
+  CHECK_THAT(refused[3], Catch::Contains("there is no value 'random.rank.1"));
 }
 
 } // namespace

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace twill::inline v0::io::detail::inline TWILL_ISA {
@@ -59,13 +60,14 @@ void restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& mod
   try {
     const nn::StateDict states = checkpoint.state("optimiser");
     const Draw of_model = draw_of(checkpoint, "random.device");
+    std::optional<Draw> of_rank{};
+    if (checkpoint.has_value(detail::ranks_name) && checkpoint.integer(detail::ranks_name) == world.size())
+      of_rank = draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank())));
     step.require_loadable(states);
     load_state_dict(model, checkpoint.state("model"));
     step.load_state_dict(states);
     model.pipeline().set_next_draw(of_model);
-    if (checkpoint.has_value(detail::ranks_name) && checkpoint.integer(detail::ranks_name) == world.size())
-      generator(typename C::Device(world.device()))
-          .set_state(draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank()))));
+    if (of_rank) generator(typename C::Device(world.device())).set_state(*of_rank);
     parallel::barrier(world); // ranks may share a device, whose generator the next one would set back
   } catch (...) {
     world.fail(std::current_exception());

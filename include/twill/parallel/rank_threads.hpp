@@ -10,6 +10,7 @@
 #include <twill/device/cpu/thread.hpp>
 
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>

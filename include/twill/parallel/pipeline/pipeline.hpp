@@ -116,7 +116,7 @@ public:
   template <class F> void draw_with_groups(F f) {
     int draws = 0;
     const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      if (!draws_in_steps<I>()) return;
+      if (!knobs_of<I>().draws()) return; // in steps
       if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
       draws = Plan::has_ties ? 1 : draws + 1;
     };
@@ -142,10 +142,12 @@ public:
   }
 
   /// Changes a run-time number of the model, such as a dropout probability, in every stage that is here and has it; the network
-  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it
+  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it, here or elsewhere
   void set(std::string_view name, double number) {
-    bool is_known = false;
-    for_each_stage([&](const auto& network) { is_known = is_known || network.knobs().contains(name); });
+    const bool is_known = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return (knobs_of<I>().contains(name) || ...);
+    }
+    (Sequence{});
     for_each_stage([&](auto& network) {
       if (!is_known || network.knobs().contains(name)) network.set(name, number);
     });
@@ -205,9 +207,10 @@ private:
     draw.step += static_cast<decltype(draw.step)>(draws);
     return draw;
   }
-  template <std::size_t I> [[nodiscard]] static bool draws_in_steps() {
+  /// The run-time numbers of a stage as they are at first, wherever it is.
+  template <std::size_t I> [[nodiscard]] static compile::Knobs knobs_of() {
     using Shown = nn::PlainForward<typename std::tuple_element_t<I, Stages>::Network::Stage>;
-    return compile::Knobs{compile::Face<Shown>::view().knobs}.draws();
+    return compile::Knobs{compile::Face<Shown>::view().knobs};
   }
 
   [[nodiscard]] Draw first_draw() const {

@@ -134,7 +134,7 @@ public:
   [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
   /// The rule at work on the weights of a stage that is here.
   template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
-  /// Steps that have changed the weights.
+  /// Steps made, those that a loss scale held back included.
   [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
 
   /// What the rule keeps and the count of steps, as one network has them, on every rank; `rule.options` are not part of it. A
