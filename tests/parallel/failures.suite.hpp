@@ -173,7 +173,7 @@ template <class Run> void check_rank_that_hangs(Run run) {
 /// Everybody waits for somebody who waits for rank 0, which hangs: all name it. Of three ranks each waits for the one before; of
 /// four, rank 3 waits for 1 in one sub-group, 1 for 0 in another, and 2 for 0 in a third. All begin at about the same time.
 template <class Run> void check_chain_of_ranks(Run run) {
-  constexpr std::int64_t timeout_ms = 1500;
+  constexpr std::int64_t timeout_ms = 6000; // ranks begin to wait within much less
   run(timeout_ms, [&](auto& world) {
     const int rank = world.rank();
     if (world.size() < 3) return;
@@ -181,7 +181,7 @@ template <class Run> void check_chain_of_ranks(Run run) {
       float value = 1;
       auto columns = world.split(rank % 2, rank);
       auto lines = world.split(rank / 2, rank);
-      if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2 * timeout_ms));
+      if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(timeout_ms * 5 / 3));
       if (world.size() == 3) {
         if (rank > 0) receive(world, &value, 1, rank - 1);
         while (true) barrier(world);

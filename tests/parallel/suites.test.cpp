@@ -13,6 +13,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -87,4 +88,91 @@ TEST_CASE("a wire that loses what one rank sends names this rank", "[parallel][P
   // Rank 1 has heard of the others, and they have not heard of it.
   for (const auto& text : {told[0], told[2]})
     test::require_in("rank 1 on a wire (before its first collective call)", text);
+}
+
+TEST_CASE("news of waiting go to ranks that are there, and once for each wait", "[parallel][PAR-9]") {
+  std::atomic<int> to_one{0};  // packets from rank 0
+  std::atomic<int> to_last{0}; // packets from anybody
+  auto communicators = test::wire_communicators(devices(4), 12'000, 0, 1, [&](int from, int to) {
+    if (from == 0 && to == 1) ++to_one;
+    if (to == 3) ++to_last;
+    return false;
+  });
+  std::atomic<bool> has_last_left = false;
+  std::atomic<int> ready{0};
+  std::atomic<int> farewells{0};
+  std::atomic<int> errors{0};
+  std::atomic<int> news_to_one{-1};
+  std::atomic<int> news_to_last{-1};
+  std::atomic<int> later_to_last{-1};
+  const auto try_to = [&](auto f) {
+    try {
+      f();
+    } catch (const std::exception&) { // the others are to end, too
+      ++errors;
+      has_last_left = true;
+      ready = 2;
+      farewells = 3;
+    }
+  };
+  const auto run = [&](auto world) {
+    const int rank = world.rank();
+    auto group = world.split(rank == 3 ? 1 : 0, rank);
+    barrier(world);
+    if (rank == 3) {
+      group = {};
+      world = {};
+      has_last_left = true;
+      return;
+    }
+    while (!has_last_left) std::this_thread::yield();
+    barrier(group); // brings the farewell, too
+    const int before = to_one;
+    const int last = to_last;
+    float values[2] = {};
+    if (rank == 0) {
+      while (ready < 2) std::this_thread::yield();
+      std::thread other{[&] { try_to([&] { receive(world, values + 1, 1, 2); }); }};
+      try_to([&] { receive(world, values, 1, 1); });
+      other.join();
+      news_to_one = to_one - before;
+      news_to_last = to_last - last;
+    } else {
+      ++ready;
+      while (to_one == before) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // until rank 0 tells
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      send(world, values, 1, 0);
+    }
+    barrier(group);
+    world = {};
+    ++farewells;
+    while (farewells < 3) std::this_thread::yield();
+    const int farewell = to_last;
+    if (rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(4000)); // the others would tell after three
+    barrier(group);
+    if (rank == 0) later_to_last = to_last - farewell;
+  };
+  std::vector<std::thread> threads;
+  for (auto& communicator : communicators) threads.emplace_back([&] { try_to([&] { run(std::move(communicator)); }); });
+  for (auto& thread : threads) thread.join();
+  CHECK(errors == 0);
+  CHECK(news_to_one > 0);
+  CHECK(news_to_one < 20);
+  CHECK(news_to_last == 0);
+  CHECK(later_to_last == 0);
+}
+
+TEST_CASE("who has left is waited for by nobody that hears of it, and what it said last is known",
+          "[parallel][PAR-9]") {
+  parallel::messages::Waits waits(0, {"rank 0", "rank 1", "rank 2"});
+  waits.take(1, 0, 2);
+  waits.take(1, 2, 1); // older, and later
+  CHECK(waits.is_waited_for());
+  waits.leave(1);
+  CHECK_FALSE(waits.is_waited_for());
+  CHECK(waits.of(1) == 0);
+  waits.leave(2);
+  waits.take(2, 0, 1); // overtaken by the farewell
+  CHECK_FALSE(waits.is_waited_for());
+  CHECK(waits.culprit(2) == 0);
 }

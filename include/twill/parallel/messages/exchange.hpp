@@ -73,6 +73,7 @@ public:
     const auto deadline = started + std::chrono::milliseconds(member.timeout_ms());
     const auto patience = started + std::chrono::milliseconds(member.timeout_ms()) / 4;
     const Waiting waiting{*this};
+    int told = -2; // whom this wait has told of: other threads may wait for others
     for (int turn = 0;; ++turn) {
       {
         const std::lock_guard lock(mutex_);
@@ -80,8 +81,12 @@ public:
         const bool is_late = now >= deadline;
         try {
           if (!ticket->is_done) move_on();
-          if (ticket->is_done) return tell_of_waiting(-1);
-          if (!ticket->has_failed && (now >= patience || waits_->is_waited_for())) tell_of_waiting(member, *ticket);
+          if (ticket->is_done) {
+            if (waiting_ == 1 || waits_->of(wire_.rank()) == told) tell_of_waiting(-1); // who else waits tells again
+            return;
+          }
+          if (!ticket->has_failed && (now >= patience || waits_->is_waited_for()))
+            tell_of_waiting(member, *ticket, told);
           if (is_late && !ticket->has_failed) member.fail_for_time(*ticket);
           flush();
         } catch (...) { // as in `begin`
@@ -214,7 +219,10 @@ private:
   void deliver(const Packet& packet) {
     const Envelope envelope = envelope_of(packet.parcel);
     if (envelope.kind == Kind::waits) return waits_->take(packet.from, envelope.root, envelope.number);
-    if (envelope.group == root && envelope.kind == Kind::left) ++farewells_;
+    if (envelope.group == root && envelope.kind == Kind::left) {
+      ++farewells_;
+      waits_->leave(packet.from);
+    }
     if (envelope.kind == Kind::failed) has_failed_ = true;
     const auto found = members_.find(envelope.group);
     if (found == members_.end()) {
@@ -233,21 +241,25 @@ private:
     flush();
   }
 
-  // Tells all ranks of the wire, so that whoever runs into its time-out because of this one knows why.
-  void tell_of_waiting(const Member& member, const Member::Pending& pending) {
+  // Tells all ranks of the wire, so that whoever runs into its time-out because of this one knows why. Not those that have let
+  // the group of all go, and nobody once this rank has: others close the wire when its farewell has come.
+  void tell_of_waiting(const Member& member, const Member::Pending& pending, int& told) {
     const int awaited = member.awaited(pending);
-    tell_of_waiting(awaited < 0 ? -1 : member.rank_on_wire(awaited));
+    const int whom = awaited < 0 ? -1 : member.rank_on_wire(awaited);
+    if (whom == told && waits_->of(wire_.rank()) >= 0) return;
+    told = whom;
+    tell_of_waiting(whom);
   }
   void tell_of_waiting(int whom) {
     const std::int64_t number = waits_->set_own(whom);
-    if (number == 0) return;
+    if (number == 0 || gone_.contains(root)) return;
     Envelope envelope;
     envelope.kind = Kind::waits;
     envelope.root = whom;
     envelope.number = number;
     const Parcel parcel = pack(envelope);
     for (int other = 0; other < wire_.size(); ++other)
-      if (other != wire_.rank()) wire_.send(other, parcel);
+      if (other != wire_.rank() && !waits_->has_left(other)) wire_.send(other, parcel);
   }
 
   void flush() {

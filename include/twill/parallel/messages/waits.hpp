@@ -4,7 +4,8 @@
 // Whom each rank of a wire waits for, as far as this one was told. Where ranks wait for each other in a chain, as in a pipeline,
 // all of them run into their time-outs at once, and only the last one, who waits for nobody, is at fault. So who waits for
 // long, or knows that somebody waits for it meanwhile, tells everybody for whom, and tells again when that is over; an entry
-// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together.
+// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together, as long as they
+// are in the group of all: who has left it tells nobody any more and is told nothing.
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
@@ -31,9 +32,13 @@ public:
   void take(int from, int whom, std::int64_t number) {
     Entry& entry = entries_[at(from)];
     if (number <= entry.number || whom >= static_cast<int>(entries_.size())) return;
-    waiting_for_this_ += (whom == rank_ ? 1 : 0) - (entry.whom == rank_ ? 1 : 0);
-    entry = {whom, number};
+    entry.whom = whom;
+    entry.number = number;
   }
+
+  /// A rank has left the group of all. What it said last stays: it may be why it left.
+  void leave(int from) { entries_[at(from)].has_left = true; }
+  [[nodiscard]] bool has_left(int rank) const { return entries_[at(rank)].has_left; }
 
   /// This rank waits for somebody, or for nobody any more. The number of the news; 0 where it is none.
   [[nodiscard]] std::int64_t set_own(int whom) {
@@ -43,8 +48,12 @@ public:
     return ++own.number;
   }
 
-  /// Whether somebody has told that it waits for this rank.
-  [[nodiscard]] bool is_waited_for() const { return waiting_for_this_ > 0; }
+  /// Whether somebody who would hear of it has told that it waits for this rank.
+  [[nodiscard]] bool is_waited_for() const {
+    for (const Entry& entry : entries_)
+      if (entry.whom == rank_ && !entry.has_left) return true;
+    return false;
+  }
 
   /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.
   [[nodiscard]] int culprit(int rank) const {
@@ -61,6 +70,7 @@ private:
   struct Entry {
     int whom = -1;
     std::int64_t number = 0;
+    bool has_left = false;
   };
 
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
@@ -68,7 +78,6 @@ private:
   int rank_;
   std::vector<std::string> labels_;
   std::vector<Entry> entries_;
-  int waiting_for_this_ = 0;
 };
 
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA
