@@ -106,6 +106,13 @@ TEST_CASE("images are resized between the centres of pixels", "[data][TRAIN-8]")
   CHECK((tall.height == 4 && tall.width == 2 && tall.channels == 3));
   CHECK_THROWS_WITH(applied(data::Resize{.height = 2}, counted<float>(3, 3)),
                     "Resize: height and width are at least 1, got 2 and 0");
+  // An image that is long and thin is not worth gigabytes.
+  CHECK_THROWS_WITH(applied(data::Resize{.shorter_side = 256}, Image<std::uint8_t>::blank(1, 1'000'000, 3)),
+                    "Resize: an image of 1 x 1000000 would become 256 x 256000000, more than 134217728 pixels");
+  CHECK_THROWS_WITH(applied(data::Resize{.shorter_side = std::int64_t{1} << 62}, counted<float>(2, 4)),
+                    Catch::Contains("an image of 2 x 4 would become 4611686018427387904 x"));
+  CHECK_THROWS_WITH(applied(data::Resize{.height = 1 << 20, .width = 1 << 20}, counted<float>(1, 1)),
+                    Catch::Contains("1 x 1 would become 1048576 x 1048576"));
 }
 
 TEST_CASE("random transforms depend on seed, epoch and sample, not on workers", "[data][TRAIN-8][IO-5]") {

@@ -14,6 +14,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -177,6 +179,34 @@ TEST_CASE("a CSV file is a tensor, and samples for a loader", "[io][TRAIN-8]") {
                     "read_csv: '" + path + "', line 2, column 3 ('name'): 'a' is not a number of type float32");
   CHECK_THROWS_WITH(io::read_csv<float>(folder / "none"),
                     "open: '" + (folder / "none") + "': No such file or directory");
+}
+
+TEST_CASE("a file that changes between its two readings is refused", "[io][IO-4]") {
+  // Both readings see the same memory, as they do when another process writes into the mapped file.
+  const auto second_reading = [](std::string text, std::string_view becomes, const io::CsvColumns& columns = {}) {
+    REQUIRE(text.size() == becomes.size());
+    const io::detail::CsvSource source{"csv", text, bare};
+    const std::array selections{source.select(columns)};
+    const std::int64_t rows = io::detail::proved_rows<float>(source, selections);
+    std::copy(becomes.begin(), becomes.end(), text.begin());
+    std::vector<float> kept(static_cast<std::size_t>(rows * selections[0].count()));
+    std::string message = "nothing";
+    try {
+      io::detail::for_each_proved<float>(
+          source, selections, rows, [&](auto, std::int64_t row, std::int64_t position, float value) {
+            kept.at(static_cast<std::size_t>(row * selections[0].count() + position)) = value;
+          });
+    } catch (const ValueError& error) {
+      message = error.what();
+    }
+    return message;
+  };
+  CHECK(second_reading("1,2\n3,4\n", "5,6\n7,8\n") == "nothing");
+  CHECK(second_reading("111\n222\n", "1\n2\n3\n4\n") == "csv changed while it was read"); // more rows
+  CHECK(second_reading("1\n2\n3\n4\n", "111\n222\n") == "csv changed while it was read"); // fewer
+  CHECK(second_reading("1,2\n3,4\n", "123\n345\n") == "csv changed while it was read");   // fewer columns
+  CHECK(second_reading("1,2\n3,4\n", "123\n345\n", {1}) == "csv changed while it was read");
+  CHECK(second_reading("111\n222\n", "1,2\n3,4\n") == "nothing"); // a column nobody asked for
 }
 
 TEST_CASE("NumPy reads the same numbers", "[io][TRAIN-8]") {

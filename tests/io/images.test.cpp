@@ -3,6 +3,7 @@
 // PNG and JPEG files of every form, cut short everywhere and changed anywhere, and folders of classes through a loader.
 
 #include "tests/support/fresh_seed.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <twill/data/image_dataset.hpp>
@@ -15,11 +16,15 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
+#include <zlib.h>
 
 using namespace twill;
 using namespace twill::test;
@@ -71,6 +76,34 @@ std::string png_of(std::uint32_t height, std::uint32_t width, const Bytes& rows,
 
 std::string png_of(const data::Image<std::uint8_t>& image, PngForm form = {}) {
   return png_of(static_cast<std::uint32_t>(image.height), static_cast<std::uint32_t>(image.width), image.values, form);
+}
+
+/// A chunk of a PNG: length, type, bytes, checksum.
+std::string chunk_of(const std::string& type, const std::string& bytes) {
+  const auto word = [](unsigned long value) {
+    std::string result;
+    for (const int shift : {24, 16, 8, 0}) result += static_cast<char>(value >> shift & 0xFF);
+    return result;
+  };
+  const std::string body = type + bytes;
+  return word(bytes.size()) + body +
+         word(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+}
+
+/// Sanitizers keep freed memory, and need files of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+constexpr bool is_sanitized =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+long peak_kilobytes() {
+  rusage usage{};
+  REQUIRE(::getrusage(RUSAGE_SELF, &usage) == 0);
+  return usage.ru_maxrss;
 }
 
 std::string jpeg_of(const data::Image<std::uint8_t>& image, bool is_progressive = false) {
@@ -190,6 +223,27 @@ TEST_CASE("sizes are looked at before memory is taken", "[io][IO-4]") {
         std::string::npos);
 }
 
+TEST_CASE("what stands beside the pixels of a PNG takes no memory", "[io][IO-4]") {
+  constexpr std::size_t header_end = 8 + 25; // signature and IHDR
+  const std::string png = png_of(1, 1, {1, 2, 3});
+  const std::string text(7'800'000, 'a');
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::string deflated(size, '\0');
+  REQUIRE(compress(reinterpret_cast<Bytef*>(deflated.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+                   static_cast<uLong>(text.size())) == Z_OK);
+  deflated.resize(size);
+  const std::string chunk = chunk_of("zTXt", std::string("k\0\0", 3) + deflated);
+  std::string chunks;
+  for (int i = 0; i < 200; ++i) chunks += chunk; // 1.56 GB of text
+  const std::string swollen = std::string(png).insert(header_end, chunks);
+  const long before = peak_kilobytes();
+  CHECK(parsed_png(swollen).values == Bytes{1, 2, 3});
+  if (!is_sanitized) CHECK(peak_kilobytes() - before < 16 * 1024);
+  // A long comment does not make an image unreadable.
+  const std::string comment = chunk_of("tEXt", std::string("k\0", 2) + std::string(2'000'000, 'a'));
+  CHECK(parsed_png(std::string(png).insert(header_end, comment)).values == Bytes{1, 2, 3});
+}
+
 TEST_CASE("a folder of classes is a data set of images and labels", "[io][TRAIN-8]") {
   const TemporaryFolder folder;
   namespace fs = std::filesystem;
@@ -235,4 +289,26 @@ TEST_CASE("a folder of classes is a data set of images and labels", "[io][TRAIN-
                     "ImageFolder: '" + (folder / "train/cat") + "' has no sub-folder, of which each is a class");
   CHECK_THROWS_WITH(io::ImageFolder(folder / "none"),
                     "ImageFolder: '" + (folder / "none") + "': No such file or directory");
+}
+
+TEST_CASE("a class that cannot be listed to its end is named", "[io][IO-4]") {
+  if (is_sanitized) return skip("sanitizers open files as well");
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "train/cat/more");
+  const int free_number = ::open("/", O_RDONLY | O_CLOEXEC);
+  REQUIRE(free_number >= 0);
+  ::close(free_number);
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  rlimit one_more = usual; // the class can be opened, not the folder in it as well
+  one_more.rlim_cur = static_cast<rlim_t>(free_number) + 1;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &one_more) == 0);
+  std::string message;
+  try {
+    const io::ImageFolder images(folder / "train");
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(message == "ImageFolder: '" + (folder / "train/cat") + "': Too many open files");
 }

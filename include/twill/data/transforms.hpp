@@ -163,22 +163,29 @@ struct CenterCrop {
 
 /// Another size, bilinear between the centres of pixels. Not antialiased: a much smaller image keeps only some pixels, as
 /// torchvision's with antialias=False. Bytes are rounded. With `shorter_side` in place of both, the shape of the image stays.
+/// throws: ValueError where the result has no pixels, or more than 2^27
 struct Resize {
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t shorter_side = 0;
 
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& /*draws*/) const {
+    constexpr std::int64_t most_pixels = std::int64_t{1} << 27; // as many as ImageOptions::max_pixels
     detail::require_extents("Resize: the image's", image.height, image.width);
     std::int64_t rows = height;
     std::int64_t columns = width;
-    if (shorter_side > 0) {
+    if (shorter_side > most_pixels) {
+      rows = columns = shorter_side;
+    } else if (shorter_side > 0) {
       const bool is_wide = image.width > image.height;
       rows = is_wide ? shorter_side : shorter_side * image.height / image.width;
       columns = is_wide ? shorter_side * image.width / image.height : shorter_side;
     }
     detail::require_extents("Resize", rows, columns);
     if (rows == image.height && columns == image.width) return image;
+    if (rows > most_pixels / columns)
+      throw ValueError(join_text({"Resize: an image of ", image.height, " x ", image.width, " would become ", rows,
+                                  " x ", columns, ", more than ", most_pixels, " pixels"}));
     auto result = Image<T>::blank(rows, columns, image.channels);
     for (std::int64_t y = 0; y < rows; ++y) {
       const auto vertical = detail::neighbours_of(y, image.height, rows);

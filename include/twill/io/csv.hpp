@@ -115,6 +115,24 @@ template <CsvScalar... T>
   return for_each_number<T...>(source, selections, [](auto...) {});
 }
 
+/// The second reading of a text that was proved to have `rows` rows: `keep` is called once for each place of each of them and for
+/// no other. throws: ValueError where another process has changed the file since
+template <CsvScalar... T, class Keep>
+void for_each_proved(const CsvSource& source, const std::array<CsvSelection, sizeof...(T)>& selections,
+                     std::int64_t rows, Keep&& keep) {
+  const auto changed = [&] { return ValueError(join_text({source.where, " changed while it was read"})); };
+  std::int64_t kept = 0;
+  const std::int64_t found =
+      for_each_number<T...>(source, selections, [&](auto which, std::int64_t row, std::int64_t position, auto value) {
+        if (row >= rows) throw changed();
+        keep(which, row, position, value);
+        ++kept;
+      });
+  std::int64_t places = 0;
+  for (const CsvSelection& selection : selections) places += rows * selection.count();
+  if (found != rows || kept != places) throw changed();
+}
+
 [[nodiscard]] inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -134,9 +152,10 @@ template <CsvScalar T>
   table.columns = selections[0].count();
   table.names = source.names(selections[0]);
   table.elements.resize(static_cast<std::size_t>(table.rows * table.columns));
-  detail::for_each_number<T>(source, selections, [&](auto, std::int64_t row, std::int64_t position, T value) {
-    table.elements[static_cast<std::size_t>(row * table.columns + position)] = value;
-  });
+  detail::for_each_proved<T>(source, selections, table.rows,
+                             [&](auto, std::int64_t row, std::int64_t position, T value) {
+                               table.elements[static_cast<std::size_t>(row * table.columns + position)] = value;
+                             });
   return table;
 }
 

@@ -62,8 +62,8 @@ requires(sizeof...(F) > 0)
     const std::array<Dims, sizeof...(F)> row_dims{detail::csv_row_of<F>(where, selections[I].count())...};
     const std::tuple elements{std::make_shared<std::vector<typename F::value_type>>(
         static_cast<std::size_t>(rows * selections[I].count()))...};
-    detail::for_each_number<typename F::value_type...>(
-        source, selections, [&](auto which, std::int64_t row, std::int64_t position, auto value) {
+    detail::for_each_proved<typename F::value_type...>(
+        source, selections, rows, [&](auto which, std::int64_t row, std::int64_t position, auto value) {
           (*std::get<which()>(elements))[static_cast<std::size_t>(row * selections[which()].count() + position)] =
               value;
         });

@@ -57,6 +57,7 @@ public:
   explicit ImageFolder(const std::string& folder, const ImageOptions& options = {}) : options_{options} {
     namespace fs = std::filesystem;
     auto files = std::make_shared<Files>();
+    std::string at = folder; // for errors of iterators, which name no path
     try {
       for (const fs::directory_entry& entry : fs::directory_iterator{folder})
         if (entry.is_directory()) files->classes.push_back(entry.path().filename().string());
@@ -64,6 +65,7 @@ public:
       for (std::size_t label = 0; label < files->classes.size(); ++label) {
         std::vector<fs::path> found{};
         const fs::path root = fs::path{folder} / files->classes[label];
+        at = root.string();
         for (const fs::directory_entry& entry :
              fs::recursive_directory_iterator{root, fs::directory_options::follow_directory_symlink})
           if (detail::is_named_as_image(entry.path()) && entry.is_regular_file()) found.push_back(entry.path());
@@ -76,7 +78,8 @@ public:
         for (const fs::path& file : found) files->samples.emplace_back(file.string(), static_cast<std::int64_t>(label));
       }
     } catch (const fs::filesystem_error& error) {
-      throw SystemError(join_text({"ImageFolder: '", error.path1().string(), "': ", error.code().message()}));
+      const std::string path = error.path1().empty() ? at : error.path1().string();
+      throw SystemError(join_text({"ImageFolder: '", path, "': ", error.code().message()}));
     }
     if (files->classes.empty())
       throw ValueError(join_text({"ImageFolder: '", folder, "' has no sub-folder, of which each is a class"}));

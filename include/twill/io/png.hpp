@@ -31,7 +31,10 @@ class PngReading {
 public:
   explicit PngReading(std::span<const std::byte> bytes) : bytes_{bytes} {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &PngReading::fail, &PngReading::ignore);
-    info_ = png_ != nullptr ? png_create_info_struct(png_) : nullptr;
+    if (png_ == nullptr) return;
+    png_set_chunk_cache_max(png_, 1); // texts are passed over: inflated and kept, they take a thousand times the file
+    png_set_chunk_malloc_max(png_, 8'000'000); // for what is left, a colour profile for example
+    info_ = png_create_info_struct(png_);
   }
   PngReading(const PngReading&) = delete;
   PngReading& operator=(const PngReading&) = delete;
