@@ -106,7 +106,7 @@ TEST_CASE("what is no number is named by line, column and text", "[io][TRAIN-8]"
   CHECK(refusal("x,y\n\"1\n\",2\n4,\x01\n") == "csv, line 2, column 0 ('x'): '1?' is not a number of type float64");
   CHECK(refusal("x,y\n1,2\n3\n") == "csv, line 3 ends after 1 columns, the first row has 2");
   CHECK(refusal("x,y\n1,2,3\n") == "csv, line 2 ends after 3 columns, the first row has 2");
-  CHECK(refusal("x\n" + std::string(100, 'z')).find(std::string(40, 'z') + "...' is not") != std::string::npos);
+  CHECK(refusal("x\n" + std::string(100, 'z')).find(std::string(40, 'z').append("...' is not")) != std::string::npos);
   CHECK(refusal("") == "csv has no rows");
   CHECK(refusal("x", {}, {.separator = '"'}) ==
         "csv: separator and quote are two characters, neither of which ends a line");
