@@ -289,10 +289,11 @@ TEST_CASE("a call that is wrong by itself is refused and the group goes on", "[p
 
 TEST_CASE("where ranks wait for each other in a chain, the one at its end is named, in other groups, too",
           "[parallel][PAR-9]") {
-  // 2 waits for 1, which waits for 0, which hangs; all waits begin at about the same time.
-  const auto told = texts(3, 500, [](auto& communicator) {
+  // 2 waits for 1, which waits for 0, which hangs; all waits begin at about the same time, as seen from their time-outs.
+  const auto hang = [] { std::this_thread::sleep_for(std::chrono::milliseconds(6500)); };
+  const auto told = texts(3, 4000, [&](auto& communicator) {
     float value = 1;
-    if (communicator.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+    if (communicator.rank() == 0) hang();
     if (communicator.rank() > 0) receive(communicator, &value, 1, communicator.rank() - 1);
     while (true) barrier(communicator);
   });
@@ -301,11 +302,11 @@ TEST_CASE("where ranks wait for each other in a chain, the one at its end is nam
     CHECK(text.find("rank 0 on cpu:0") != std::string::npos);
   }
   // Ranks 1 and 3 meet in one sub-group, 1 and 0 in another, and 0 never comes.
-  const auto across = texts(4, 500, [](auto& communicator) {
+  const auto across = texts(4, 4000, [&](auto& communicator) {
     const int rank = communicator.rank();
     auto columns = communicator.split(rank % 2, 0);
     auto lines = communicator.split(rank / 2, 0);
-    if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+    if (rank == 0) hang();
     barrier(lines);
     barrier(columns);
   });
