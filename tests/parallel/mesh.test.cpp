@@ -2,6 +2,7 @@
 //
 // Meshes as arithmetic, their groups over threads, and the bytes that each operation is counted with.
 
+#include <twill/device/device.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/mesh.hpp>
 #include <twill/parallel/ranks.hpp>
@@ -113,4 +114,26 @@ TEST_CASE("traffic is counted by operation, and what one rank sends another rece
     CHECK(communicators[0].traffic()[Operation::scatter].sent_bytes == count * 4 * others);
     CHECK(communicators[0].traffic()[Operation::gather].received_bytes == count * 4 * others);
   }
+}
+
+TEST_CASE("ranks may use the cores of the process and start on the first device, whatever was pinned or set before",
+          "[parallel][PAR-9]") {
+  const int ranks = 24; // more than there are kept threads
+  const std::vector<int> cores = twill::detail::cores_of_process();
+  auto group = thread_communicators(std::vector<Cpu>(ranks), {.timeout_ms = 60'000});
+  std::vector<std::vector<int>> found(ranks);
+  std::vector<int> devices(ranks);
+  const auto play = [&] {
+    run_ranks(group, [&](auto& member) {
+      const auto rank = static_cast<std::size_t>(member.rank());
+      found[rank] = twill::detail::affinity_of_thread();
+      devices[rank] = current_device<Cpu>().index;
+      set_device(Cpu{Cpu::count() - 1});
+    });
+  };
+  submit(Cpu{Cpu::count() - 1}, play).wait(); // in a thread that is pinned
+  for (std::size_t rank = 1; rank < found.size(); ++rank) CHECK(found[rank] == cores);
+  play();
+  CHECK(devices == std::vector<int>(ranks));
+  CHECK(current_device<Cpu>() == Cpu{0});
 }

@@ -3,10 +3,13 @@
 //
 // Threads for the ranks of a group, kept for the next group when they have nothing to do: what kernels keep for each thread,
 // such as plans of convolutions and working memory, is made once and not at every step. The ranks of one step after the
-// other get the same threads. They are asleep between steps and never end, as the threads of devices. Read next:
-// parallel/ranks.hpp.
+// other get the same threads. They are asleep between steps and never end, as the threads of devices. They may use all cores
+// of the process, whoever first needs them: a thread without cores of its own would get those of the one that makes it,
+// which may be pinned, as the threads of host devices are. Read next: parallel/ranks.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/affinity.hpp>
+#include <twill/device/cpu/core_set.hpp>
 #include <twill/device/cpu/thread.hpp>
 
 #include <condition_variable>
@@ -17,9 +20,21 @@
 #include <utility>
 #include <vector>
 
+#include <sched.h>
 #include <unistd.h>
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// The cores that the first thread of the process may use, whichever thread asks. None when the system does not tell.
+[[nodiscard]] TWILL_COLD inline twill::detail::CoreSet cores_of_first_thread() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(getpid(), sizeof(mask), &mask) != 0) return {};
+  twill::detail::CoreSet cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<std::size_t>(core), &mask)) cores.add(core);
+  return twill::detail::cores_before_binding(cores, twill::detail::OpenMpPlaces{});
+}
 
 /// A thread that runs one function after the other.
 class RankThread {
@@ -27,7 +42,7 @@ public:
   /// throws: SystemError when the system gives no thread
   [[nodiscard]] static RankThread* make() {
     auto own = std::make_unique<RankThread>();
-    twill::detail::start_thread(twill::detail::CoreSet{}, "twill-rank",
+    twill::detail::start_thread(cores_of_first_thread(), "twill-rank",
                                 {[](void* thread, int) { static_cast<RankThread*>(thread)->serve(); }, own.get()});
     return own.release(); // the thread never ends
   }

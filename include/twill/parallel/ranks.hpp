@@ -6,6 +6,7 @@
 // parallel/threads.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/current.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/rank_threads.hpp>
 
@@ -65,8 +66,30 @@ inline void play_all(const std::vector<RankTask>& ranks) {
   if (!thrown.empty()) std::rethrow_exception(thrown.front().exception);
 }
 
+/// Makes the current device of this thread at the end what it was at first. Touches no driver where it stayed. A type that
+/// only names whose memory a group moves has no current device.
+template <class D> class KeptDevice {};
+template <DeviceName D> class KeptDevice<D> {
+public:
+  KeptDevice() = default;
+  ~KeptDevice() {
+    if (current_device<D>() == before_) return;
+    if constexpr (requires { activate_again(before_); }) activate_again(before_); // does not throw
+    twill::detail::current_index<D> = before_.index;
+  }
+  KeptDevice(const KeptDevice&) = delete;
+  KeptDevice& operator=(const KeptDevice&) = delete;
+
+private:
+  D before_{current_device<D>()};
+};
+
 template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicator, F& f) {
-  return {[&] { f(communicator); }, [&](const std::exception_ptr& cause) { communicator.fail(cause); }};
+  const auto play = [&] {
+    [[maybe_unused]] const KeptDevice<typename C::Device> kept{};
+    f(communicator);
+  };
+  return {play, [&](const std::exception_ptr& cause) { communicator.fail(cause); }};
 }
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
@@ -76,6 +99,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 /// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them: also for
 /// one that hangs, since no thread can be ended from outside and it works on what the caller has. The others end with a
 /// TimeoutError that names it, which comes out of here once it returns; ranks that are processes do not wait for it.
+/// Of the communicator's kind of devices, `set_device` in `f` lasts until its end: the next group has the same threads.
 /// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
   std::vector<detail::RankTask> ranks;
