@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tests/support/temporary_folder.hpp"
+
 #include <twill/data/idx.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <unistd.h>
+#include <string>
+#include <vector>
 
 namespace data = twill::data;
 using Bytes = std::vector<unsigned char>;
@@ -17,21 +17,13 @@ namespace {
 class TemporaryFile {
 public:
   explicit TemporaryFile(const Bytes& content) {
-    char path[] = "/tmp/twill-idx-XXXXXX";
-    const int descriptor = mkstemp(path);
-    REQUIRE(descriptor >= 0);
-    close(descriptor);
-    path_ = path;
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+    twill::test::overwrite(path_, std::string(content.begin(), content.end()));
   }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   const std::string& path() const { return path_; }
 
 private:
-  std::string path_;
+  twill::test::TemporaryFolder folder_{};
+  std::string path_ = folder_ / "content.idx";
 };
 
 Bytes gzip(const Bytes& content) {

@@ -3,6 +3,7 @@
 //
 // A folder of one test, which goes with it, and whole files as text.
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

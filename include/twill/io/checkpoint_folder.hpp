@@ -32,7 +32,8 @@ struct RotationOptions {
 
 class CheckpointFolder {
 public:
-  /// Makes the folder, and those above it, if they are not there. throws: SystemError naming it, ValueError for a rotation that keeps nothing
+  /// Makes the folder, and those above it, if they are not there.
+  /// throws: SystemError naming it, ValueError for a rotation that keeps nothing
   explicit CheckpointFolder(std::string path, RotationOptions rotation = {})
       : path_{std::move(path)}, rotation_{rotation} {
     if (rotation.keep_last < 1 || rotation.keep_every < 0)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers from CSV files: `read_csv<float>(path)` as rows in a vector, `load_csv<Tensor<...>>(path)` as a tensor, with
-// columns chosen by name or number; `csv_dataset` in io/csv_dataset.hpp makes samples for a loader. A file is read twice: the first time to prove it, without
-// keeping anything, the second to fill memory of exactly the right size; a file that is refused takes none.
-// Read next: io/csv_numbers.hpp for what counts as a number, io/csv_cells.hpp for what counts as a cell.
+// columns chosen by name or number; `csv_dataset` in io/csv_dataset.hpp makes samples for a loader. A file is read twice: the
+// first time to prove it, without keeping anything, the second to fill memory of exactly the right size; a file that is
+// refused takes none. Read next: io/csv_numbers.hpp for what counts as a number, io/csv_cells.hpp for what counts as a cell.
 
 #include <twill/core/config.hpp>
 #include <twill/io/csv_columns.hpp>
