@@ -1,42 +1,107 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""README's C++ blocks are regions of files that are compiled and run.
+"""Markdown files of the tree: code in them is a region of a file that is compiled and run, and links lead somewhere.
 
-A block is announced by `<!-- examples/03_tour.cpp: region -->` on the line above it; the file marks the region by the
-lines `// region: name` and `// end region`. Indentation common to the region is removed before both are compared.
+A block of C++ or Python is announced by `<!-- examples/03_tour.cpp: region -->` on the line above it; the file marks the
+region by the lines `// region: name` and `// end region` (`#` in Python). Indentation common to the region is removed before
+both are compared. Python files have to parse. Blocks of other languages are free, but a block has to name its language.
+Relative links name a file or folder, and an anchor a heading of the Markdown file that they lead to.
 """
 
+import ast
 import re
 import textwrap
 
 import tree
 
-BLOCK = re.compile(r"(?:<!-- (\S+): ([\w-]+) -->\n)?```cpp\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"^(?:<!-- (\S+): ([\w-]+) -->\n)?```([\w+-]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+LINK = re.compile(r"\]\(\s*<?([^)\s>]*)>?[^)]*\)|^ {0,3}\[[^\]]+\]:\s*(\S+)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]*)\"", re.MULTILINE)
+HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
+ELSEWHERE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+REGION_LANGUAGES = ("cpp", "python")
+RUN = ("examples", "tests", "bench", "docs")  # folders whose programs are compiled and run
+
+
+def documents(root):
+    """Paths of all Markdown files, those of build folders and hidden ones apart."""
+    for path in sorted(root.rglob("*.md")):
+        parts = path.relative_to(root).parts
+        if not parts[0].startswith("build") and not any(part.startswith(".") for part in parts[:-1]):
+            yield path
 
 
 def region(text: str, name: str) -> str | None:
-    match = re.search(rf"^ *// region: {re.escape(name)}\n(.*?)^ *// end region", text, re.DOTALL | re.MULTILINE)
+    match = re.search(rf"^ *(?://|#) region: {re.escape(name)}\n(.*?)^ *(?://|#) end region", text, re.DOTALL | re.MULTILINE)
     return textwrap.dedent(match.group(1)) if match else None
+
+
+def block_fault(root, file: str, name: str, language: str, block: str) -> str | None:
+    first = block.splitlines()[0] if block else ""
+    if not file:
+        if not language:
+            return f"a block that does not name its language: {first}"
+        if language in REGION_LANGUAGES:
+            return f"a block without `<!-- file: region -->` above it: {first}"
+        return None
+    if file.split("/")[0] not in RUN:
+        return f"{file} is in none of the folders whose programs are run"
+    if not (root / file).exists():
+        return f"{file} does not exist"
+    text = (root / file).read_text()
+    if file.endswith(".py"):
+        try:
+            ast.parse(text)
+        except SyntaxError as error:
+            return f"{file}: {error}"
+    expected = region(text, name)
+    if expected is None:
+        return f"{file} has no region {name}"
+    if expected.rstrip() != block.rstrip():
+        return f"the block differs from region {name} of {file}; it should read\n{expected}"
+    return None
+
+
+def prose(text: str) -> str:
+    """The text without its blocks of code."""
+    return BLOCK.sub("", text)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub makes of headings."""
+    found: set[str] = set()
+    for heading in HEADING.findall(prose(text)):
+        heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        number = 0
+        while (slug if number == 0 else f"{slug}-{number}") in found:
+            number += 1
+        found.add(slug if number == 0 else f"{slug}-{number}")
+    return found
+
+
+def link_fault(root, path, link: str) -> str | None:
+    place, _, anchor = link.partition("#")
+    target = (path.parent / place).resolve() if place else path.resolve()
+    if not target.is_relative_to(root.resolve()) or not target.exists():
+        return f"the link {link} leads nowhere"
+    if anchor and target.suffix == ".md" and anchor not in anchors(target.read_text()):
+        return f"the link {link} names no heading of {target.relative_to(root.resolve())}"
+    return None
 
 
 def check(root):
     for document in ("README.md", "CONTRIBUTING.md"):
-        path = root / document
-        if not path.exists():
+        if not (root / document).exists():
             yield f"{document}: missing"
-            continue
-        for file, name, block in BLOCK.findall(path.read_text()):
-            if not file:
-                yield f"{document}: a block without `<!-- file: region -->` above it: {block.splitlines()[0]}"
-                continue
-            if not (root / file).exists():
-                yield f"{document}: {file} does not exist"
-                continue
-            expected = region((root / file).read_text(), name)
-            if expected is None:
-                yield f"{document}: {file} has no region {name}"
-            elif expected.rstrip() != block.rstrip():
-                yield f"{document}: the block differs from region {name} of {file}; it should read\n{expected}"
+    for path in documents(root):
+        text = path.read_text()
+        faults = [block_fault(root, *match.groups()) for match in BLOCK.finditer(text)]
+        for found in LINK.findall(CODE_SPAN.sub("", prose(text))):
+            link = "".join(found)
+            if not ELSEWHERE.match(link):
+                faults.append(link_fault(root, path, link))
+        yield from (f"{path.relative_to(root)}: {fault}" for fault in faults if fault)
 
 
 if __name__ == "__main__":

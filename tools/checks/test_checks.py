@@ -159,6 +159,38 @@ class Readme(Tree):
         self.write("README.md", "```cpp\ng();\n```\n")
         self.assertIn("without", "".join(readme.check(self.root)))
 
+    def faults(self) -> str:
+        return "".join(readme.check(self.root))
+
+    def setUp(self):
+        super().setUp()
+        self.write("CONTRIBUTING.md", "")
+        self.write("README.md", "# A tree\n")
+
+    def test_blocks_of_all_documents_are_regions_but_those_of_a_shell(self):
+        self.write("docs/a.py", "# region: one\nf()\n# end region\n")
+        self.write("docs/guide.md", "```sh\nmake\n```\n\n<!-- docs/a.py: one -->\n```python\nf()\n```\n")
+        self.write("build/_deps/a.md", "```cpp\nf();\n```\n")
+        self.assertEqual(self.faults(), "")
+        self.write("docs/guide.md", "<!-- docs/a.py: two -->\n```python\nf()\n```\n\n```\nx\n```\n")
+        self.assertIn("docs/guide.md: docs/a.py has no region two", self.faults())
+        self.assertIn("does not name its language: x", self.faults())
+        self.write("docs/a.py", "# region: two\nf(\n# end region\n")
+        self.assertIn("was never closed", self.faults())
+        self.write("docs/guide.md", "<!-- include/a.hpp: one -->\n```cpp\nf();\n```\n")
+        self.assertIn("none of the folders", self.faults())
+
+    def test_relative_links_and_anchors_resolve(self):
+        self.write("docs/guide.md", "# The `Tensor<T>` type, and views\n## Views\n## Views\n```sh\n# Not here\n[a](b)\n```\n"
+                   "`[&](auto x)` is code, [home](../README.md#a-tree), [up](#the-tensort-type-and-views), [2](#views-1),\n"
+                   "[folder](..), [web](https://example.org/#x), ![picture](guide.md \"title\")\n\n[name]: guide.md\n")
+        self.assertEqual(self.faults(), "")
+        self.write("README.md", "[a](docs/none.md) [b](docs/guide.md#gone) [c](../outside.md) <img src=\"none.svg\">\n[d]: #e\n")
+        faults = self.faults()
+        for text in ("docs/none.md leads nowhere", "#gone names no heading of docs/guide.md", "../outside.md leads nowhere",
+                     "none.svg leads nowhere", "#e names no heading of README.md"):
+            self.assertIn(text, faults)
+
 
 class Misuse(Tree):
     GOOD = '// expect: two is not three\nint x = 1;\n#ifdef MISUSE\nstatic_assert(2 == 3, "two is not three");\n#endif\n'
