@@ -27,6 +27,7 @@ template <class D> class PoolAllocator {
 public:
   using value_type = char;
 
+  /// Takes scratch memory of algorithms from the pool of this device.
   explicit PoolAllocator(const D& device) : device_{device} {}
 
   /// throws: OutOfMemoryError
@@ -34,6 +35,7 @@ public:
     given().emplace_back(device_, static_cast<std::size_t>(bytes));
     return static_cast<char*>(given().back().data());
   }
+  /// Keeps the memory until the stream has passed; the pool takes it back then.
   void deallocate(char* memory, std::size_t) noexcept {
     auto& buffers = given();
     for (auto& buffer : buffers)

@@ -18,17 +18,20 @@
 
 namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
+/// The policy of one thread: elements in their order.
 struct Sequential {
-  static constexpr bool is_parallel = false;
+  static constexpr bool is_parallel = false; ///< Whether several threads may share the work.
+  /// What Thrust calls this policy.
   [[nodiscard]] static const auto& thrust() { return ::thrust::cpp::par; }
 };
 
 /// `Always` is true: only naming the policy asks whether it is there.
 template <bool Always = true> struct ParallelThreads {
-  static constexpr bool is_parallel = true;
+  static constexpr bool is_parallel = true; ///< Whether several threads may share the work.
 #if defined(TWILL_WITH_TBB)
   [[nodiscard]] static const auto& thrust() { return ::thrust::tbb::par; }
 #else
+  /// What Thrust calls this policy; only with TBB.
   [[nodiscard]] static const auto& thrust() {
     static_assert(!Always,
                   "twill: in_parallel: this build has no TBB; install libtbb-dev and link twill::algorithms, or "
@@ -37,13 +40,16 @@ template <bool Always = true> struct ParallelThreads {
   }
 #endif
 };
+/// The policy of all cores of the process, through TBB.
 using Parallel = ParallelThreads<>;
 
 /// The way round in which elements are put.
 struct Ascending {};
 struct Descending {};
 
+/// Whether O is `Sequential` or `Parallel`.
 template <class O> inline constexpr bool is_policy = std::is_same_v<O, Sequential> || std::is_same_v<O, Parallel>;
+/// Whether O is `Ascending` or `Descending`.
 template <class O> inline constexpr bool is_order = std::is_same_v<O, Ascending> || std::is_same_v<O, Descending>;
 
 /// What may follow the operands of an algorithm: a policy and an order, each at most once, in any order.
@@ -51,11 +57,14 @@ template <class... O>
 concept Options = ((is_policy<O> || is_order<O>)&&...) && ((is_policy<O> ? 1 : 0) + ... + 0) <= 1 &&
                   ((is_order<O> ? 1 : 0) + ... + 0) <= 1;
 
+/// The policy among the options O; `Sequential` where none is named.
 template <class... O> using policy_t = std::conditional_t<(std::is_same_v<O, Parallel> || ...), Parallel, Sequential>;
+/// Whether the options ask for the reverse order.
 template <class... O> inline constexpr bool is_descending = (std::is_same_v<O, Descending> || ...);
 
 /// The order of sorting: numbers by size and NaN behind all of them; descending is the exact reverse.
 template <bool IsDescending> struct Before {
+  /// Whether left stands before right.
   template <class T> [[nodiscard]] constexpr bool operator()(const T& left, const T& right) const {
     const T& a = IsDescending ? right : left;
     const T& b = IsDescending ? left : right;
@@ -64,6 +73,7 @@ template <bool IsDescending> struct Before {
 };
 /// Equal, or both NaN.
 struct Same {
+  /// Whether both are the same value.
   template <class T> [[nodiscard]] constexpr bool operator()(const T& a, const T& b) const {
     return a == b || (a != a && b != b);
   }
@@ -73,9 +83,13 @@ struct Same {
 
 namespace twill::inline v0::inline TWILL_ISA {
 
+/// One thread, the default.
 inline constexpr algorithms::Sequential in_sequence{};
+/// All cores of the process; does not compile where TBB is missing.
 inline constexpr algorithms::Parallel in_parallel{};
+/// Smallest first, NaN last: the default.
 inline constexpr algorithms::Ascending ascending{};
+/// The exact reverse of `ascending`, so NaN comes first.
 inline constexpr algorithms::Descending descending{};
 
 /// Thrust's execution policy for a device, so that one source serves hosts and, with algorithms/on.cuh, CUDA.

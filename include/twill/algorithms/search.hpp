@@ -28,8 +28,8 @@ namespace twill::inline v0 {
 
 /// Counts of a histogram, and the edges between its bins.
 template <Device D = Cpu> struct Histogram {
-  Tensor<std::int64_t, D, Shape<dyn>> counts;
-  Tensor<double, D, Shape<dyn>> edges;
+  Tensor<std::int64_t, D, Shape<dyn>> counts; ///< elements in each bin
+  Tensor<double, D, Shape<dyn>> edges;        ///< one more than there are bins, ascending
 };
 
 } // namespace twill::inline v0
@@ -38,11 +38,13 @@ namespace twill::inline v0::algorithms::inline TWILL_ISA {
 /// Before the first element that is not less, or behind the last that is not greater.
 struct Left {};
 struct Right {};
+/// Whether O names a side of equal elements.
 template <class O> inline constexpr bool is_side = std::is_same_v<O, Left> || std::is_same_v<O, Right>;
 
 template <class... O>
 concept SearchOptions = ((is_policy<O> || is_side<O>)&&...) && sizeof...(O) <= 2;
 
+/// Throws ValueError for a negative value, which `bincount` cannot count.
 [[noreturn]] inline void refuse_negative(std::int64_t value) {
   throw ValueError("bincount: a value is " + std::to_string(value) + "; values are at least 0");
 }
@@ -52,6 +54,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 /// NumPy's `side='left'`, the default, and `side='right'`.
 inline constexpr algorithms::Left side_left{};
+/// Behind equal elements.
 inline constexpr algorithms::Right side_right{};
 
 /// Where each value would have to be put into a sorted vector (int64, in the shape of the values): before equal elements, or

@@ -22,8 +22,8 @@ namespace twill::inline v0 {
 
 /// Elements, and where along the axis they were.
 template <class Values, class Indices> struct Selected {
-  Values values;
-  Indices indices;
+  Values values;   ///< the elements
+  Indices indices; ///< int64, their places along the axis
 };
 
 } // namespace twill::inline v0
@@ -35,6 +35,7 @@ template <int Axis, class Rows> [[nodiscard]] auto cut(const Rows& rows, std::in
   return as_before<Axis>(rows(ellipsis, slice{first, first + count}));
 }
 
+/// Elements [first, first + count) of the sorted order along an axis, by the policy.
 template <int Axis, bool IsDescending, class Policy, class X>
 [[nodiscard]] auto select(const char* operation, Policy policy, const X& source, std::int64_t first,
                           std::int64_t count) {

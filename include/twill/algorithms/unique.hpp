@@ -23,10 +23,10 @@ namespace twill::inline v0 {
 /// Distinct values in order; for each the index of its first occurrence in row-major order and how often it occurs; and for
 /// each element of the source which of them it is, in the source's shape.
 template <Scalar T, AnyShape S, Device D = Cpu> struct Unique {
-  Tensor<T, D, Shape<dyn>> values;
-  Tensor<std::int64_t, D, Shape<dyn>> indices;
-  Tensor<std::int64_t, D, S> inverse_indices;
-  Tensor<std::int64_t, D, Shape<dyn>> counts;
+  Tensor<T, D, Shape<dyn>> values;             ///< ascending, each once
+  Tensor<std::int64_t, D, Shape<dyn>> indices; ///< where each value stands first, in row-major order
+  Tensor<std::int64_t, D, S> inverse_indices;  ///< which value each element of the source is
+  Tensor<std::int64_t, D, Shape<dyn>> counts;  ///< how often each value occurs
 };
 
 } // namespace twill::inline v0

@@ -8,12 +8,15 @@
 
 namespace twill::inline v0::inline literals {
 
+/// So many times 2^10 bytes.
 [[nodiscard]] consteval std::int64_t operator""_KiB(unsigned long long count) {
   return static_cast<std::int64_t>(count) << 10;
 }
+/// So many times 2^20 bytes.
 [[nodiscard]] consteval std::int64_t operator""_MiB(unsigned long long count) {
   return static_cast<std::int64_t>(count) << 20;
 }
+/// So many times 2^30 bytes.
 [[nodiscard]] consteval std::int64_t operator""_GiB(unsigned long long count) {
   return static_cast<std::int64_t>(count) << 30;
 }

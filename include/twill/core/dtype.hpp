@@ -14,6 +14,7 @@
 
 namespace twill::inline v0 {
 
+/// The element types, in the order in which they promote.
 enum class DType : std::uint8_t { boolean, uint8, int32, int64, float16, bfloat16, float32, float64 };
 
 namespace detail {
@@ -46,16 +47,19 @@ template <class T>
 concept FloatingScalar = Scalar<T> && detail::dtype_index<T>
 >= 4;
 
+/// The run-time name of the element type T.
 template <Scalar T> inline constexpr DType dtype_of = static_cast<DType>(detail::dtype_index<T>);
 
 /// The element type that a `DType` names.
 template <DType D> using scalar_t = typename detail::ScalarOf<D>::type;
 
+/// Bytes of one element.
 [[nodiscard]] constexpr std::size_t size_of(DType dtype) {
   constexpr std::size_t sizes[] = {1, 1, 4, 8, 2, 2, 4, 8};
   return sizes[static_cast<int>(dtype)];
 }
 
+/// Whether it is float16, bfloat16, float32 or float64.
 [[nodiscard]] constexpr bool is_floating(DType dtype) { return dtype >= DType::float16; }
 
 /// The NumPy name: "float32", "bool", "bfloat16".

@@ -11,10 +11,12 @@ namespace twill::inline v0 {
 
 /// A string as a template argument.
 template <std::size_t N> struct FixedString {
-  char characters[N]{};
+  char characters[N]{}; ///< with a zero behind the last
+  /// Of a literal, so that `Dim<"batch">` can be written.
   constexpr FixedString(const char (&text)[N]) {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
   }
+  /// The characters, without the zero behind them.
   [[nodiscard]] constexpr std::string_view view() const { return {characters, N - 1}; }
 };
 

@@ -70,13 +70,17 @@ namespace detail {
 
 /// IEEE binary16: 11 significant bits, largest value 65504.
 struct half {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0; ///< sign, 5 of the exponent, 10 of the fraction
 
   constexpr half() = default;
+  /// Rounds to nearest, ties to even; what is too large becomes infinite.
   TWILL_INLINE constexpr explicit half(float value) : bits{round(value)} {}
+  /// Rounds once, as if there were no float between.
   constexpr explicit half(double value) : half{detail::round_to_odd(value)} {}
+  /// Rounds once; integers beyond 65504 become infinite.
   template <std::integral T> constexpr explicit half(T value) : half{static_cast<double>(value)} {}
 
+  /// The number that has these bits.
   [[nodiscard]] static constexpr half from_bits(std::uint16_t bits) {
     half result;
     result.bits = bits;
@@ -84,6 +88,7 @@ struct half {
   }
 
   // always inlined: files that are compiled for different instruction sets must not share the body
+  /// Exact: every half is a float.
   TWILL_INLINE constexpr operator float() const {
 #if TWILL_HARDWARE_HALF
     if (!std::is_constant_evaluated()) return static_cast<float>(std::bit_cast<_Float16>(bits));
@@ -114,19 +119,24 @@ private:
 
 /// The upper 16 bits of a float: its range, with 8 significant bits.
 struct bfloat16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0; ///< the upper half of a float's
 
   constexpr bfloat16() = default;
+  /// Rounds to nearest, ties to even; what is too large becomes infinite.
   constexpr explicit bfloat16(float value) : bits{round(value)} {}
+  /// Rounds once, as if there were no float between.
   constexpr explicit bfloat16(double value) : bfloat16{detail::round_to_odd(value)} {}
+  /// Rounds once, from any integer.
   template <std::integral T> constexpr explicit bfloat16(T value) : bfloat16{static_cast<double>(value)} {}
 
+  /// The number that has these bits.
   [[nodiscard]] static constexpr bfloat16 from_bits(std::uint16_t bits) {
     bfloat16 result;
     result.bits = bits;
     return result;
   }
 
+  /// Exact: every bfloat16 is a float.
   constexpr operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 private:
@@ -149,13 +159,16 @@ template <class T>
 concept NarrowFloat = std::same_as<T, half> || std::same_as<T, bfloat16>;
 
 // Comparisons need nothing here: both sides widen to float. A narrow operand beside a float or an integer gives a float.
+/// Computes in float and rounds the result once.
 template <NarrowFloat T> [[nodiscard]] constexpr T operator+(T left, T right) { return T{float{left} + float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator-(T left, T right) { return T{float{left} - float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator*(T left, T right) { return T{float{left} * float{right}}; }
 template <NarrowFloat T> [[nodiscard]] constexpr T operator/(T left, T right) { return T{float{left} / float{right}}; }
+/// Flips the sign, that of NaN as well.
 template <NarrowFloat T> [[nodiscard]] constexpr T operator-(T value) {
   return T::from_bits(static_cast<std::uint16_t>(value.bits ^ 0x8000U));
 }
+/// Computes in float and rounds the result once.
 template <NarrowFloat T> constexpr T& operator+=(T& left, T right) { return left = left + right; }
 template <NarrowFloat T> constexpr T& operator-=(T& left, T right) { return left = left - right; }
 template <NarrowFloat T> constexpr T& operator*=(T& left, T right) { return left = left * right; }

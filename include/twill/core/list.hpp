@@ -15,6 +15,7 @@
 
 namespace twill::inline v0 {
 
+/// A growing sequence for constant evaluation: std::vector's interface without its checks, at a fraction of the steps.
 template <class T> class List {
 public:
   using value_type = T;
@@ -22,19 +23,25 @@ public:
   T* items = nullptr; ///< `data()` without a call: passes that index often save half their time in constant evaluation
 
   constexpr List() = default;
+  /// So many copies of a value.
   constexpr List(std::size_t count, const T& value) { resize(count, value); }
+  /// Of the elements in braces.
   constexpr List(std::initializer_list<T> values) { append(values.begin(), values.end()); }
+  /// Copies the elements.
   constexpr List(const List& other) { append(other.begin(), other.end()); }
+  /// Takes the elements; the other is empty then.
   constexpr List(List&& other) noexcept : items{other.items}, size_{other.size_}, capacity_{other.capacity_} {
     other.items = nullptr;
     other.size_ = other.capacity_ = 0;
   }
+  /// Copies the elements into the memory that is there, where they fit.
   constexpr List& operator=(const List& other) {
     if (this == &other) return *this;
     clear();
     append(other.begin(), other.end());
     return *this;
   }
+  /// Takes the elements; the other is empty then.
   constexpr List& operator=(List&& other) noexcept {
     swap(other);
     return *this;
@@ -44,8 +51,10 @@ public:
     release(items, capacity_);
   }
 
+  /// How many elements there are.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  /// The first element; null for a list that never had one.
   [[nodiscard]] constexpr const T* data() const { return items; }
   [[nodiscard]] constexpr T* data() { return items; }
   [[nodiscard]] constexpr const T* begin() const { return items; }

@@ -33,6 +33,7 @@ namespace twill::inline v0 {
 /// The three kinds between which a weak scalar can lift a tensor.
 enum class Category : std::uint8_t { boolean, integer, floating };
 
+/// The category that decides promotion with a plain number.
 [[nodiscard]] constexpr Category category(DType dtype) {
   if (dtype == DType::boolean) return Category::boolean;
   return is_floating(dtype) ? Category::floating : Category::integer;
@@ -59,6 +60,7 @@ enum class Category : std::uint8_t { boolean, integer, floating };
 template <class T>
 concept WeakScalar = std::integral<T> || std::floating_point<T> || NarrowFloat<T>;
 
+/// The category of a plain C++ number.
 template <WeakScalar T>
 inline constexpr Category category_of = std::same_as<T, bool> ? Category::boolean
                                         : std::integral<T>    ? Category::integer

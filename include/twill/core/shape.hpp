@@ -20,16 +20,18 @@ inline constexpr int max_rank = 8;
 
 /// Extents at run time.
 struct Dims {
-  int rank = 0;
-  std::array<std::int64_t, max_rank> extents{};
+  int rank = 0;                                 ///< how many extents count, at most `max_rank`
+  std::array<std::int64_t, max_rank> extents{}; ///< those beyond the rank are zero
 
   constexpr Dims() = default;
+  /// One extent for each axis.
   template <class... Extents>
   constexpr explicit Dims(std::int64_t first, Extents... rest)
       : rank{1 + static_cast<int>(sizeof...(rest))}, extents{first, static_cast<std::int64_t>(rest)...} {}
 
   [[nodiscard]] constexpr std::int64_t operator[](int axis) const { return extents[static_cast<std::size_t>(axis)]; }
   [[nodiscard]] constexpr std::int64_t& operator[](int axis) { return extents[static_cast<std::size_t>(axis)]; }
+  /// The product of the extents; 1 for rank 0.
   [[nodiscard]] constexpr std::int64_t elements() const {
     std::int64_t product = 1;
     for (int axis = 0; axis < rank; ++axis) product *= (*this)[axis];
@@ -67,8 +69,9 @@ template <std::int64_t... Extents> struct Shape {
   static_assert(((Extents >= 0 || Extents == dyn) && ...), "twill: an extent is at least 0, or dyn");
   static_assert(sizeof...(Extents) <= max_rank, "twill: a tensor has at most 8 dimensions");
 
-  static constexpr int rank = static_cast<int>(sizeof...(Extents));
-  static constexpr bool is_static = ((Extents != dyn) && ...);
+  static constexpr int rank = static_cast<int>(sizeof...(Extents)); ///< How many axes there are.
+  static constexpr bool is_static = ((Extents != dyn) && ...);      ///< Whether no extent is `dyn`.
+  /// The extents in order; `dyn` where one is known only at run time.
   static constexpr std::array<std::int64_t, sizeof...(Extents)> extents{Extents...};
 
   /// The extent of an axis, `dyn` where unknown.
@@ -91,6 +94,7 @@ template <std::int64_t... Extents> struct Shape {
   }
 };
 
+/// Whether S is a `Shape`.
 template <class S> inline constexpr bool is_shape = false;
 template <std::int64_t... E> inline constexpr bool is_shape<Shape<E...>> = true;
 

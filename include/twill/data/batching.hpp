@@ -27,6 +27,7 @@ enum class LastBatch { keep, drop };
 /// The order of an epoch, seen as batches of indices.
 class Batches {
 public:
+  /// Cuts an order into batches. throws: ValueError for a batch size below 1
   Batches(std::vector<std::int64_t> order, std::int64_t batch_size, LastBatch last)
       : order_{std::move(order)}, batch_size_{batch_size} {
     if (batch_size < 1)
@@ -34,6 +35,7 @@ public:
     count_ = batch_count(static_cast<std::int64_t>(order_.size()), batch_size, last);
   }
 
+  /// How many batches there are.
   [[nodiscard]] std::int64_t count() const { return count_; }
 
   /// The indices of one batch, valid as long as this object. requires: 0 <= batch < count()

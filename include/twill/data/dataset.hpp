@@ -123,13 +123,17 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 /// A data set whose samples a function computes: `f(index)` returns a tuple of scalars and (nested) `std::array`s.
 template <class F> class GeneratedDataset {
 public:
+  /// The parts of a sample, as the function returns them.
   using Fields = typename detail::FieldsOf<std::invoke_result_t<const F&, std::int64_t>>::type;
 
+  /// Samples function(0) to function(size - 1). throws: ValueError for a negative size
   GeneratedDataset(std::int64_t size, F function) : size_{size}, function_{std::move(function)} {
     if (size < 0) throw ValueError("generated_dataset: size is at least 0, got " + std::to_string(size));
   }
+  /// How many samples there are.
   [[nodiscard]] std::int64_t size() const { return size_; }
 
+  /// Calls the function and writes its values. Safe to call from several threads where the function is.
   template <class... T> void read(std::int64_t index, std::span<T>... parts) const {
     const auto sample = function_(index);
     [&]<std::size_t... I>(std::index_sequence<I...>) {

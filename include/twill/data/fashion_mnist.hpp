@@ -19,21 +19,26 @@
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
+/// What the labels 0 to 9 stand for.
 inline constexpr std::array<std::string_view, 10> fashion_mnist_classes{
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"};
 
 /// Where Debian's package puts the files.
 inline constexpr std::string_view fashion_mnist_folder = "/usr/share/datasets/fashion-mnist";
 
+/// The 60,000 images to train on, or the 10,000 to test with.
 enum class Part { train, test };
 
 /// A grey value as the model sees it: 0 to 1.
 struct PixelToFloat {
+  /// pixel / 255.
   [[nodiscard]] constexpr float operator()(std::uint8_t pixel) const {
     return static_cast<float>(pixel) * (1.0F / 255);
   }
 };
+/// A label as losses take it: int64.
 struct LabelToIndex {
+  /// The same number.
   [[nodiscard]] constexpr std::int64_t operator()(std::uint8_t label) const { return label; }
 };
 

@@ -30,10 +30,11 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// The content of an IDX file: `elements` in row-major order.
 template <class T> struct IdxArray {
-  Dims dims;
-  std::vector<T> elements;
+  Dims dims;               ///< the extents that the file names
+  std::vector<T> elements; ///< as many as the extents say
 };
 
+/// How large an IDX file may be.
 struct IdxOptions {
   std::int64_t max_bytes = std::int64_t{1}
                            << 32; ///< Larger content is refused: a small gzip file can claim and hold terabytes.

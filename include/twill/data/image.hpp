@@ -22,10 +22,10 @@ concept PixelValue = std::same_as<T, std::uint8_t> || std::same_as<T, float>;
 
 /// Rows of pixels, the values of a pixel one after the other.
 template <PixelValue T> struct Image {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-  std::int64_t channels = 0;
-  std::vector<T> values{};
+  std::int64_t height = 0;   ///< rows
+  std::int64_t width = 0;    ///< pixels in a row
+  std::int64_t channels = 0; ///< 1 for grey, 3 for red, green and blue
+  std::vector<T> values{};   ///< height * width * channels of them
 
   /// All values are zero.
   [[nodiscard]] static Image blank(std::int64_t height, std::int64_t width, std::int64_t channels) {
@@ -44,6 +44,7 @@ template <PixelValue T> struct Image {
 /// (i, index low, index high, epoch) and the seed, its high word changed, as key: other numbers than a sampler's of this seed.
 class SampleDraws {
 public:
+  /// Draws that belong to one sample of one epoch, whichever thread asks for them.
   constexpr SampleDraws(std::uint64_t seed, std::int64_t epoch, std::int64_t index)
       : seed_{seed ^ 0x7472616e00000000U}, epoch_{epoch}, index_{static_cast<std::uint64_t>(index)} {}
 

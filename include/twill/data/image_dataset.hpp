@@ -46,8 +46,11 @@ public:
                                   " labels do not make images of shape ", to_string(extents)}));
   }
 
+  /// How many images there are.
   [[nodiscard]] std::int64_t size() const { return extents_[0]; }
+  /// The class of an image, from 0.
   [[nodiscard]] std::int64_t label(std::int64_t index) const { return data_->labels[static_cast<std::size_t>(index)]; }
+  /// A copy of an image.
   [[nodiscard]] Image<std::uint8_t> image(std::int64_t index) const {
     auto result = Image<std::uint8_t>::blank(extents_[2], extents_[3], extents_[1]);
     const std::uint8_t* from =
@@ -67,6 +70,7 @@ private:
   Dims extents_;
 };
 
+/// What the draws of transforms depend on.
 struct ImageDatasetOptions {
   std::uint64_t seed = 0; ///< of the random transforms
 };
@@ -82,10 +86,13 @@ requires(Row::is_static && (Row::rank == 2 || Row::rank == 3)) class ImageDatase
 public:
   using Fields = data::Fields<Field<Pixel, Row>, Field<std::int64_t>>;
 
+  /// Images of a source, transformed when they are read.
   ImageDataset(Source source, Transform transform, ImageDatasetOptions options)
       : source_{std::move(source)}, transform_{std::move(transform)}, options_{options} {}
 
+  /// How many samples there are.
   [[nodiscard]] std::int64_t size() const { return source_.size(); }
+  /// Where the images come from.
   [[nodiscard]] const Source& source() const { return source_; }
 
   /// The sample as it is in the first epoch.

@@ -32,17 +32,18 @@
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
+/// How samples are batched, and how far ahead they are read.
 struct LoaderOptions {
-  std::int64_t batch_size = 1;
-  LastBatch last_batch = LastBatch::keep;
+  std::int64_t batch_size = 1;            ///< samples in each batch but perhaps the last
+  LastBatch last_batch = LastBatch::keep; ///< whether a smaller last batch is kept
   int workers = 0; ///< 0: batches are made in the consumer's thread, straight in the memory of a host device.
   int ahead = 2;   ///< Batches that each worker may have ready or in the making.
 };
 
 /// The batch that comes next: all that has to be saved of a loader, since orders are functions of seed and epoch.
 struct Position {
-  std::int64_t epoch = 0;
-  std::int64_t batch = 0;
+  std::int64_t epoch = 0; ///< from 0
+  std::int64_t batch = 0; ///< of that epoch, from 0
   friend constexpr bool operator==(const Position&, const Position&) = default;
 };
 
@@ -72,6 +73,7 @@ template <class HostFields> struct HostBatch {
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
+/// Batches of a data set on a device, in the order of a sampler, read by threads ahead of their use.
 template <Dataset Data, Sampler Order, Device D> class DataLoader {
   using Fields = typename Data::Fields;
   using Host = detail::HostBatch<typename detail::BatchOf<D, Fields>::Host>;
@@ -99,12 +101,14 @@ public:
     struct Running;
 
   public:
+    /// Goes through the batches of an epoch once.
     class Iterator {
     public:
       using iterator_concept = std::input_iterator_tag;
       using value_type = Batch;
       using difference_type = std::ptrdiff_t;
 
+      /// At the first batch; waits for it.
       explicit Iterator(Epoch& epoch) : epoch_{&epoch} { ++*this; }
       Batch operator*() const { return std::move(*epoch_->batch_); }
       Iterator& operator++() {
@@ -281,6 +285,7 @@ public:
   /// The next epoch: 0, then 1, ... `for (auto [image, label] : loader)` is one of them.
   class Pass {
   public:
+    /// Goes through one epoch, of which it is the owner.
     explicit Pass(Epoch epoch) : epoch_{std::make_unique<Epoch>(std::move(epoch))}, iterator_{epoch_->begin()} {}
     Batch operator*() const { return *iterator_; }
     Pass& operator++() {
@@ -301,6 +306,7 @@ public:
 
   /// The epoch that the next `begin` starts.
   void set_epoch(std::int64_t number) { set_position({number, 0}); }
+  /// The epoch that the next `begin` starts, unless the position says a batch inside of it.
   [[nodiscard]] std::int64_t next_epoch() const { return next_.epoch; }
 
   /// The batch behind the one that was handed over last, by whichever epoch ran last: what a checkpoint keeps.
@@ -319,7 +325,9 @@ public:
   [[nodiscard]] std::int64_t batches() const {
     return batch_count(samples(), options_.batch_size, options_.last_batch);
   }
+  /// Samples in an epoch, as the sampler orders them.
   [[nodiscard]] std::int64_t samples() const { return samples_; }
+  /// Where batches lie.
   [[nodiscard]] const D& device() const { return device_; }
 
   /// How long the consumer has waited for batches and the workers for the consumer, in the epoch that ran last.

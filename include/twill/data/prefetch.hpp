@@ -26,6 +26,7 @@
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
+/// How many items are made ahead, and by how many threads.
 struct PrefetchOptions {
   int workers = 1; ///< 0: each item is made in the consumer's thread when it is asked for.
   int ahead = 2;   ///< How many items may be ready or in the making for each worker.
@@ -35,8 +36,10 @@ struct PrefetchOptions {
 /// One thread consumes.
 template <class Item> class Prefetch {
 public:
+  /// Makes item i; called from several threads at once.
   using Make = std::function<Item(std::int64_t)>;
 
+  /// Items first to end - 1, in order. throws: ValueError for fewer than one thread or item ahead
   Prefetch(std::int64_t first, std::int64_t end, Make make, PrefetchOptions options)
       : make_{std::move(make)}, next_claim_{first}, taken_{first}, next_item_{first}, end_{end} {
     report_.workers = options.workers;

@@ -39,7 +39,7 @@ struct SequentialSampler {
 /// low words (the first the lower) of Philox 4x32-10 with counter (i low, i high, epoch low, epoch high) and the seed as key.
 /// The remainder prefers small j by less than size / 2^64.
 struct ShuffledSampler {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0; ///< the same seed gives the same orders
 
   [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
     auto indices = SequentialSampler{}.order(size, epoch);
@@ -62,8 +62,8 @@ private:
 
 /// The first `count` samples of the inner order: short epochs, with other samples in each if the inner order is shuffled.
 template <Sampler Inner> struct LimitedSampler {
-  Inner inner{};
-  std::int64_t count = 0;
+  Inner inner{};          ///< whose order is cut
+  std::int64_t count = 0; ///< samples in an epoch
 
   [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
     if (count < 0) throw ValueError("LimitedSampler: count is at least 0, got " + std::to_string(count));
@@ -72,6 +72,7 @@ template <Sampler Inner> struct LimitedSampler {
     return indices;
   }
 };
+/// Of an inner sampler and what it needs.
 template <Sampler Inner, class... Rest> LimitedSampler(Inner, Rest...) -> LimitedSampler<Inner>; // clang 16 has none
 
 /// What becomes of the samples left over when the size is no multiple of the number of ranks.
@@ -83,10 +84,10 @@ enum class Leftover {
 
 /// The share of one of several ranks: of the inner order, the positions rank, rank + ranks, rank + 2 ranks, ...
 template <Sampler Inner> struct ShardedSampler {
-  Inner inner{};
-  int rank = 0;
-  int ranks = 1;
-  Leftover leftover = Leftover::repeat;
+  Inner inner{};                        ///< whose order is shared
+  int rank = 0;                         ///< this one, from 0
+  int ranks = 1;                        ///< how many there are
+  Leftover leftover = Leftover::repeat; ///< what happens to samples that do not divide evenly
 
   [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
     if (ranks < 1 || rank < 0 || rank >= ranks)

@@ -37,8 +37,11 @@ public:
     if (!Row::admits(row)) throw ShapeError("column: rows of shape " + to_string(row) + " are not of the given type");
   }
 
+  /// How many rows the column has.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// The extents of one row.
   [[nodiscard]] const Dims& row() const { return row_; }
+  /// Writes row `index`, transformed, into `destination`.
   void read(std::int64_t index, std::span<value_type> destination) const {
     const Stored* from = elements_ + index * static_cast<std::int64_t>(destination.size());
     for (std::size_t i = 0; i < destination.size(); ++i) destination[i] = std::invoke(transform_, from[i]);
@@ -83,6 +86,7 @@ template <Scalar Stored, std::int64_t Rows, std::int64_t... Rest, class Transfor
 /// Several columns of equally many rows.
 template <class... Columns> class TensorDataset {
 public:
+  /// The parts of a sample, one for each column.
   using Fields = data::Fields<typename Columns::FieldType...>;
 
   /// throws: ShapeError if the columns have different numbers of rows
@@ -95,10 +99,13 @@ public:
                          std::to_string(i) + " has " + std::to_string(rows[i]));
   }
 
+  /// How many samples there are.
   [[nodiscard]] std::int64_t size() const { return std::get<0>(columns_).rows(); }
+  /// The extents of a row of each column.
   [[nodiscard]] std::array<Dims, sizeof...(Columns)> row_dims() const {
     return std::apply([](const auto&... column) { return std::array{column.row()...}; }, columns_);
   }
+  /// Writes the rows `index` of all columns. Safe to call from several threads.
   void read(std::int64_t index, std::span<typename Columns::value_type>... parts) const {
     std::apply([&](const auto&... column) { (column.read(index, parts), ...); }, columns_);
   }

@@ -64,6 +64,7 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 
 /// Takes an image of bytes to floats in [0, 1]; floats stay.
 struct ToFloat {
+  /// The image as it is.
   [[nodiscard]] Image<float> operator()(Image<float> image, SampleDraws& /*draws*/) const { return image; }
   [[nodiscard]] Image<float> operator()(const Image<std::uint8_t>& image, SampleDraws& /*draws*/) const {
     auto result = Image<float>::blank(image.height, image.width, image.channels);
@@ -75,9 +76,10 @@ struct ToFloat {
 
 /// (x - mean) / stddev for each channel; one number serves all channels. throws: ValueError where numbers and channels differ
 struct Normalize {
-  std::vector<float> mean{0};
-  std::vector<float> stddev{1};
+  std::vector<float> mean{0};   ///< of each channel, or of all
+  std::vector<float> stddev{1}; ///< of each channel, or of all
 
+  /// The image, each value of which is moved and scaled.
   [[nodiscard]] Image<float> operator()(Image<float> image, SampleDraws& /*draws*/) const {
     const auto fits = [&](const std::vector<float>& numbers) {
       return numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == image.channels;
@@ -98,6 +100,7 @@ struct Normalize {
 /// The brightness alone, in one channel: 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601), rounded for bytes.
 /// throws: ValueError unless there are 3 channels, or 1, which stays
 struct Grayscale {
+  /// The image in one channel.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& /*draws*/) const {
     if (image.channels == 1) return image;
     if (image.channels != 3)
@@ -116,8 +119,9 @@ struct Grayscale {
 
 /// Turns left and right round, or not.
 struct RandomHorizontalFlip {
-  float probability = 0.5F;
+  float probability = 0.5F; ///< how often an image is turned
 
+  /// The image, or its mirror image.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& draws) const {
     if (draws.uniform() >= probability) return image;
     for (std::int64_t y = 0; y < image.height; ++y)
@@ -131,10 +135,11 @@ struct RandomHorizontalFlip {
 /// A part at a random place of the image and `padding` zeros on each side of it, all places being equally likely.
 /// throws: ValueError where the padded image is smaller
 struct RandomCrop {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-  std::int64_t padding = 0;
+  std::int64_t height = 0;  ///< of the result
+  std::int64_t width = 0;   ///< of the result
+  std::int64_t padding = 0; ///< zeros around the image before it is cut
 
+  /// A part of the image at a place that the draws choose.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(const Image<T>& image, SampleDraws& draws) const {
     detail::require_extents("RandomCrop", height, width);
     const std::int64_t down = image.height + 2 * padding - height;
@@ -149,9 +154,10 @@ struct RandomCrop {
 
 /// The part in the middle; smaller images are padded with zeros.
 struct CenterCrop {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
+  std::int64_t height = 0; ///< of the result
+  std::int64_t width = 0;  ///< of the result
 
+  /// The middle of the image.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(const Image<T>& image, SampleDraws& /*draws*/) const {
     detail::require_extents("CenterCrop", height, width);
     const auto start = [](std::int64_t extent, std::int64_t part) { // the smaller half first
@@ -165,10 +171,11 @@ struct CenterCrop {
 /// torchvision's with antialias=False. Bytes are rounded. With `shorter_side` in place of both, the shape of the image stays.
 /// throws: ValueError where the result has no pixels, or more than 2^27
 struct Resize {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-  std::int64_t shorter_side = 0;
+  std::int64_t height = 0;       ///< of the result, where no shorter side is given
+  std::int64_t width = 0;        ///< of the result, where no shorter side is given
+  std::int64_t shorter_side = 0; ///< of the result, whose other side keeps the proportion; 0: height and width say
 
+  /// The image, interpolated between pixels.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& /*draws*/) const {
     constexpr std::int64_t most_pixels = std::int64_t{1} << 27; // as many as ImageOptions::max_pixels
     detail::require_extents("Resize: the image's", image.height, image.width);
@@ -212,8 +219,10 @@ struct Resize {
 /// Transforms one after the other. Read next: compose
 template <class... Transforms> class Compose {
 public:
+  /// Applies these one after the other.
   explicit Compose(Transforms... transforms) : transforms_{std::move(transforms)...} {}
 
+  /// What the last transform makes of the image.
   template <class I> [[nodiscard]] auto operator()(I image, SampleDraws& draws) const {
     return apply_from<0>(std::move(image), draws);
   }

@@ -17,6 +17,7 @@
 
 namespace twill::inline v0 {
 
+/// How a tensor is copied to another device.
 struct CopyOptions {
   bool non_blocking = false; ///< return before the copy is done; both buffers must live until it is
 };

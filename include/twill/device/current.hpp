@@ -90,6 +90,7 @@ template <DeviceName D> void set_device(const D& device) {
 /// Makes a device current for a scope and restores the previous one afterwards.
 template <DeviceName D> class DeviceGuard {
 public:
+  /// Makes the device current; the destructor restores the one before.
   explicit DeviceGuard(const D& device) : previous_{current_device<D>()} { set_device(device); }
   ~DeviceGuard() {
     if constexpr (requires { activate_again(previous_); }) activate_again(previous_); // does not throw

@@ -20,8 +20,8 @@ namespace twill::inline v0 {
 
 /// What one random operation draws with.
 struct Draw {
-  std::uint64_t seed = 0;
-  std::uint32_t step = 0;
+  std::uint64_t seed = 0; ///< as `manual_seed` set it
+  std::uint32_t step = 0; ///< how many draws came before
   friend constexpr bool operator==(const Draw&, const Draw&) = default;
 };
 

@@ -20,6 +20,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 /// Which norm: `norm<1>(x, order<1>)`. `order<0>` counts what is not zero.
 template <int P> struct Order {};
+/// `norm(x, order<1>)`: which norm.
 template <int P> inline constexpr Order<P> order{};
 
 } // namespace twill::inline v0::inline TWILL_ISA
@@ -59,6 +60,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 /// The greatest magnitude, and the least.
 inline constexpr expr::OrderOfMax order_inf{};
+/// The least magnitude as a norm: `norm(x, order_negative_inf)`.
 inline constexpr expr::OrderOfMin order_negative_inf{};
 
 /// sqrt(sum(x^2)), or the norm of another order.

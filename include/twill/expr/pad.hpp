@@ -26,14 +26,14 @@ enum class PadMode : std::uint8_t { constant, edge, reflect, symmetric, wrap };
 
 /// How to pad.
 struct PadOptions {
-  PadMode mode = PadMode::constant;
-  double value = 0; ///< of PadMode::constant
+  PadMode mode = PadMode::constant; ///< what stands in the new places
+  double value = 0;                 ///< of PadMode::constant
 };
 
 /// How many elements are put before and behind an axis.
 struct PadWidth {
-  std::int64_t before = 0;
-  std::int64_t after = 0;
+  std::int64_t before = 0; ///< elements in front of the axis
+  std::int64_t after = 0;  ///< elements behind it
 };
 
 } // namespace twill::inline v0::inline TWILL_ISA

@@ -42,14 +42,15 @@ inline constexpr std::int64_t unknown_bytes = -1;
 
 /// One operand of one kernel.
 struct PlannedOperand {
-  DType dtype = DType::boolean;
-  Pace pace = Pace::vector;
-  bool is_output = false;
-  int kernel = 0;            ///< which of the plan's kernels
+  DType dtype = DType::boolean; ///< as it is stored
+  Pace pace = Pace::vector;     ///< how it is walked through
+  bool is_output = false;       ///< whether it is written
+  int kernel = 0;               ///< which of the plan's kernels
   int passes = 1;            ///< how often the kernel goes over its elements; all but the first find them in the cache
   std::int64_t stride = dyn; ///< along the row, in elements; `dyn` where unknown
   std::int64_t bytes = unknown_bytes; ///< of different elements
 
+  /// Whether whole vectors are loaded, or one element for all.
   [[nodiscard]] constexpr bool is_fast() const { return pace == Pace::vector || pace == Pace::broadcast; }
 
   /// Why the operand is not on the fast path; empty when it is.
@@ -65,14 +66,14 @@ struct PlannedOperand {
 /// What an expression becomes.
 struct ExpressionPlan {
   static constexpr int most_operands = 48; ///< described; those of further kernels still count
-  int kernels = 0;
-  int products = 0;               ///< of the kernels: matrix products
+  int kernels = 0;                         ///< how many launches the statement takes
+  int products = 0;                        ///< of the kernels: matrix products
   int vector_width = 0;           ///< elements that the last kernel computes together; on a GPU, `thread_width`
   int thread_width = 0;           ///< the elements that a thread of a GPU would compute together
   std::int64_t bytes_read = 0;    ///< from memory, each element once for each kernel; `unknown_bytes`
   std::int64_t bytes_written = 0; ///< temporaries included
-  int operand_count = 0;
-  std::array<PlannedOperand, most_operands> operands{};
+  int operand_count = 0;          ///< how many of `operands` count
+  std::array<PlannedOperand, most_operands> operands{}; ///< inputs in order of their first use, then the output
 
   /// Whether every operand of every kernel moves by whole vectors or is broadcast.
   [[nodiscard]] constexpr bool is_fast() const {
@@ -81,6 +82,7 @@ struct ExpressionPlan {
     return true;
   }
 
+  /// Appends an operand.
   constexpr void add(const PlannedOperand& operand) {
     std::int64_t& bytes = operand.is_output ? bytes_written : bytes_read;
     bytes = bytes == unknown_bytes || operand.bytes == unknown_bytes ? unknown_bytes : bytes + operand.bytes;

@@ -17,6 +17,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 /// How far the divisor of a variance lies below the number of elements.
 template <int Value> struct Correction {};
+/// `variance(x, correction<1>)`: what is subtracted from the count.
 template <int Value> inline constexpr Correction<Value> correction{};
 
 /// The variance with divisor n - 1 (PyTorch's), or n - c: `var<0>(x, correction<0>)`. Two passes over a row in cache, so

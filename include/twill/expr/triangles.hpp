@@ -75,6 +75,8 @@ requires(S::rank == 2) [[nodiscard]] Tensor<T, D, S> tri(const Dims& extents, st
   const Tensor<T, D, Shape<>> one = scalar(static_cast<T>(1), device);
   return expr::triangle<false>(Tensor<T, D, S>(one.storage(), one.data(), extents, Dims(0, 0)), offset);
 }
+/// A static shape: ones on and below a diagonal, zeros above; diagonal `offset` lies above the main one where
+/// positive.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 requires(S::rank == 2 && S::is_static)
     [[nodiscard]] Tensor<T, D, S> tri(std::int64_t offset = 0, const D& device = current_device<D>()) {

@@ -18,9 +18,10 @@ enum class Recompute : bool { no, yes };
 
 /// What `checkpoint(f)` returns: f, whose inner values are computed again in the backward pass.
 template <class F> struct Checkpointed {
-  F function;
-  Recompute recompute = Recompute::yes;
+  F function;                           ///< what is computed
+  Recompute recompute = Recompute::yes; ///< whether its inner values are kept or computed again
 
+  /// Traces the function as a region of its own.
   template <std::derived_from<Value>... Values>
   [[nodiscard]] constexpr auto operator()(const Value& first, const Values&... rest) const {
     Graph& graph = first.graph();

@@ -16,10 +16,11 @@ namespace twill::inline v0::graph {
 /// A few values in place. The checks of std::array take ten steps of a constant evaluation for each access, this takes two:
 /// passes over graphs consist of such accesses, and compilers limit the steps.
 template <class T, std::size_t N> struct Few {
-  T items[N]{};
+  T items[N]{}; ///< N of them, whatever counts
 
   [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return items[i]; }
   [[nodiscard]] constexpr T& operator[](std::size_t i) { return items[i]; }
+  /// N.
   [[nodiscard]] static constexpr std::size_t size() { return N; }
   [[nodiscard]] constexpr const T* begin() const { return items; }
   [[nodiscard]] constexpr const T* end() const { return items + N; }
@@ -28,6 +29,7 @@ template <class T, std::size_t N> struct Few {
   [[nodiscard]] friend constexpr bool operator==(const Few&, const Few&) = default;
 };
 
+/// of one graph; each power has four bits of `Extent::symbols`
 inline constexpr int max_symbols = 16;
 
 /// The numbers of all symbols in one run.
@@ -35,13 +37,17 @@ using SymbolValues = std::array<std::int64_t, max_symbols>;
 
 /// factor * product of the symbols to their powers.
 struct Extent {
-  std::int64_t factor = 1;
+  std::int64_t factor = 1;   ///< the number
   std::uint64_t symbols = 0; ///< the power of symbol i in the bits from 4i on
 
+  /// The symbol itself: factor 1, power 1.
   [[nodiscard]] static constexpr Extent of_symbol(int symbol) { return {1, std::uint64_t{1} << 4 * symbol}; }
 
+  /// Whether no symbol occurs.
   [[nodiscard]] constexpr bool is_static() const { return symbols == 0; }
+  /// Whether it is the number 1, which broadcasts.
   [[nodiscard]] constexpr bool is_one() const { return symbols == 0 && factor == 1; }
+  /// The power of a symbol, 0 to 15.
   [[nodiscard]] constexpr int power(int symbol) const { return static_cast<int>(symbols >> 4 * symbol & 15U); }
 
   /// The symbol that is the whole extent, or -1.
@@ -61,6 +67,7 @@ struct Extent {
     for (int k = 0; k < power(symbol); ++k) result.factor *= value;
     return result;
   }
+  /// The number that it is for these values of the symbols.
   [[nodiscard]] constexpr std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
     for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
@@ -72,18 +79,21 @@ struct Extent {
   }
 };
 
+/// The product; powers of symbols add up.
 [[nodiscard]] constexpr Extent operator*(Extent left, Extent right) {
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
 /// The shape of a traced value.
 struct Extents {
-  int rank = 0;
-  Few<Extent, max_rank> axes{};
+  int rank = 0;                 ///< how many axes there are
+  Few<Extent, max_rank> axes{}; ///< their extents in order
 
   [[nodiscard]] constexpr const Extent& operator[](int axis) const { return axes.items[axis]; }
   [[nodiscard]] constexpr Extent& operator[](int axis) { return axes.items[axis]; }
+  /// Adds a last axis.
   constexpr void append(Extent extent) { axes.items[rank++] = extent; }
+  /// The product of all extents.
   [[nodiscard]] constexpr Extent elements() const {
     Extent product{};
     for (int axis = 0; axis < rank; ++axis) {
@@ -92,6 +102,7 @@ struct Extents {
     }
     return product;
   }
+  /// The shape that it is for these values of the symbols.
   [[nodiscard]] constexpr Dims evaluate(const SymbolValues& values) const {
     Dims dims{};
     dims.rank = rank;
@@ -107,6 +118,7 @@ struct Extents {
   }
 };
 
+/// Extents without symbols.
 [[nodiscard]] constexpr Extents extents_of(const Dims& dims) {
   Extents result{};
   for (int axis = 0; axis < dims.rank; ++axis) result.append({dims[axis], 0});

@@ -128,12 +128,14 @@ enum class Problem : std::uint8_t {
   model_is_to_be_cut_out_of_order,
 };
 
+/// What is wrong with a traced function: the first fault found, which becomes a compile error in the user's terms.
 struct Fault {
-  Problem problem = Problem::none;
-  std::int64_t left = 0;
-  std::int64_t right = 0;
-  int line = 0;
+  Problem problem = Problem::none; ///< what kind; `none` while all is well
+  std::int64_t left = 0;           ///< the first of the two values that the sentence names
+  std::int64_t right = 0;          ///< the second
+  int line = 0;                    ///< of the user's call
 
+  /// Whether there is a fault.
   [[nodiscard]] constexpr bool any() const { return problem != Problem::none; }
 };
 

@@ -21,6 +21,7 @@ template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Ter
 } // namespace detail
 
 // clang-format off
+/// NumPy's other names of operations.
 [[nodiscard]] constexpr Value negative(Value x) { return -x; }
 [[nodiscard]] constexpr Value absolute(Value x) { return abs(x); }
 [[nodiscard]] constexpr Value positive(Value x) { return x; }
@@ -38,6 +39,7 @@ template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Ter
 [[nodiscard]] constexpr Value mod(Term left, Term right) { return remainder(left, right); }
 [[nodiscard]] constexpr Value arctan2(Term left, Term right) { return atan2(left, right); }
 
+/// Operations made of others, so they fuse and have gradients as those have.
 [[nodiscard]] constexpr Value signbit(Value x) { return formula::Signbit{}(x); }
 [[nodiscard]] constexpr Value isposinf(Value x) { return formula::Isposinf{}(x); }
 [[nodiscard]] constexpr Value isneginf(Value x) { return formula::Isneginf{}(x); }

@@ -18,43 +18,49 @@
 
 namespace twill::inline v0::graph {
 
+/// What tracing a function leaves: nodes in an order in which operands come first, and what is known of inputs and
+/// weights.
 class Graph {
 public:
-  List<Node> nodes{};
-  List<InputInfo> inputs{};
-  List<ParameterInfo> parameters{};
-  List<KnobInfo> knobs{};
-  List<Symbol> symbols{};
-  List<Requirement> requirements{};
-  List<IntegerBounds> bounds{};
-  List<int> outputs{};
+  List<Node> nodes{};               ///< operands before those that use them
+  List<InputInfo> inputs{};         ///< of the function, in the order of its arguments
+  List<ParameterInfo> parameters{}; ///< weights, buffers and states
+  List<KnobInfo> knobs{};           ///< numbers that may change between runs
+  List<Symbol> symbols{};           ///< the dynamic extents
+  List<Requirement> requirements{}; ///< what extents have to fulfil at run time
+  List<IntegerBounds> bounds{};     ///< what integer inputs have to stay inside of
+  List<int> outputs{};              ///< node by node, the results
   List<char>
-      channels_last_outputs{}; ///< which outputs are handed out as such inputs are handed in; none behind its end
-  List<TapInfo> taps{};
-  List<Name> scopes{}; ///< the paths of all scopes, in order
-  List<LoopInfo> loops{};
-  List<RegionInfo> regions{};
+      channels_last_outputs{};      ///< which outputs are handed out as such inputs are handed in; none behind its end
+  List<TapInfo> taps{};             ///< values that hooks or tables may look at
+  List<Name> scopes{};              ///< the paths of all scopes, in order
+  List<LoopInfo> loops{};           ///< see graph/scan.hpp
+  List<RegionInfo> regions{};       ///< see graph/checkpoint.hpp
   List<int> stage_boundaries{};     ///< the first node of each stage but the first, see nn/stage_boundary.hpp
   int open_region = 0;              ///< the number of the part that is being traced, 0 outside
   int regions_named = 0;            ///< how many numbers of parts are in use
   List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
-  Fault fault{};
-  DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
-  int input_slot = 0;              ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
-  int open_loop = -1;              ///< the loop whose body is being traced
-  int draws = 0;                   ///< how many random tensors have been traced
-  SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
-  DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
-  bool training = true;
-  bool may_fix_symbols = false; ///< a named extent that meets a number becomes that number, see `unify`
+  Fault fault{};                    ///< the first one, if any
+  DType element = DType::float32;   ///< what a model's `Input` and parameters hold unless they say otherwise
+  int input_slot = 0;               ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
+  int open_loop = -1;               ///< the loop whose body is being traced
+  int draws = 0;                    ///< how many random tensors have been traced
+  SplitInfo split{};                ///< of what is being traced, see graph/ranks.hpp
+  DType autocast = DType::float32;  ///< of matrix products and convolutions of float32, see nn/autocast.hpp
+  bool training = true;             ///< whether dropout drops and batch norms learn
+  bool may_fix_symbols = false;     ///< a named extent that meets a number becomes that number, see `unify`
 
   constexpr Graph() = default;
+  /// An empty graph whose parameters have this element type.
   constexpr explicit Graph(DType element_type) : element{element_type} {}
 
+  /// The node of an id that `add` returned.
   [[nodiscard]] constexpr const Node& node(int id) const { return nodes.items[id]; }
+  /// How many nodes there are.
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
 
+  /// Appends a node; returns its id.
   constexpr int add(const Node& node) {
     const int id = static_cast<int>(nodes.size());
     nodes.push_back(node);
@@ -184,6 +190,7 @@ public:
       taps.push_back(tap);
     }
   }
+  /// Lets copy number `copy` of a tap look at another node.
   constexpr void tap_copy(int node, int copy) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
@@ -257,6 +264,7 @@ public:
     return add(node);
   }
 
+  /// A constant, of the number `value` over an extent; returns its id.
   constexpr int add_constant(DType dtype, double value, Extent over = {}) {
     Node node{};
     node.kind = Kind::constant;
@@ -266,6 +274,7 @@ public:
     return add(node);
   }
 
+  /// Writes a value into a parameter when the program ends; returns the id of the assignment.
   constexpr int add_assign(int parameter, int value) {
     Node node{};
     node.kind = Kind::assign;
@@ -295,10 +304,12 @@ public:
     return attributes.items[node.index + 1 + i];
   }
 
+  /// The names of the scopes around what is being traced, joined by dots.
   [[nodiscard]] constexpr const Name& path() const { return path_; }
 
   /// What nodes from now on remember as their scope.
   [[nodiscard]] constexpr int scope() const { return scope_; }
+  /// Goes back to a scope that `scope()` returned.
   constexpr void set_scope(int scope) { scope_ = scope; }
 
   /// Begins a scope at the present path.
@@ -306,6 +317,7 @@ public:
     scopes.push_back(path_);
     scope_ = static_cast<int>(scopes.size());
   }
+  /// Goes back to a path that `path()` returned.
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:

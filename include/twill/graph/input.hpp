@@ -15,17 +15,19 @@ namespace graph {
 
 /// A dimension's name as a value; users write `Dim<"batch">`.
 template <FixedString DimensionName> struct NamedExtent {
-  static constexpr std::string_view name = DimensionName.view();
+  static constexpr std::string_view name = DimensionName.view(); ///< as it is written in `Dim<"batch">`
 };
 
 /// One extent of an `Input`: a number, or a named dimension.
 struct InputExtent {
-  std::int64_t number = 0;
-  std::string_view name{};
+  std::int64_t number = 0; ///< `dyn` where it has a name
+  std::string_view name{}; ///< empty where it is a number
 
+  /// A number.
   constexpr InputExtent(std::int64_t extent) : number{extent} {}
   template <class Named>
   requires requires { Named::name; }
+  /// A named dimension, known at run time.
   constexpr InputExtent(Named) : number{dyn}, name{Named::name} {}
 };
 
@@ -38,8 +40,9 @@ template <FixedString DimensionName> inline constexpr graph::NamedExtent<Dimensi
 template <class T, auto... ExtentsOfInput> class BasicInput : public graph::Value {
 public:
   using Element = T;
-  static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput));
+  static constexpr int rank = static_cast<int>(sizeof...(ExtentsOfInput)); ///< How many axes it has.
 
+  /// Stands for a node that is an input.
   constexpr explicit BasicInput(graph::Value value) : graph::Value{value} {}
 
   /// Adds the input to a graph.

@@ -19,6 +19,7 @@ namespace twill::inline v0::graph {
 using kernel::Primitive;
 using kernel::Reduction;
 
+/// What a node is: where its value comes from.
 enum class Kind : std::uint8_t {
   input,         ///< a tensor given by the caller; `index` counts them
   parameter,     ///< a weight of the model, or an optimiser's state; `index` into the graph's list
@@ -52,13 +53,13 @@ struct Node;
 
 /// One array through which a kernel of an operation walks: grid dimension d moves along axis `axis_of[d]`, -1 for none.
 struct Walk {
-  Few<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1};
+  Few<std::int8_t, max_rank> axis_of{-1, -1, -1, -1, -1, -1, -1, -1}; ///< for each dimension of the grid
 };
 
 /// How an operation's kernel is called: its grid, and for each input, then each result, how it is walked through.
 struct CallPlan {
-  Extents grid{};
-  std::array<Walk, max_inputs + max_results> walks{};
+  Extents grid{};                                     ///< over which the kernel runs
+  std::array<Walk, max_inputs + max_results> walks{}; ///< of the inputs, then of the results
 };
 
 /// For each result of an operation the node that carries its gradient, -1 where none reaches it.
@@ -66,21 +67,23 @@ using Cotangents = Few<int, max_results>;
 
 /// The gradients of a node's inputs; `wanted` says which are asked for, an id of -1 means zero.
 struct InputGradients {
-  std::array<bool, max_inputs> wanted{};
-  std::array<int, max_inputs> ids{-1, -1, -1, -1, -1, -1, -1, -1};
+  std::array<bool, max_inputs> wanted{};                           ///< by input
+  std::array<int, max_inputs> ids{-1, -1, -1, -1, -1, -1, -1, -1}; ///< of nodes, by input
 
+  /// Sets the gradient of an input.
   constexpr void set(int position, const auto& gradient) { ids[static_cast<std::size_t>(position)] = gradient.id(); }
+  /// Whether the gradient of an input is asked for.
   [[nodiscard]] constexpr bool wants(int position) const { return wanted[static_cast<std::size_t>(position)]; }
 };
 
 /// An operation that brings its own kernel. Instances are constexpr objects; their kernel is `KernelOf<&instance>`.
 struct Operation {
-  std::string_view name;
+  std::string_view name; ///< as messages and tables call it
   /// Emits the gradients of `node`'s inputs for those of its results. Null: not differentiable.
   void (*vjp)(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) = nullptr;
   /// Null: the kernel sees whole arrays, and the strides of its operands belong to their own axes.
   CallPlan (*call)(const Graph& graph, const Node& node) = nullptr;
-  int results = 1;
+  int results = 1;            ///< how many values it has, at most `max_results`
   int typed_by = -1;          ///< the input whose element type the kernel is compiled for; -1: that of result 0
   bool wants_dense = false;   ///< operands are brought into row-major order first
   bool channels_last = false; ///< a result that is an image lies channels-last, see compile/channels_last.hpp
@@ -95,24 +98,26 @@ struct Operation {
 /// at compile time.
 [[nodiscard]] constexpr bool is_same(const Operation& a, const Operation& b) { return a.name == b.name && &a == &b; }
 
+/// One value of a graph: an operation, its operands, and the shape and type of what it gives.
 struct Node {
-  Kind kind = Kind::constant;
-  DType dtype = DType::float32;
-  Primitive primitive = Primitive::add;
-  Reduction reduction = Reduction::sum;
-  std::uint8_t arity = 0;
-  std::int8_t axis = 0;
-  std::int8_t slot = 0; ///< of the device that computes it, see graph/slots.hpp
-  Few<std::int8_t, max_rank> permutation{};
-  Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1};
-  int index = 0;
-  int scope = 0;  ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
-  int region = 0; ///< the part of the function, see graph/checkpoint.hpp, whose kernels the node is computed in
-  double value = 0;
-  Extent over{};
-  Extents shape{};
-  const Operation* operation = nullptr;
+  Kind kind = Kind::constant;               ///< what it is
+  DType dtype = DType::float32;             ///< of its elements
+  Primitive primitive = Primitive::add;     ///< where it is elementwise
+  Reduction reduction = Reduction::sum;     ///< where it is a reduction
+  std::uint8_t arity = 0;                   ///< how many of `inputs` count
+  std::int8_t axis = 0;                     ///< that a reduction or an iota goes along
+  std::int8_t slot = 0;                     ///< of the device that computes it, see graph/slots.hpp
+  Few<std::int8_t, max_rank> permutation{}; ///< which axis of the operand each axis is, where it is a view
+  Few<int, max_inputs> inputs{-1, -1, -1, -1, -1, -1, -1, -1}; ///< ids of operands
+  int index = 0;    ///< of an input, parameter, knob, result or list of attributes
+  int scope = 0;    ///< in which scope it was traced, from 1; negative: for the gradient of what was traced there
+  int region = 0;   ///< the part of the function, see graph/checkpoint.hpp, whose kernels the node is computed in
+  double value = 0; ///< of a constant, or the number an operation takes
+  Extent over{};    ///< the extent that a constant is divided by
+  Extents shape{};  ///< of the value
+  const Operation* operation = nullptr; ///< where it brings its own kernel
 
+  /// The id of an operand.
   [[nodiscard]] constexpr int input(int position) const { return inputs.items[position]; }
 };
 
@@ -121,6 +126,7 @@ struct Node {
   return kind != Kind::input && kind != Kind::parameter && kind != Kind::assign && kind != Kind::close;
 }
 
+/// Whether it is computed element by element by a fused kernel.
 [[nodiscard]] constexpr bool is_elementwise(Kind kind) { return kind == Kind::primitive || kind == Kind::cast; }
 
 /// A node that only looks at its operand's memory in another way.

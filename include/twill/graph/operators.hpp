@@ -134,6 +134,7 @@ struct Pair {
 } // namespace detail
 
 // clang-format off
+/// The operators of C++, element by element: shapes broadcast, a plain number takes the other operand's type.
 [[nodiscard]] constexpr Value operator+(Term left, Term right) { return detail::binary(Primitive::add, left, right); }
 [[nodiscard]] constexpr Value operator-(Term left, Term right) { return detail::binary(Primitive::subtract, left, right); }
 [[nodiscard]] constexpr Value operator*(Term left, Term right) { return detail::binary(Primitive::multiply, left, right); }
@@ -155,6 +156,7 @@ struct Pair {
 [[nodiscard]] constexpr Value operator~(Value x) { return detail::unary(Primitive::invert, x); }
 [[nodiscard]] constexpr Value operator+(Value x) { return x; }
 
+/// NumPy's functions, element by element: shapes broadcast, a plain number takes the other operand's type.
 [[nodiscard]] constexpr Value add(Term left, Term right) { return detail::binary(Primitive::add, left, right); }
 [[nodiscard]] constexpr Value subtract(Term left, Term right) { return detail::binary(Primitive::subtract, left, right); }
 [[nodiscard]] constexpr Value multiply(Term left, Term right) { return detail::binary(Primitive::multiply, left, right); }

@@ -14,6 +14,7 @@ namespace twill::inline v0::graph {
 
 /// Names of the run-time numbers that random draws depend on; a run fills them in.
 inline constexpr std::string_view seed_knob = "random.seed";
+/// The run-time number that tells one step's draws from another's.
 inline constexpr std::string_view step_knob = "random.step";
 
 namespace detail {

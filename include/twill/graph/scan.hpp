@@ -18,14 +18,14 @@ namespace twill::inline v0::graph {
 /// What one step leaves: the carries for the next step, and its results. A whole loop leaves the last carries, and the
 /// results of all steps along a new first axis.
 template <std::size_t Carries, std::size_t Results> struct Step {
-  std::array<Value, Carries> carry{};
-  std::array<Value, Results> results{};
+  std::array<Value, Carries> carry{};   ///< what the next step sees
+  std::array<Value, Results> results{}; ///< of this step, to be stacked
 };
 
 /// Where a scan begins, and how many steps it takes where no stacked input says so.
 struct ScanOptions {
   bool reversed = false; ///< the first step sees the last elements; results keep the places of their elements
-  Extent count{-1, 0};
+  Extent count{-1, 0};   ///< how many steps; -1: as many as the sequences have elements
 };
 
 namespace detail {

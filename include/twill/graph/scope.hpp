@@ -15,6 +15,7 @@ namespace twill::inline v0::graph {
 /// Prefixes the names of parameters made during its life: `Scope block{graph, "layer", i};` gives "layer1.…".
 class Scope {
 public:
+  /// Names what is traced while it lives, below the scopes around it.
   constexpr Scope(Graph& graph, std::string_view name)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();
@@ -23,6 +24,7 @@ public:
     graph.set_path(path);
     graph.enter_scope();
   }
+  /// The same, with a number: "layer", 3 gives "layer.3".
   constexpr Scope(Graph& graph, std::string_view name, std::int64_t index)
       : graph_{&graph}, previous_size_{graph.path().size}, previous_scope_{graph.scope()} {
     Name path = graph.path();

@@ -12,16 +12,24 @@
 
 namespace twill::inline v0::graph {
 
+/// A value of a traced function: an id in a graph. Copying it copies no elements, since nothing is computed yet.
 class Value {
 public:
   constexpr Value() = default;
+  /// The value of a node.
   constexpr Value(Graph& graph, int id) : graph_{&graph}, id_{id} {}
 
+  /// The graph that it belongs to.
   [[nodiscard]] constexpr Graph& graph() const { return *graph_; }
+  /// Its number in that graph.
   [[nodiscard]] constexpr int id() const { return id_; }
+  /// What computes it.
   [[nodiscard]] constexpr const Node& node() const { return graph_->node(id_); }
+  /// Its element type.
   [[nodiscard]] constexpr DType dtype() const { return node().dtype; }
+  /// Its extents, which may name symbols.
   [[nodiscard]] constexpr Extents shape() const { return node().shape; }
+  /// How many axes it has.
   [[nodiscard]] constexpr int rank() const { return node().shape.rank; }
 
   /// The extent of an axis (negative: from the end), which has to be known to the compiler.
@@ -44,13 +52,15 @@ private:
 
 /// An operand and the line of the call it stands in. A plain number takes the type of the other operand.
 struct Term {
-  Value value{};
-  double number = 0;
-  bool is_number = false;
-  bool is_floating_number = false;
-  int line = 0;
+  Value value{};                   ///< where it is not a plain number
+  double number = 0;               ///< where it is one
+  bool is_number = false;          ///< whether it is one
+  bool is_floating_number = false; ///< whether that one has a fraction, as a float or double
+  int line = 0;                    ///< of the caller, for messages
 
+  /// A traced value.
   constexpr Term(Value operand, int caller = __builtin_LINE()) : value{operand}, line{caller} {}
+  /// A plain number.
   template <class T>
   requires std::integral<T> || std::floating_point<T>
   constexpr Term(T operand, int caller = __builtin_LINE())

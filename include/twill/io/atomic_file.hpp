@@ -22,6 +22,7 @@
 
 namespace twill::inline v0::io {
 
+/// A file that appears whole or not at all: it is written beside its name and renamed by `commit`.
 class AtomicFile {
 public:
   /// throws: SystemError naming the file and why; so do the other functions
@@ -40,6 +41,7 @@ public:
     ::unlink(temporary_.c_str());
   }
 
+  /// Appends bytes. throws: IoError naming the file and the system's reason
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t written = detail::call_fails("write", temporary_) ? -1 : ::write(file_, bytes.data(), bytes.size());

@@ -22,6 +22,7 @@
 
 namespace twill::inline v0::io {
 
+/// Tensors in named sections and values beside them: all that a program needs to go on bit for bit.
 class Checkpoint {
 public:
   /// Adds a state, whose tensors are shared, not copied. throws: ValueError for a section that is there
@@ -34,6 +35,7 @@ public:
     sections_.emplace(place, section);
     for (const auto& [name, tensor] : state.entries()) tensors_.emplace_back(join_text({section, "/", name}), tensor);
   }
+  /// Whether a section was added or loaded, even an empty one.
   [[nodiscard]] bool has(std::string_view section) const {
     return std::binary_search(sections_.begin(), sections_.end(), section);
   }
@@ -62,16 +64,22 @@ public:
   }
   void set(std::string_view name, const char* text) { set(name, std::string_view{text}); }
 
+  /// Whether there is a value of this name.
   [[nodiscard]] bool has_value(std::string_view name) const { return values_.find(name) != values_.end(); }
   /// throws, like the two below: ValueError listing the names there are, or saying what the value is
   [[nodiscard]] std::int64_t integer(std::string_view name) const {
     return number<std::int64_t>(name, 'i', "an integer");
   }
+  /// A floating number. throws: where the name is missing or another kind of value
   [[nodiscard]] double number(std::string_view name) const { return number<double>(name, 'f', "a floating number"); }
+  /// A text. throws: where the name is missing or another kind of value
   [[nodiscard]] std::string text(std::string_view name) const { return value(name, 't', "a text"); }
 
+  /// All tensors, named "section/name".
   [[nodiscard]] std::span<const nn::StateDict::Entry> tensors() const { return tensors_; }
+  /// The names of all sections, in their order.
   [[nodiscard]] const std::vector<std::string>& sections() const { return sections_; }
+  /// All values as they are written: a letter for the kind, then the text.
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const { return values_; }
 
 private:

@@ -25,11 +25,13 @@
 
 namespace twill::inline v0::io {
 
+/// How many checkpoints stay in the folder.
 struct RotationOptions {
   int keep_last = 3;           ///< so many checkpoints before the newest save, itself included, at least 1
   std::int64_t keep_every = 0; ///< beside them those of steps that this divides; 0: none
 };
 
+/// Checkpoints of a run in one folder, the newest of which is found again however the run ended.
 class CheckpointFolder {
 public:
   /// Makes the folder, and those above it, if they are not there.
@@ -90,11 +92,13 @@ public:
     std::sort(result.begin(), result.end());
     return result;
   }
+  /// Where the checkpoint of a step lies or would lie.
   [[nodiscard]] std::string path_of(std::int64_t step) const { return join_text({path_, "/", name_of(step)}); }
 
+  /// A checkpoint that was loaded, and of which step.
   struct Found {
-    std::int64_t step = 0;
-    Checkpoint checkpoint{};
+    std::int64_t step = 0;   ///< the name says
+    Checkpoint checkpoint{}; ///< whole
   };
   /// The newest checkpoint that is whole; damaged ones are named in warnings. Nothing where there is none at all.
   /// throws: ValueError when all are damaged, with what is wrong with the newest
@@ -115,6 +119,7 @@ public:
     return std::nullopt;
   }
 
+  /// The folder.
   [[nodiscard]] const std::string& path() const { return path_; }
 
 private:

@@ -29,9 +29,9 @@ namespace twill::inline v0::io {
 /// Rows of numbers, one behind the other.
 template <CsvScalar T> struct CsvTable {
   std::vector<std::string> names{}; ///< of the columns that were read; none where the file has no header
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::vector<T> elements{};
+  std::int64_t rows = 0;            ///< without the header
+  std::int64_t columns = 0;         ///< that were read
+  std::vector<T> elements{};        ///< row-major, rows * columns of them
 
   /// requires: row < rows, column < columns
   [[nodiscard]] T operator()(std::int64_t row, std::int64_t column) const {

@@ -21,19 +21,20 @@ enum class MissingValues {
   as_nan, ///< NaN; element types without NaN are an error.
 };
 
+/// How a text file of a table is written.
 struct CsvOptions {
-  char separator = ',';
-  char quote = '"';
-  bool has_header = true;      ///< The first row has names instead of numbers.
-  char comment = '\0';         ///< Lines that begin with it are passed over; '\0' for none.
-  std::int64_t skip_lines = 0; ///< Lines before the first row, whatever they hold.
-  MissingValues missing = MissingValues::refuse;
+  char separator = ',';                          ///< between two cells of a line
+  char quote = '"';                              ///< around cells that hold a separator or the end of a line
+  bool has_header = true;                        ///< The first row has names instead of numbers.
+  char comment = '\0';                           ///< Lines that begin with it are passed over; '\0' for none.
+  std::int64_t skip_lines = 0;                   ///< Lines before the first row, whatever they hold.
+  MissingValues missing = MissingValues::refuse; ///< what an empty cell becomes
 };
 
 /// One cell of a file.
 struct CsvCell {
   std::string_view text{}; ///< without the quotes around it and without blanks beside them
-  bool is_quoted = false;
+  bool is_quoted = false;  ///< whether it stood in quotes
   bool has_quotes = false; ///< doubled ones, inside
   bool is_last = true;     ///< of its row
   std::int64_t line = 0;   ///< where it begins, from 1
@@ -48,6 +49,7 @@ struct CsvCell {
     }
     return result;
   }
+  /// Whether the cell says this, in quotes or not.
   [[nodiscard]] bool means(std::string_view wanted, char quote) const {
     return has_quotes ? meant(quote) == wanted : text == wanted;
   }

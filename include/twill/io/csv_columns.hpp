@@ -21,12 +21,17 @@ namespace twill::inline v0::io {
 /// One column: `"width"`, `0`, or `-1` for the last.
 class CsvColumn {
 public:
+  /// By the name in the header.
   CsvColumn(std::string name) : name_{std::move(name)}, is_named_{true} {}
   CsvColumn(const char* name) : CsvColumn{std::string{name}} {}
+  /// By number, from 0; negative numbers count from the last.
   template <std::integral I> CsvColumn(I number) : number_{static_cast<std::int64_t>(number)} {}
 
+  /// Whether it is given by name.
   [[nodiscard]] bool is_named() const { return is_named_; }
+  /// The name; empty where it is given by number.
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// The number, where it has no name.
   [[nodiscard]] std::int64_t number() const { return number_; }
 
 private:
@@ -39,6 +44,7 @@ private:
 class CsvColumns {
 public:
   CsvColumns() = default; ///< all
+  /// These columns, in this order.
   CsvColumns(std::initializer_list<CsvColumn> columns) : list_{columns}, is_range_{false} {}
   CsvColumns(std::vector<CsvColumn> columns) : list_{std::move(columns)}, is_range_{false} {}
 
@@ -51,8 +57,11 @@ public:
     return columns;
   }
 
+  /// Whether they are all columns from one to another.
   [[nodiscard]] bool is_range() const { return is_range_; }
+  /// The columns, where they are not a range.
   [[nodiscard]] const std::vector<CsvColumn>& list() const { return list_; }
+  /// The first column of a range, of so many there are.
   [[nodiscard]] std::int64_t first(std::int64_t columns) const { return bound(first_, columns); }
   [[nodiscard]] std::int64_t end(std::int64_t columns) const {
     return has_end_ ? std::max(bound(end_, columns), first(columns)) : columns;

@@ -89,9 +89,13 @@ public:
   /// The names of the classes; a label is an index among them.
   [[nodiscard]] const std::vector<std::string>& classes() const { return files_->classes; }
 
+  /// How many images there are.
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(files_->samples.size()); }
+  /// The file of an image.
   [[nodiscard]] const std::string& path(std::int64_t index) const { return sample(index).first; }
+  /// The class of an image: the number of its folder in the order of names.
   [[nodiscard]] std::int64_t label(std::int64_t index) const { return sample(index).second; }
+  /// Reads an image. throws: IoError naming the file where it is damaged
   [[nodiscard]] data::Image<std::uint8_t> image(std::int64_t index) const { return load_image(path(index), options_); }
 
 private:

@@ -12,6 +12,7 @@
 
 namespace twill::inline v0::io {
 
+/// What images are converted to when they are read, and how large they may be.
 struct ImageOptions {
   std::int64_t max_pixels = std::int64_t{1} << 27; ///< Larger images are refused before memory is taken for them.
 };

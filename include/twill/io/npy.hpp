@@ -85,8 +85,10 @@ inline void reorder_elements(std::byte* to, const std::byte* from, const Dims& e
 
 namespace twill::inline v0::io {
 
+/// Whether the last axis runs fastest, as in C, or the first, as in Fortran.
 enum class ElementOrder { row_major, column_major };
 
+/// How a .npy file is written.
 struct NpyOptions {
   ElementOrder order = ElementOrder::row_major; ///< in the file; tensors are row-major
 };
@@ -166,6 +168,7 @@ public:
     file_.write_at(0, npy_header(dtype_, shape_, false, true));
     file_.finish();
   }
+  /// Rows that have been written.
   [[nodiscard]] std::int64_t rows() const { return shape_[0]; }
 
 private:

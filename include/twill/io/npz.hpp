@@ -14,6 +14,7 @@
 
 namespace twill::inline v0::io {
 
+/// How a .npz file is written.
 struct NpzOptions {
   bool compresses = false;                      ///< deflates, as numpy.savez_compressed does
   ElementOrder order = ElementOrder::row_major; ///< in the file

@@ -28,9 +28,10 @@ static_assert(std::endian::native == std::endian::little, "twill: safetensors: t
 
 namespace twill::inline v0::io {
 
+/// The content of a safetensors file.
 struct Safetensors {
-  nn::StateDict tensors{};
-  Metadata metadata{};
+  nn::StateDict tensors{}; ///< names and tensors, in the order of the file
+  Metadata metadata{};     ///< texts by name, as the file's header has them
 };
 
 /// The tensors in the bytes of a file that `owner` keeps, in the order in which they lie there. `where` begins the messages:
@@ -67,9 +68,9 @@ struct Safetensors {
 
 /// What a tensor of a file will be, before its elements are there.
 struct TensorPlan {
-  std::string name{};
-  DType dtype = DType::float32;
-  Dims shape{};
+  std::string name{};           ///< as in a state dictionary
+  DType dtype = DType::float32; ///< of its elements
+  Dims shape{};                 ///< its extents
 };
 
 /// Writes a file tensor by tensor, in any order and each in one or several pieces, with no more memory than the caller's. The
@@ -133,6 +134,7 @@ public:
 
   /// Everything before the elements, and the names of the tensors in the order in which they lie behind it.
   [[nodiscard]] const std::string& start() const { return start_; }
+  /// The names, in the order in which they will stand in the file.
   [[nodiscard]] const std::vector<std::string>& order() const { return order_; }
 
   /// Changes bytes of the header that were left for what is known only now, a checksum for example.

@@ -31,11 +31,12 @@ namespace twill::inline v0::io {
 /// short names would take many times its size as strings.
 class ShardIndex {
 public:
+  /// Which file of a set a tensor lies in.
   struct Entry {
-    std::uint32_t name_at = 0; ///< as it stands in the text, with escapes
-    std::uint32_t name_bytes = 0;
-    std::uint32_t file_at = 0;
-    std::uint32_t file_bytes = 0;
+    std::uint32_t name_at = 0;    ///< as it stands in the text, with escapes
+    std::uint32_t name_bytes = 0; ///< of the tensor's name
+    std::uint32_t file_at = 0;    ///< where the file's name begins in the texts
+    std::uint32_t file_bytes = 0; ///< of the file's name
   };
 
   /// throws: ValueError naming what is wrong
@@ -69,9 +70,11 @@ public:
 
   /// Sorted by name.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  /// The name of a tensor of the set.
   [[nodiscard]] std::string name_of(const Entry& entry) const {
     return JsonReader{where_, text_}.unquoted(text_.substr(entry.name_at, entry.name_bytes));
   }
+  /// The file that it lies in.
   [[nodiscard]] std::string_view file_of(const Entry& entry) const {
     return text_.substr(entry.file_at, entry.file_bytes);
   }
@@ -104,6 +107,7 @@ private:
   std::optional<std::uint64_t> total_bytes_{};
 };
 
+/// How large each file of a set may become.
 struct ShardOptions {
   std::uint64_t shard_bytes = std::uint64_t{5} << 30; ///< of elements in a file at most, unless one tensor has more
   std::string name = "model";                         ///< what files begin with

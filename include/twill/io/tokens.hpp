@@ -33,6 +33,7 @@ template <class T>
 concept TokenStorage =
     std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::uint32_t>;
 
+/// How a file of tokens is cut into samples.
 struct TokenOptions {
   std::int64_t vocabulary = 0; ///< Tokens are below it; 0: all that the file can hold.
   std::int64_t stride = 0;     ///< From the start of a window to that of the next; 0: the length, so that none overlap.
@@ -48,6 +49,7 @@ namespace twill::inline v0::io::inline TWILL_ISA {
 /// the tokens that follow each of its own.
 template <TokenStorage Stored, std::int64_t Length = dyn> class TokenDataset {
 public:
+  /// A sample: tokens, and those that follow each of them.
   using Fields = data::Fields<data::Field<std::int64_t, Shape<Length>>, data::Field<std::int64_t, Shape<Length>>>;
 
   /// throws: SystemError when the file cannot be read, ValueError when it does not hold one window
@@ -82,7 +84,9 @@ public:
 
   /// How many windows there are, and tokens.
   [[nodiscard]] std::int64_t size() const { return (count_ - 1 - length_) / stride_ + 1; }
+  /// How many tokens the file has.
   [[nodiscard]] std::int64_t tokens() const { return count_; }
+  /// The extents of both parts of a sample.
   [[nodiscard]] std::array<Dims, 2> row_dims() const { return {Dims(length_), Dims(length_)}; }
 
   /// throws: IndexError naming a token outside of the vocabulary, and its place

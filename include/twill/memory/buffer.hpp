@@ -14,6 +14,7 @@
 
 namespace twill::inline v0::memory {
 
+/// Counted ownership of bytes of a device's pool: the last of the handles that share them gives them back.
 template <class D> class Buffer {
 public:
   /// Owns nothing.
@@ -28,10 +29,12 @@ public:
     if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
   }
   Buffer(Buffer&& other) noexcept : block_{std::exchange(other.block_, nullptr)}, device_{other.device_} {}
+  /// Shares the other's bytes, after giving up its own.
   Buffer& operator=(const Buffer& other) noexcept {
     Buffer(other).swap(*this);
     return *this;
   }
+  /// Takes the other's bytes, after giving up its own.
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer(std::move(other)).swap(*this);
     return *this;
@@ -72,6 +75,7 @@ public:
   /// The size as asked.
   [[nodiscard]] std::size_t bytes() const noexcept { return block_ != nullptr ? block_->requested : 0; }
 
+  /// The device whose memory it is.
   [[nodiscard]] const D& device() const noexcept { return device_; }
 
   /// How many handles share the block; 0 without one.
@@ -79,6 +83,7 @@ public:
     return block_ != nullptr ? block_->owners.load(std::memory_order_relaxed) : 0;
   }
 
+  /// Whether there are any bytes.
   [[nodiscard]] explicit operator bool() const noexcept { return block_ != nullptr; }
 
   /// True when both handles share one block.

@@ -14,11 +14,11 @@ namespace twill::inline v0::memory {
 
 /// The figures of a pool at a moment, in bytes.
 struct Fragmentation {
-  std::size_t reserved = 0;
-  std::size_t used = 0;      ///< by blocks that serve requests, remainders included
-  std::size_t requested = 0; ///< of these, what was asked for
-  std::size_t free = 0;      ///< reserved and not used
-  std::size_t free_blocks = 0;
+  std::size_t reserved = 0;        ///< bytes of all segments
+  std::size_t used = 0;            ///< by blocks that serve requests, remainders included
+  std::size_t requested = 0;       ///< of these, what was asked for
+  std::size_t free = 0;            ///< reserved and not used
+  std::size_t free_blocks = 0;     ///< blocks that nothing uses, in any segment
   std::size_t largest_free = 0;    ///< what one request could get without asking the device for more
   std::size_t largest_request = 0; ///< of those being served
   std::size_t too_small = 0;       ///< free, in blocks that could not serve it
@@ -37,6 +37,7 @@ private:
   }
 };
 
+/// How much of these segments is free but cannot serve one large request.
 [[nodiscard]] inline Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segments) {
   Fragmentation figures{};
   for (const SegmentSnapshot& segment : segments) {

@@ -19,15 +19,15 @@ namespace twill::inline v0::memory {
 
 /// A buffer of a plan: its size, and the first and the last step that need it.
 struct Lifetime {
-  std::int64_t bytes = 0;
-  int first_use = 0;
-  int last_use = 0;
+  std::int64_t bytes = 0; ///< of the value
+  int first_use = 0;      ///< the first launch that touches it
+  int last_use = 0;       ///< the last launch that touches it
 };
 
 /// Where each buffer lies in the arena, in the order of the input, and how large the arena is.
 struct OffsetPlan {
-  std::vector<std::int64_t> offsets{};
-  std::int64_t total_bytes = 0;
+  std::vector<std::int64_t> offsets{}; ///< one for each value, in their order
+  std::int64_t total_bytes = 0;        ///< of the arena that holds them
 };
 
 namespace detail {

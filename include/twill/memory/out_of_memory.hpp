@@ -32,7 +32,7 @@ namespace memory {
 
 /// The state of a pool and its device when a request was refused, in bytes.
 struct OutOfMemoryFigures {
-  std::size_t asked = 0;
+  std::size_t asked = 0;     ///< bytes of the request
   std::size_t allocated = 0; ///< in use by the program
   std::size_t reserved = 0;  ///< held by the pool, in use or not
   std::size_t cached = 0;    ///< held by the pool and not in use
@@ -46,9 +46,11 @@ struct OutOfMemoryFigures {
 /// A device has no room for a request, even after everything cached was returned to it.
 class TWILL_EXPORT OutOfMemoryError : public Error {
 public:
+  /// Says the device and all figures in one sentence.
   OutOfMemoryError(const std::string& device, const memory::OutOfMemoryFigures& figures)
       : Error{text(device, figures)}, figures_{figures} {}
 
+  /// The figures, for programs that want to go on with less.
   [[nodiscard]] const memory::OutOfMemoryFigures& figures() const noexcept { return figures_; }
 
 private:

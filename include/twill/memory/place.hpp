@@ -23,8 +23,8 @@ namespace twill::inline v0::memory {
 
 /// Calls that led to an allocation, the innermost first, as addresses behind the calls.
 struct CallStack {
-  std::size_t size = 0;
-  const void* const* addresses = nullptr;
+  std::size_t size = 0;                   ///< of `addresses`
+  const void* const* addresses = nullptr; ///< return addresses, the innermost first
 };
 
 namespace detail {
@@ -79,6 +79,7 @@ private:
 /// "encoder/attention". The name has to outlive the place, not the allocations.
 class Place {
 public:
+  /// Allocations of this thread count for this place while the object lives.
   explicit Place(std::string_view name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
       : outer_{innermost()}, name_{name}, file_{file}, line_{line} {
     innermost() = this;

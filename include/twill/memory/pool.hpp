@@ -27,18 +27,24 @@
 
 namespace twill::inline v0::memory {
 
+/// A caching allocator of one device, put together from policies; any of them may be left out.
 template <Upstream U, class... Policies> class Pool {
 public:
   using UpstreamType = U;
+  /// how requests are rounded and segments are cut
   using Sizes = pick_policy<SizePolicyKind, ReferenceSizes, Policies...>;
+  /// how threads are kept apart
   using Threading = pick_policy<ThreadingPolicyKind, SharedBySpinning, Policies...>;
+  /// when memory may be used again
   using Streams = pick_policy<StreamPolicyKind, ImmediateStream, Policies...>;
+  /// who is told what happens
   using Tracking = pick_policy<TrackingPolicyKind, Tracked, Policies...>;
+  /// how much may be reserved
   using Limit = pick_policy<LimitPolicyKind, AdjustableLimit, Policies...>;
   static_assert(SizePolicy<Sizes> && ThreadingPolicy<Threading> && StreamPolicy<Streams>);
   static_assert(TrackingPolicy<Tracking> && LimitPolicy<Limit>);
   static_assert(one_of_each_kind<Policies...>, "twill: a pool takes one policy of each kind");
-  static constexpr bool several_streams = Streams::several;
+  static constexpr bool several_streams = Streams::several; ///< whether blocks remember the streams that used them
 
   /// The name appears in error messages: the device, as a rule.
   explicit Pool(std::string name, U upstream = U{}, Streams streams = Streams{})
@@ -109,6 +115,7 @@ public:
     return return_segments([](const Segment&) { return true; });
   }
 
+  /// Every quantity by class of size, read at once under the lock.
   [[nodiscard]] MemoryStats stats() const {
     std::lock_guard guard{lock_};
     put_back_recent();
@@ -118,7 +125,9 @@ public:
     return stats;
   }
 
+  /// The present value of a quantity, in bytes or as a count.
   [[nodiscard]] std::int64_t current(Quantity quantity) const { return counters().current(quantity); }
+  /// The largest value of a quantity since the peaks were reset.
   [[nodiscard]] std::int64_t peak(Quantity quantity) const { return counters().peak(quantity); }
 
   /// The peaks start again from the current values.
@@ -138,10 +147,15 @@ public:
     return sequence_;
   }
 
+  /// What messages call the device.
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Where its segments come from.
   [[nodiscard]] U& upstream() { return upstream_; }
+  /// Its policy of streams.
   [[nodiscard]] Streams& streams() { return arenas_.streams(); }
+  /// Its policy of tracking.
   [[nodiscard]] Tracking& tracking() { return tracking_; }
+  /// Its policy of limits.
   [[nodiscard]] Limit& limit() { return limit_; }
 
 private:

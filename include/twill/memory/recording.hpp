@@ -26,6 +26,7 @@
 
 namespace twill::inline v0::memory {
 
+/// How much a recorder keeps.
 struct RecordOptions {
   std::size_t most_events = std::size_t{1}
                             << 18; ///< of the time line; older ones are overwritten, about 100 bytes each
@@ -34,53 +35,55 @@ struct RecordOptions {
 
 /// An allocation that somebody holds.
 struct Allocation {
-  const void* address = nullptr;
-  std::size_t bytes = 0;     ///< as `memory_allocated` counts them
-  std::size_t requested = 0; ///< as asked
-  std::uint64_t sequence = 0;
-  double seconds = 0;               ///< when; the beginning of the recording for what is older
-  const char* place = nullptr;      ///< the names of what the program was doing (memory/place.hpp), or null
-  const CallStack* calls = nullptr; ///< that led there, or null
-  bool is_older_than_recording = false;
+  const void* address = nullptr;        ///< of the block
+  std::size_t bytes = 0;                ///< as `memory_allocated` counts them
+  std::size_t requested = 0;            ///< as asked
+  std::uint64_t sequence = 0;           ///< counts all events of the recorder's pools
+  double seconds = 0;                   ///< when; the beginning of the recording for what is older
+  const char* place = nullptr;          ///< the names of what the program was doing (memory/place.hpp), or null
+  const CallStack* calls = nullptr;     ///< that led there, or null
+  bool is_older_than_recording = false; ///< whether the block was there before the recording began
 };
 
 /// Everything that a pool holds at a moment.
 struct MemorySnapshot {
-  std::string pool{};
-  double seconds = 0;                    ///< as `steady_seconds` counts them
-  std::vector<Allocation> allocations{}; ///< in the order in which they were made
-  std::vector<SegmentSnapshot> segments{};
+  std::string pool{};                      ///< as messages call it
+  double seconds = 0;                      ///< as `steady_seconds` counts them
+  std::vector<Allocation> allocations{};   ///< in the order in which they were made
+  std::vector<SegmentSnapshot> segments{}; ///< as they were when the recording began
 };
 
 /// An event with its moment, and what the pool held after it.
 struct TimedEvent {
-  MemoryEvent event{}; ///< the place of a release is that of its allocation
-  double seconds = 0;
+  MemoryEvent event{};              ///< the place of a release is that of its allocation
+  double seconds = 0;               ///< since the recording began
   const CallStack* calls = nullptr; ///< likewise
-  std::int64_t allocated = 0;
-  std::int64_t reserved = 0;
+  std::int64_t allocated = 0;       ///< bytes in use after it
+  std::int64_t reserved = 0;        ///< bytes held after it
 };
 
 /// What happened, in order.
 struct MemoryTimeline {
-  std::string pool{};
-  double begin_seconds = 0;
-  double end_seconds = 0;
-  std::int64_t allocated_before = 0;
-  std::int64_t reserved_before = 0;
-  std::vector<Allocation> before{}; ///< what was held before the first event
-  std::vector<TimedEvent> events{};
-  std::size_t overwritten = 0; ///< events that happened before the first one kept
-  std::size_t lost = 0;        ///< events for which the host had no memory
+  std::string pool{};                ///< as messages call it
+  double begin_seconds = 0;          ///< on the clock of traces
+  double end_seconds = 0;            ///< on the clock of traces
+  std::int64_t allocated_before = 0; ///< bytes in use before the first event
+  std::int64_t reserved_before = 0;  ///< bytes held before the first event
+  std::vector<Allocation> before{};  ///< what was held before the first event
+  std::vector<TimedEvent> events{};  ///< in their order
+  std::size_t overwritten = 0;       ///< events that happened before the first one kept
+  std::size_t lost = 0;              ///< events for which the host had no memory
 };
 
 /// Keeps the events of one pool and what is allocated in it. `Recording` registers it.
 class MemoryRecorder final : public MemoryObserver {
 public:
+  /// Keeps events from now on, the newest where there are more than the options allow.
   explicit MemoryRecorder(RecordOptions options = {}) : options_{options} {
     if (options.most_calls > 0) static_cast<void>(current_calls(1)); // the first time may load a library
   }
 
+  /// Keeps one event; called by the pool under its lock.
   void on_memory_event(const MemoryEvent& event) noexcept override {
     const bool is_request = event.kind == MemoryEventKind::allocate || event.kind == MemoryEventKind::out_of_memory;
     const CallStack* const calls = is_request ? current_calls(options_.most_calls, 1) : nullptr;
@@ -281,6 +284,7 @@ template <class D> struct RecordedPool {}; // so that for a pool no pool of it i
 template <DeviceName D> struct RecordedPool<D> { using type = PoolFor<D>; };
 } // namespace detail
 
+/// Of the pool of this device.
 template <class D>
 explicit Recording(const D&, RecordOptions = {}) -> Recording<typename detail::RecordedPool<D>::type>;
 

@@ -25,6 +25,7 @@ concept SizePolicy = std::same_as<typename P::policy_kind, SizePolicyKind> && re
   { P::worth_splitting(bytes, bytes) } -> std::same_as<bool>;
 };
 
+/// The next multiple, in bytes.
 [[nodiscard]] constexpr std::size_t round_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
@@ -32,17 +33,20 @@ concept SizePolicy = std::same_as<typename P::policy_kind, SizePolicyKind> && re
 /// Multiples of 512 bytes; segments of 2 MiB, 20 MiB, and multiples of 2 MiB.
 struct ReferenceSizes {
   using policy_kind = SizePolicyKind;
-  static constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  static constexpr std::size_t granularity = 512;
-  static constexpr std::size_t largest_small = mebibyte;
-  static constexpr std::size_t small_segment = 2 * mebibyte;
-  static constexpr std::size_t medium_segment = 20 * mebibyte;
-  static constexpr std::size_t largest_medium = 10 * mebibyte;
+  static constexpr std::size_t mebibyte = std::size_t{1} << 20; ///< bytes
+  static constexpr std::size_t granularity = 512;               ///< to which requests are rounded up
+  static constexpr std::size_t largest_small = mebibyte;        ///< requests up to here come from small segments
+  static constexpr std::size_t small_segment = 2 * mebibyte;    ///< bytes of a segment for small requests
+  static constexpr std::size_t medium_segment = 20 * mebibyte;  ///< bytes of a segment for medium requests
+  static constexpr std::size_t largest_medium = 10 * mebibyte;  ///< requests up to here come from medium segments
 
+  /// Bytes that a request takes: a multiple of 512, at least 512.
   [[nodiscard]] static constexpr std::size_t round(std::size_t bytes) {
     return bytes <= granularity ? granularity : round_up(bytes, granularity);
   }
+  /// Whether a rounded request comes from a small segment.
   [[nodiscard]] static constexpr bool is_small(std::size_t rounded) { return rounded <= largest_small; }
+  /// Bytes of the segment that is reserved for a rounded request.
   [[nodiscard]] static constexpr std::size_t segment_bytes(std::size_t rounded) {
     if (is_small(rounded)) return small_segment;
     if (rounded < largest_medium) return medium_segment;
@@ -58,8 +62,10 @@ struct ReferenceSizes {
 /// other's blocks: with four divisions 1200 bytes become 1280.
 template <std::size_t Divisions> struct PowerOfTwoDivisions : ReferenceSizes {
   static_assert(std::has_single_bit(Divisions) && Divisions <= 8, "twill: divisions are 1, 2, 4 or 8");
+  /// to which small requests are rounded up
   static constexpr std::size_t granularity = ReferenceSizes::granularity / Divisions;
 
+  /// Bytes that a request takes: to the next part of a power of two.
   [[nodiscard]] static constexpr std::size_t round(std::size_t bytes) {
     if (bytes <= ReferenceSizes::granularity) return ReferenceSizes::granularity;
     return round_up(bytes, std::bit_floor(bytes) / Divisions);

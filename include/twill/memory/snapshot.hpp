@@ -17,29 +17,30 @@ namespace twill::inline v0::memory {
 
 /// A piece of a segment, in use or free.
 struct BlockSnapshot {
-  const std::byte* address = nullptr;
-  std::size_t bytes = 0;
-  std::size_t rounded = 0;   ///< the request as `memory_allocated` counts it; 0 when free
-  std::size_t requested = 0; ///< the request as asked; 0 when free
-  bool in_use = false;
-  std::uint64_t sequence = 0;  ///< of the event that allocated it
-  const char* place = nullptr; ///< what allocated it, if somebody listened then
+  const std::byte* address = nullptr; ///< of the first byte
+  std::size_t bytes = 0;              ///< of the block
+  std::size_t rounded = 0;            ///< the request as `memory_allocated` counts it; 0 when free
+  std::size_t requested = 0;          ///< the request as asked; 0 when free
+  bool in_use = false;                ///< or cached
+  std::uint64_t sequence = 0;         ///< of the event that allocated it
+  const char* place = nullptr;        ///< what allocated it, if somebody listened then
 };
 
 /// An allocation from upstream and the blocks that tile it, by address.
 struct SegmentSnapshot {
-  const std::byte* address = nullptr;
-  std::size_t bytes = 0;
-  bool small = false;
-  std::vector<BlockSnapshot> blocks{};
+  const std::byte* address = nullptr;  ///< of the first byte
+  std::size_t bytes = 0;               ///< of the segment
+  bool small = false;                  ///< whether it serves small requests
+  std::vector<BlockSnapshot> blocks{}; ///< in the order of their addresses
 };
 
 /// All segments of a pool by address, and the number of the last event that they show.
 struct PoolSnapshot {
-  std::vector<SegmentSnapshot> segments{};
-  std::uint64_t last_event = 0;
+  std::vector<SegmentSnapshot> segments{}; ///< of the pool
+  std::uint64_t last_event = 0;            ///< counts what had happened before
 };
 
+/// The segments of a pool, and which event was the last before they were read.
 template <class PoolType> [[nodiscard]] PoolSnapshot numbered_snapshot(const PoolType& pool) {
   struct Row {
     const std::byte* segment = nullptr;
@@ -82,8 +83,10 @@ template <class PoolType> [[nodiscard]] std::vector<SegmentSnapshot> snapshot(co
 /// Keeps the last events of one or more pools; older ones are overwritten.
 class MemoryHistory final : public MemoryObserver {
 public:
+  /// Keeps the last `capacity` events, in memory taken now.
   explicit MemoryHistory(std::size_t capacity) : events_(capacity) {}
 
+  /// Keeps one event; called by the pool under its lock.
   void on_memory_event(const MemoryEvent& event) noexcept override {
     std::lock_guard guard{mutex_};
     if (!events_.empty()) events_[seen_ % events_.size()] = event;

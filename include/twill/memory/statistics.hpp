@@ -49,12 +49,13 @@ template <class D> void set_memory_limit(const D& device, std::size_t bytes) {
 
 /// The memory of the whole device, whoever uses it.
 struct DeviceMemory {
-  std::size_t total = 0;
-  std::size_t used = 0;
-  std::size_t free = 0;
+  std::size_t total = 0;   ///< bytes of the device
+  std::size_t used = 0;    ///< bytes in use, by any process
+  std::size_t free = 0;    ///< bytes in use by none
   std::size_t context = 0; ///< of what is used, the driver's own for this process; 0 where it has none, or is not known
 };
 
+/// Asks the driver, or the operating system for host devices.
 template <class D> [[nodiscard]] DeviceMemory device_memory(const D& device) {
   auto& upstream = memory::pool(device).upstream();
   const std::size_t total = upstream.total_bytes();

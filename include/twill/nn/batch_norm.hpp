@@ -14,8 +14,9 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// How a batch norm normalises, and what it learns.
 struct BatchNormOptions {
-  double epsilon = 1e-5;
+  double epsilon = 1e-5;              ///< added to the variance before the root
   double momentum = 0.1;              ///< the share of a batch's statistics in the running ones
   bool is_cumulative = false;         ///< instead of that: every batch has the same share
   bool is_affine = true;              ///< a scale and a shift for each channel

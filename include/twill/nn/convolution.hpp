@@ -15,27 +15,29 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 using graph::Sides;
 
+/// A convolution layer: its kernel, how it moves, and how it begins.
 struct ConvolutionLayerOptions {
-  Sides kernel = 1;
-  Sides stride = 1;
-  Sides padding = 0;
-  Sides dilation = 1;
-  std::int64_t groups = 1;
-  bool has_bias = true;
+  Sides kernel = 1;                              ///< extents of the kernel
+  Sides stride = 1;                              ///< between two places of the kernel
+  Sides padding = 0;                             ///< zeros on each side
+  Sides dilation = 1;                            ///< between two elements of the kernel
+  std::int64_t groups = 1;                       ///< channels of one group see those of no other
+  bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();
+  Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
+/// A transposed convolution layer: the options of the convolution that it reverses.
 struct TransposedConvolutionLayerOptions {
-  Sides kernel = 1;
-  Sides stride = 1;
-  Sides padding = 0;
-  Sides output_padding = 0;
-  Sides dilation = 1;
-  std::int64_t groups = 1;
-  bool has_bias = true;
+  Sides kernel = 1;                              ///< extents of the kernel
+  Sides stride = 1;                              ///< between elements of the input, spread apart
+  Sides padding = 0;                             ///< cut off on each side
+  Sides output_padding = 0;                      ///< added behind, less than the stride
+  Sides dilation = 1;                            ///< between two elements of the kernel
+  std::int64_t groups = 1;                       ///< channels of one group see those of no other
+  bool has_bias = true;                          ///< one number for each output channel
   Initialiser weight = initialise::layers_own(); ///< how the weights start
-  Initialiser bias = initialise::layers_own();
+  Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -22,12 +22,13 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The largest number that a named dimension of a model takes.
 template <FixedString Name, std::int64_t Extent> struct Size {
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::int64_t extent = Extent;
+  static constexpr std::string_view name = Name.view(); ///< of the dimension
+  static constexpr std::int64_t extent = Extent;        ///< its number
 };
 
 /// The numbers of the symbols of a trace, -1 where no size is given.
 template <class... Dimensions> struct Sizes {
+  /// The numbers of a graph's symbols, in its order.
   static constexpr graph::SymbolValues of(const graph::Graph& graph) {
     graph::SymbolValues values{};
     values.fill(-1);
@@ -42,7 +43,7 @@ template <class... Dimensions> struct Sizes {
 template <Model M, std::int64_t BudgetBytes, class... Dimensions> struct Fit : M {
   using unfitted_type = M;
   using sizes = Sizes<Dimensions...>;
-  static constexpr std::int64_t budget_bytes = BudgetBytes;
+  static constexpr std::int64_t budget_bytes = BudgetBytes; ///< most bytes that the arena of a step may have
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

@@ -35,6 +35,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 class HookHandle {
 public:
   HookHandle() = default;
+  /// Of the hook `number` in a list that may be gone by then.
   HookHandle(std::weak_ptr<detail::AnyHookList> list, std::uint64_t number) : list_{std::move(list)}, number_{number} {}
 
   /// The hook is not called again; runs in progress may still be in it. A second call, or one after the network's end,
@@ -77,6 +78,7 @@ public:
     replace(std::move(changed));
   }
 
+  /// Whether there is no hook, so that nothing needs to be called.
   [[nodiscard]] bool is_empty() const { return count_.load(std::memory_order_acquire) == 0; }
 
   /// throws: what a hook throws; the hooks after it are not called
@@ -110,9 +112,9 @@ private:
 
 /// The hooks of a network: of its declared inputs, then of its output.
 template <class Output, class... Inputs> struct NetworkHooks {
-  HookList<Inputs...> forward_begin{};
-  HookList<Inputs..., Output> forward{};
-  HookList<Output> backward{};
+  HookList<Inputs...> forward_begin{};   ///< before the layer's forward pass, with its inputs
+  HookList<Inputs..., Output> forward{}; ///< behind it, with inputs and output
+  HookList<Output> backward{};           ///< with the gradient of the output
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

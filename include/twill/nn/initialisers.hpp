@@ -14,12 +14,17 @@ namespace twill::inline v0::nn::initialise::inline TWILL_ISA {
 
 using graph::Initialiser;
 
+/// The same number everywhere.
 [[nodiscard]] constexpr Initialiser constant(double value) { return {Initialiser::Kind::constant, value}; }
+/// Zeros.
 [[nodiscard]] constexpr Initialiser zeros() { return constant(0); }
+/// Ones.
 [[nodiscard]] constexpr Initialiser ones() { return constant(1); }
+/// Even draws from [low, high).
 [[nodiscard]] constexpr Initialiser uniform(double low = 0, double high = 1) {
   return {Initialiser::Kind::uniform, low, high};
 }
+/// Draws from a normal distribution.
 [[nodiscard]] constexpr Initialiser normal(double mean = 0, double deviation = 1) {
   return {Initialiser::Kind::normal, mean, deviation};
 }
@@ -68,10 +73,11 @@ enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu
   }
 }
 
+/// He et al., 2015: what the deviation of the first weights is computed from.
 struct KaimingOptions {
-  double slope = 0; ///< of a leaky relu
-  Fan fan = Fan::in;
-  Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
+  double slope = 0;                                     ///< of a leaky relu
+  Fan fan = Fan::in;                                    ///< whose elements are counted, inputs or outputs
+  Nonlinearity nonlinearity = Nonlinearity::leaky_relu; ///< what follows the layer
 };
 
 /// Uniform with standard deviation gain / sqrt(fan) (He et al., 2015).

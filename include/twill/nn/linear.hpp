@@ -14,10 +14,11 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Whether a layer adds a bias.
 enum class Bias : bool { no, yes };
 
+/// The bias and the first weights of a linear layer.
 struct LinearOptions {
-  bool has_bias = true;
+  bool has_bias = true;                          ///< one number for each output
   Initialiser weight = initialise::layers_own(); ///< how the weight starts
-  Initialiser bias = initialise::layers_own();
+  Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
 /// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).

@@ -36,7 +36,9 @@ template <Model M, ComputeDevice D = Cpu, FloatingScalar T = float> class Networ
   using Hooks = hooks_t<M, T, D, Output>;
 
 public:
+  /// The model as a function of weights and inputs, in training.
   using Stage = ModelStage<M, T, true>;
+  /// The same in evaluation: dropout keeps all, batch norms use what they have learned.
   using Evaluation = PlainForward<ModelStage<M, T, false>>;
   using Element = T;
   using device_type = D;
@@ -198,6 +200,7 @@ public:
                           std::forward<F>(hook));
   }
 
+  /// Hooks on layers; null where there are none.
   [[nodiscard]] const std::shared_ptr<LayerHooks>& layer_hooks() const { return layer_hooks_; }
 
   /// A weight by its name, sharing the network's memory: `model.template parameter<"hidden.weight">()`.
@@ -234,12 +237,16 @@ public:
     for (memory::Buffer<D>& gradient : state_->gradients) gradient.reset();
   }
 
+  /// Dropout drops and batch norms learn from now on.
   void train() { training_ = true; }
+  /// Dropout keeps all and batch norms use what they have learned from now on.
   void eval() { training_ = false; }
+  /// Whether it is in training mode, as at first.
   [[nodiscard]] bool is_training() const { return training_; }
 
   /// Changes a run-time number of the model, such as a dropout probability. throws: ValueError listing those there are
   void set(std::string_view name, double number) { knobs_.set(name, number); }
+  /// The run-time numbers of its programs.
   [[nodiscard]] const compile::Knobs& knobs() const { return knobs_; }
 
   /// Moves the weights to another device of this kind, in place: those of all slots.
@@ -262,6 +269,7 @@ public:
     return result;
   }
 
+  /// Weights and buffers, which copies and wrappers of the network share.
   [[nodiscard]] const std::shared_ptr<NetworkState<D>>& state() const { return state_; }
 
 private:

@@ -22,11 +22,12 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// How a layer norm normalises, and what it learns.
 struct LayerNormOptions {
-  double epsilon = 1e-5;
-  int axes = 1; ///< how many of the last axes are normalised together
-  bool is_affine = true;
-  bool has_bias = true;
+  double epsilon = 1e-5; ///< added to the variance before the root
+  int axes = 1;          ///< how many of the last axes are normalised together
+  bool is_affine = true; ///< whether it learns a scale, and a shift
+  bool has_bias = true;  ///< whether the shift is learned where the scale is
 };
 
 /// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
@@ -48,9 +49,10 @@ struct LayerNormOptions {
   return graph::cast(y, x.dtype());
 }
 
+/// How a root-mean-square norm normalises, and what it learns.
 struct RmsNormOptions {
-  double epsilon = 1e-6;
-  bool is_affine = true;
+  double epsilon = 1e-6; ///< added to the mean square before the root
+  bool is_affine = true; ///< whether it learns a scale
 };
 
 /// x / sqrt(mean(x^2) + epsilon) over the last axis, times "weight".
@@ -65,9 +67,10 @@ struct RmsNormOptions {
   return graph::cast(y, x.dtype());
 }
 
+/// How a group norm normalises, and what it learns.
 struct GroupNormOptions {
-  double epsilon = 1e-5;
-  bool is_affine = true;
+  double epsilon = 1e-5; ///< added to the variance before the root
+  bool is_affine = true; ///< whether it learns a scale and a shift
 };
 
 /// The channels of x (batch, channels, ...) in so many groups, each normalised for itself, times "weight" plus "bias" of

@@ -14,11 +14,12 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// Layers, directions and biases of an RNN, LSTM or GRU.
 struct RecurrentOptions {
-  int layers = 1;
-  bool is_bidirectional = false;
-  bool batch_first = false; ///< sequences are (rows, steps, features), not (steps, rows, features)
-  bool has_bias = true;
+  int layers = 1;                ///< one on top of the other
+  bool is_bidirectional = false; ///< whether each layer also runs from the last element to the first
+  bool batch_first = false;      ///< sequences are (rows, steps, features), not (steps, rows, features)
+  bool has_bias = true;          ///< one number for each gate and unit
   double dropout = 0;            ///< between layers; its run-time number is called "dropout"
   Value lengths{};               ///< (rows): a row's steps from there on are not read, leave its state and give zeros
   std::int64_t total_length = 0; ///< how many steps the output has, with zeros at the end; 0: as many as the input

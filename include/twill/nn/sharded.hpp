@@ -15,6 +15,7 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// Which part of a weight lies on a rank.
 struct ShardOptions {
   int dimension = 0; ///< of the whole weight, along which it is divided
   int blocks = 1;    ///< of which each is divided, such as the queries, keys and values of one weight
@@ -45,6 +46,7 @@ template <AnyRankAxis A>
 /// parts themselves. Layers need not know: `nn::SplitRegion<Tensor> part{graph, 1}; y = nn::layer_norm(x, "norm");`
 template <AnyRankAxis A> class SplitRegion {
 public:
+  /// Opens a region whose values are parts along `axis`; the destructor closes it.
   constexpr SplitRegion(graph::Graph& graph, int axis, bool sums_weights = true)
       : graph_{&graph}, before_{graph.split} {
     graph.split.ranks = A::id;

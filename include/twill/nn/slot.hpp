@@ -14,7 +14,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// One of the devices that a model puts its parts on, 0 to 15.
 struct Slot {
-  int number = 0;
+  int number = 0; ///< in the list of devices that the network is given
 };
 
 /// The value in a slot. What is there already is returned as it is; a weight that nobody has used before is put there.

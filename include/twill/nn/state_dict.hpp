@@ -23,19 +23,20 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// A tensor that does not fit the weight of its name.
 struct Mismatch {
-  std::string name{};
-  std::string in_network{}; ///< "float32 of shape (7, 5)"
-  std::string in_dictionary{};
+  std::string name{};          ///< of the weight
+  std::string in_network{};    ///< "float32 of shape (7, 5)"
+  std::string in_dictionary{}; ///< "float32 of shape (5, 7)"
 };
 
 /// What became of a network's weights and of a dictionary's tensors.
 struct LoadReport {
-  std::vector<std::string> loaded{};
+  std::vector<std::string> loaded{};     ///< names, in the network's order
   std::vector<std::string> missing{};    ///< weights that the dictionary lacks; they stay as they are
   std::vector<std::string> unexpected{}; ///< tensors that the network has no place for
   std::vector<Mismatch> mismatched{};    ///< tensors of another shape or type, which were passed over
 };
 
+/// What a dictionary may leave out or have beside the network.
 struct LoadOptions {
   bool is_strict = true;       ///< anything missing or unexpected is an error
   std::string_view prefix{};   ///< the dictionary's names begin with it, such as "module."; other names are unexpected

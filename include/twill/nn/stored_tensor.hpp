@@ -22,9 +22,9 @@ namespace twill::inline v0::nn {
 
 /// A tensor in host memory, row-major.
 struct StoredTensor {
-  DType dtype = DType::float32;
-  Dims shape{};
-  std::span<const std::byte> bytes{};
+  DType dtype = DType::float32;        ///< of its elements
+  Dims shape{};                        ///< its extents
+  std::span<const std::byte> bytes{};  ///< the elements; kept alive by the dictionary
   std::shared_ptr<const void> owner{}; ///< keeps the bytes
 
   /// With memory of its own, to be filled through the second.
@@ -39,6 +39,7 @@ struct StoredTensor {
 /// Named tensors, in order.
 class StateDict {
 public:
+  /// A name and its tensor.
   using Entry = std::pair<std::string, StoredTensor>;
 
   StateDict() = default;
@@ -62,7 +63,9 @@ public:
       if (entry.first == name) return &entry.second;
     return nullptr;
   }
+  /// All names and tensors, in the order in which they were added.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  /// How many tensors there are.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
 private:

@@ -13,6 +13,7 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// The options of attention whose heads are divided over ranks.
 struct ShardedAttentionOptions {
   AttentionOptions attention{}; ///< a mask holds for all heads alike
   int split_axis = not_split;   ///< 1: each rank has a part of the sequence, before and after

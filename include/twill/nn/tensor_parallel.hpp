@@ -21,19 +21,21 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Values outside of the divided layers: every rank has all of them.
 inline constexpr int not_split = -1;
 
+/// A linear layer whose outputs are divided over ranks.
 struct ColumnLinearOptions {
-  bool has_bias = true;
+  bool has_bias = true;         ///< one number for each output, divided as they are
   int split_axis = not_split;   ///< the axis along which each rank has a part of the input, such as the sequence's
   bool gathers_outputs = false; ///< every rank gets all outputs; else each has its part of them
-  Initialiser weight = initialise::layers_own();
-  Initialiser bias = initialise::layers_own();
+  Initialiser weight = initialise::layers_own(); ///< how the weight begins
+  Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
+/// A linear layer whose inputs are divided over ranks.
 struct RowLinearOptions {
-  bool has_bias = true;
+  bool has_bias = true;       ///< one number for each output, on every rank
   int split_axis = not_split; ///< the axis along which each rank gets a part of the output, such as the sequence's
-  Initialiser weight = initialise::layers_own();
-  Initialiser bias = initialise::layers_own();
+  Initialiser weight = initialise::layers_own(); ///< how the weight begins
+  Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -87,6 +89,7 @@ template <AnyRankAxis A>
   return y + parameter(graph, "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line);
 }
 
+/// An embedding whose table is divided over ranks by rows.
 struct VocabularyEmbeddingOptions {
   int split_axis = not_split; ///< the axis of the result along which each rank gets a part, such as the sequence's
 };

@@ -27,13 +27,16 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 template <ComputeDevice D> class Weights {
 public:
   virtual ~Weights() = default;
+  /// The first element of each weight, in the order of the graph's parameters.
   [[nodiscard]] virtual std::span<void* const> addresses() const = 0;
   /// Of each slot of the model, see graph/slots.hpp.
   [[nodiscard]] virtual std::span<const D> devices() const = 0;
+  /// Adds to the gradients that the weights have, or makes them.
   virtual void add_gradients(std::vector<memory::Buffer<D>> gradients) = 0;
 
   /// How often an update has overwritten the weights.
   [[nodiscard]] std::int64_t updates() const { return updates_; }
+  /// Tells that the weights have changed, so that a backward pass of older outputs is refused.
   void note_update() { ++updates_; }
 
 private:
@@ -52,10 +55,10 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
 
 /// What a run depends on besides its arguments.
 struct RunContext {
-  compile::Knobs knobs{};
-  std::int64_t first_row = 0; ///< where the rows stand in the whole batch, when it is split
-  std::shared_ptr<const LayerHooks> on_layers{};
-  kernel::RankGroups groups{}; ///< that the run works with
+  compile::Knobs knobs{};                        ///< the run-time numbers of the programs
+  std::int64_t first_row = 0;                    ///< where the rows stand in the whole batch, when it is split
+  std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null where there are none
+  kernel::RankGroups groups{};                   ///< that the run works with
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -129,6 +132,7 @@ template <StageFunction F, ComputeDevice D, class... Arguments> class Tracked {
   using Forward = KeepingForward<F, input_set>;
 
 public:
+  /// The tensor that a tracked value stands for.
   using Value = compile::output_t<Forward, 0, D>;
   using device_type = D;
 
@@ -151,10 +155,15 @@ public:
     if (is_no_grad()) forget();
   }
 
+  /// The tensor.
   [[nodiscard]] const Value& value() const { return value_; }
+  /// The tensor, where one is asked for.
   [[nodiscard]] operator const Value&() const { return value_; }
+  /// The number of a tensor of one element; waits for it.
   [[nodiscard]] auto item() const { return value_.item(); }
+  /// The extents.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
+  /// Where it lies.
   [[nodiscard]] D device() const { return value_.device(); }
 
   /// What the run depended on besides its arguments.
@@ -265,7 +274,9 @@ private:
 
 /// The stage of a stateless function of arguments.
 template <class F, class... Arguments> struct CallStage {
+  /// An empty graph, without weights.
   static constexpr graph::Graph make_graph() { return graph::Graph{}; }
+  /// Traces the function of its arguments.
   static constexpr graph::Value build(graph::Graph& graph) {
     return compile::with_arguments<Arguments...>(graph, [](const auto&... values) { return F{}(values...); });
   }
@@ -309,18 +320,23 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
 }
 
 // Stages with names of their own, on tracked values.
+/// The mean of all elements, tracked.
 template <AnyTracked X> [[nodiscard]] auto mean(const X& x) {
   return apply([](graph::Value v) { return graph::mean(v); }, x);
 }
+/// The sum of all elements, tracked.
 template <AnyTracked X> [[nodiscard]] auto sum(const X& x) {
   return apply([](graph::Value v) { return graph::sum(v); }, x);
 }
+/// Element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator+(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a + b; }, x, y);
 }
+/// Element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator-(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a - b; }, x, y);
 }
+/// Element by element, tracked; shapes broadcast.
 template <AnyTracked X, StageOperand Y> [[nodiscard]] auto operator*(const X& x, const Y& y) {
   return apply([](graph::Value a, graph::Value b) { return a * b; }, x, y);
 }

@@ -37,9 +37,10 @@ inline constexpr Operation attention_operation{
 inline constexpr Operation attention_backward_operation{
     .name = "attention_backward", .vjp = &detail::attention_backward_vjp, .results = 3, .wants_dense = true};
 
+/// How attention weighs its scores.
 struct StreamedAttentionOptions {
-  double scale = 1; ///< of the scores
-  bool is_causal = false;
+  double scale = 1;            ///< of the scores
+  bool is_causal = false;      ///< each position sees itself and those before
   std::optional<Value> mask{}; ///< broadcast to the scores; bool: true takes part; floating: added
 };
 

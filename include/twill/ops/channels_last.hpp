@@ -15,10 +15,12 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// One number for both axes of an image, or height and width; of one axis, the width.
 struct Sides {
-  std::int64_t height = 1;
-  std::int64_t width = 1;
+  std::int64_t height = 1; ///< along rows
+  std::int64_t width = 1;  ///< along columns
 
+  /// The same for both.
   constexpr Sides(std::int64_t both) : height{both}, width{both} {}
+  /// Height, then width.
   constexpr Sides(std::int64_t height_, std::int64_t width_) : height{height_}, width{width_} {}
 };
 

@@ -33,26 +33,31 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 // Attributes of all: the name and the size of the axis of ranks, the reduction. What is gathered has, and what is scattered had,
 // a first axis with a part for each rank.
 
+/// The sum of all ranks' values, on each of them.
 inline constexpr Operation all_reduce_operation{.name = "all_reduce",
                                                 .vjp = &detail::all_reduce_vjp,
                                                 .wants_dense = true,
                                                 .collective = kernel::Collective::all_reduce};
+/// All ranks' parts, one after the other along the first axis, on each of them.
 inline constexpr Operation all_gather_operation{.name = "all_gather",
                                                 .vjp = &detail::all_gather_vjp,
                                                 .wants_dense = true,
                                                 .collective = kernel::Collective::all_gather};
+/// The sum of all ranks' values, of which each rank keeps its part.
 inline constexpr Operation reduce_scatter_operation{.name = "reduce_scatter",
                                                     .vjp = &detail::reduce_scatter_vjp,
                                                     .wants_dense = true,
                                                     .collective = kernel::Collective::reduce_scatter};
 /// The rule of a value that passes as it is, without a kernel.
 inline constexpr Operation copy_to_rule{.name = "copy_to", .vjp = &detail::copy_to_vjp};
+/// The sum over ranks, whose gradient passes as it is.
 inline constexpr Operation reduce_from_operation{.name = "reduce_from",
                                                  .vjp = &detail::reduce_from_vjp,
                                                  .wants_dense = true,
                                                  .collective = kernel::Collective::all_reduce};
 /// Of (outer, ranks, inner) this rank's (outer, 1, inner); input 1, of one element, says which.
 inline constexpr Operation split_to_operation{.name = "split_to", .vjp = &detail::split_to_vjp, .wants_dense = true};
+/// All ranks' parts, whose gradient is this rank's part.
 inline constexpr Operation gather_from_operation{.name = "gather_from",
                                                  .vjp = &detail::gather_from_vjp,
                                                  .wants_dense = true,

@@ -20,10 +20,10 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// How the kernel of a convolution moves over its input.
 struct ConvolutionOptions {
-  Sides stride = 1;
-  Sides padding = 0; ///< zeros on each side
-  Sides dilation = 1;
-  std::int64_t groups = 1;
+  Sides stride = 1;        ///< between two places of the kernel
+  Sides padding = 0;       ///< zeros on each side
+  Sides dilation = 1;      ///< between two elements of the kernel
+  std::int64_t groups = 1; ///< channels of one group see those of no other
 };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

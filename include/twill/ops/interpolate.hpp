@@ -20,12 +20,13 @@ using kernel::Interpolation;
 /// Whether the centres of the corner pixels coincide (linear only), or the outer edges of the images do.
 enum class AlignCorners : bool { no, yes };
 
+/// What size an image becomes, and how its pixels are found.
 struct InterpolateOptions {
-  Sides size = 0;          ///< of the result; 0: as the scale says
-  double scale_height = 1; ///< where no size is given: floor(extent * scale)
-  double scale_width = 1;
-  Interpolation mode = Interpolation::nearest;
-  AlignCorners align_corners = AlignCorners::no;
+  Sides size = 0;                                ///< of the result; 0: as the scale says
+  double scale_height = 1;                       ///< where no size is given: floor(extent * scale)
+  double scale_width = 1;                        ///< floor(width * scale) where no size is given
+  Interpolation mode = Interpolation::nearest;   ///< which pixels count
+  AlignCorners align_corners = AlignCorners::no; ///< whether corners lie on corners, as torch's align_corners
 };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
@@ -41,8 +42,10 @@ constexpr void interpolation_gradient_vjp(Graph& graph, int node, const Cotangen
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 // Images are (batch, height, width, channels), without the height in one dimension.
+/// Resizes (batch, height, width, channels).
 inline constexpr Operation interpolation_operation{
     .name = "interpolation", .vjp = &detail::interpolation_vjp, .wants_dense = true, .channels_last = true};
+/// The gradient of that, by the reverse weights.
 inline constexpr Operation interpolation_gradient_operation{.name = "interpolation_gradient",
                                                             .vjp = &detail::interpolation_gradient_vjp,
                                                             .wants_dense = true,

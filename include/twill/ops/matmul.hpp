@@ -68,6 +68,7 @@ constexpr Extent matmul_multiply_adds(const Graph& graph, const Node& node) {
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
+/// The matrix product over the last two axes; those before broadcast.
 inline constexpr Operation matmul_operation{.name = "matmul",
                                             .vjp = &detail::matmul_vjp,
                                             .call = &detail::matmul_call,

@@ -16,6 +16,7 @@ constexpr void move_vjp(Graph& graph, int node, const Cotangents& cotangents, In
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
+/// A copy to the device of another slot; its gradient moves back.
 inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
 
 /// The value in a slot, 0 to 15. A weight that nobody has used before is put there; what is there already is returned as it is.

@@ -15,8 +15,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// How many elements to add in front of an axis and behind it.
 struct Margin {
-  std::int64_t before = 0;
-  std::int64_t after = 0;
+  std::int64_t before = 0; ///< in front
+  std::int64_t after = 0;  ///< behind
 };
 
 /// The value with elements equal to a number around one axis. errors: a negative margin

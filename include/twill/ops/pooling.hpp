@@ -23,21 +23,23 @@ enum class CeilMode : bool { no, yes };
 /// Whether an average counts the zeros of the padding.
 enum class CountPadding : bool { no, yes };
 
+/// Which elements a maximum is taken of.
 struct MaxPoolOptions {
-  Sides window = 2;
-  Sides stride = 0; ///< 0: the window's
-  Sides padding = 0;
-  Sides dilation = 1;
-  CeilMode ceil = CeilMode::no;
+  Sides window = 2;             ///< extents of what one maximum is taken of
+  Sides stride = 0;             ///< 0: the window's
+  Sides padding = 0;            ///< on each side; padded places never win
+  Sides dilation = 1;           ///< between two elements of the window
+  CeilMode ceil = CeilMode::no; ///< whether a window may reach beyond the end
 };
 
+/// Which elements a mean is taken of.
 struct AveragePoolOptions {
-  Sides window = 2;
-  Sides stride = 0; ///< 0: the window's
-  Sides padding = 0;
-  CeilMode ceil = CeilMode::no;
-  CountPadding count_padding = CountPadding::yes;
-  std::int64_t divisor = 0; ///< 0: the number of elements
+  Sides window = 2;                               ///< extents of what one mean is taken of
+  Sides stride = 0;                               ///< 0: the window's
+  Sides padding = 0;                              ///< zeros on each side
+  CeilMode ceil = CeilMode::no;                   ///< whether a window may reach beyond the end
+  CountPadding count_padding = CountPadding::yes; ///< whether padded places count in the divisor
+  std::int64_t divisor = 0;                       ///< 0: the number of elements
 };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
@@ -55,8 +57,10 @@ constexpr void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cot
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 // Images are (batch, height, width, channels), without the height in one dimension.
+/// The mean of each window.
 inline constexpr Operation average_pool_operation{
     .name = "average_pool", .vjp = &detail::average_pool_vjp, .wants_dense = true, .channels_last = true};
+/// The gradient of that: each element's share of its windows.
 inline constexpr Operation average_pool_gradient_operation{.name = "average_pool_gradient",
                                                            .vjp = &detail::average_pool_gradient_vjp,
                                                            .wants_dense = true,
@@ -240,6 +244,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 [[nodiscard]] constexpr Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 1, options, line);
 }
+/// Of images (batch, channels, height, width): the largest element of each window.
 [[nodiscard]] constexpr Value max_pool2d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 2, options, line);
 }
@@ -248,6 +253,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 [[nodiscard]] constexpr Value avg_pool1d(Value x, const AveragePoolOptions& options, int line = __builtin_LINE()) {
   return detail::average_pool(x, 1, options, line);
 }
+/// Of images (batch, channels, height, width): the mean of each window.
 [[nodiscard]] constexpr Value avg_pool2d(Value x, const AveragePoolOptions& options, int line = __builtin_LINE()) {
   return detail::average_pool(x, 2, options, line);
 }
@@ -256,6 +262,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 [[nodiscard]] constexpr Value adaptive_avg_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 1, output, line);
 }
+/// Of images (batch, channels, height, width): means of as many windows as `output` says, which cover the image.
 [[nodiscard]] constexpr Value adaptive_avg_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 2, output, line);
 }
@@ -264,6 +271,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 [[nodiscard]] constexpr Value adaptive_max_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 1, output, line);
 }
+/// Of images (batch, channels, height, width): maxima of as many windows as `output` says, which cover the image.
 [[nodiscard]] constexpr Value adaptive_max_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 2, output, line);
 }

@@ -20,6 +20,7 @@ constexpr void rank_sum_vjp(Graph& graph, int node, const Cotangents& cotangents
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
+/// The sum over a group of ranks, done between two launches.
 inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail::rank_sum_vjp, .wants_dense = true};
 
 /// The sum over all ranks, element by element; the value itself where there is one rank.

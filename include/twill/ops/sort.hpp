@@ -22,8 +22,8 @@ enum class Order : bool { ascending, descending };
 
 /// Values and where they stood.
 struct Sorted {
-  Value values{};
-  Value indices{};
+  Value values{};  ///< in order
+  Value indices{}; ///< int64, their places before
 };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -28,10 +28,13 @@ constexpr void split_vjp(Graph& graph, int node, const Cotangents& cotangents, I
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
+/// Two parts of one array along an axis.
 inline constexpr Operation split_in_2{
     .name = "split_in_2", .vjp = &detail::split_vjp, .results = 2, .wants_dense = true};
+/// Three parts of one array along an axis.
 inline constexpr Operation split_in_3{
     .name = "split_in_3", .vjp = &detail::split_vjp, .results = 3, .wants_dense = true};
+/// Four parts of one array along an axis.
 inline constexpr Operation split_in_4{
     .name = "split_in_4", .vjp = &detail::split_vjp, .results = 4, .wants_dense = true};
 

@@ -13,11 +13,11 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The options of the convolution that is transposed; `output_padding` chooses among the inputs that it maps to one output.
 struct TransposedConvolutionOptions {
-  Sides stride = 1;
-  Sides padding = 0;
+  Sides stride = 1;         ///< of the convolution; here it spreads elements apart
+  Sides padding = 0;        ///< of the convolution; here it cuts the border off
   Sides output_padding = 0; ///< less than the stride
-  Sides dilation = 1;
-  std::int64_t groups = 1;
+  Sides dilation = 1;       ///< between two elements of the kernel
+  std::int64_t groups = 1;  ///< channels of one group see those of no other
 };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

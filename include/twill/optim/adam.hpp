@@ -12,20 +12,22 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// Numbers of Adam, those of torch.optim.Adam.
 struct AdamOptions {
-  double rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
+  double rate = 1e-3;      ///< learning rate
+  double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
+  double beta2 = 0.999;    ///< how much of the mean square stays, in [0, 1)
+  double epsilon = 1e-8;   ///< added to the root of the mean square
+  double weight_decay = 0; ///< of the weight, added to its gradient
 };
 
+/// Numbers of AdamW, those of torch.optim.AdamW.
 struct AdamWOptions {
-  double rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 1e-2;
+  double rate = 1e-3;         ///< learning rate
+  double beta1 = 0.9;         ///< how much of the mean gradient stays, in [0, 1)
+  double beta2 = 0.999;       ///< how much of the mean square stays, in [0, 1)
+  double epsilon = 1e-8;      ///< added to the root of the mean square
+  double weight_decay = 1e-2; ///< times the rate, taken off the weight itself
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -63,7 +63,7 @@ public:
     return detail::joined(std::array<double, 1>{max_norm}, R::values(step));
   }
 
-  double max_norm;
+  double max_norm; ///< of all gradients together
 };
 
 /// Clips each element of the gradients to [-max_value, max_value].
@@ -92,7 +92,7 @@ public:
     return detail::joined(std::array<double, 1>{max_value}, R::values(step));
   }
 
-  double max_value;
+  double max_value; ///< of each element of a gradient
 };
 
 /// A rule whose gradients are scaled down to a common norm; the norm itself is read by `step.state("clip.gradient_norm")`.

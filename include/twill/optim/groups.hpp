@@ -17,11 +17,13 @@ namespace twill::inline v0::optim::inline TWILL_ISA {
 
 /// The weights whose names fit a pattern.
 template <FixedString Pattern> struct NamePattern {
+  /// Whether the weight's name fits the pattern, where `*` stands for anything.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return matches(Pattern.view(), u.name()); }
 };
 
 /// Scalars and vectors: biases, and the scales and shifts of normalisations.
 struct Vectors {
+  /// Whether the weight has at most one axis.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return u.rank() <= 1; }
 };
 
@@ -32,7 +34,7 @@ template <class Members, Rule R> struct Group {
       "twill: group: clipping and scaling look at all gradients; wrap them around groups(...) instead");
   using members = Members;
   using rule_type = R;
-  R rule;
+  R rule; ///< for these weights
 };
 
 /// A rule for the weights whose names fit a pattern.
@@ -94,6 +96,7 @@ template <Rule R, class... G> class Groups : public R {
 public:
   static constexpr auto numbers = all_numbers(Sequence{});
 
+  /// A rule for all weights but those of the groups, which come first where several hold a weight.
   explicit Groups(R rule, G... groups) : R{std::move(rule)}, groups_{std::move(groups)...} {}
 
   /// The rule of a group, whose options may change between steps.

@@ -9,12 +9,13 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// Numbers of LAMB (You et al., 2020).
 struct LambOptions {
-  double rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-6;
-  double weight_decay = 0;
+  double rate = 1e-3;      ///< learning rate
+  double beta1 = 0.9;      ///< how much of the mean gradient stays, in [0, 1)
+  double beta2 = 0.999;    ///< how much of the mean square stays, in [0, 1)
+  double epsilon = 1e-6;   ///< added to the root of the mean square
+  double weight_decay = 0; ///< of the weight, added to the step
 };
 
 /// w -= rate * |w| / |u| * u with Adam's step u = m / (sqrt(v) + epsilon) + weight_decay * w, m and v without bias; the ratio

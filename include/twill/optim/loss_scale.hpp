@@ -14,11 +14,12 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// When a loss scale grows and when it shrinks.
 struct LossScaleOptions {
-  double initial = 65536;
-  double growth = 2;    ///< after `interval` steps without overflow
-  double backoff = 0.5; ///< after an overflow
-  std::int64_t interval = 2000;
+  double initial = 65536;       ///< the scale at first
+  double growth = 2;            ///< after `interval` steps without overflow
+  double backoff = 0.5;         ///< after an overflow
+  std::int64_t interval = 2000; ///< steps without overflow before it grows
 };
 
 /// The states of a loss scale, each a single number that `step.state(name)` reads.
@@ -40,8 +41,9 @@ template <LossScaleOptions Options, Rule R> class LossScaled : public R {
                 "twill: loss_scaled: initial and interval are above 0, growth is at least 1, backoff lies in (0, 1)");
 
 public:
-  static constexpr LossScaleOptions loss_scale = Options;
+  static constexpr LossScaleOptions loss_scale = Options; ///< how the scale changes
 
+  /// The rule on scaled gradients; steps whose gradients overflow change nothing.
   explicit LossScaled(R rule) : R{std::move(rule)} {}
 
   /// Declares the states behind the weights of a trace, before all others.

@@ -9,20 +9,22 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// Numbers of RMSprop, those of torch.optim.RMSprop.
 struct RmsPropOptions {
-  double rate = 0.01;
-  double alpha = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  double momentum = 0;
+  double rate = 0.01;      ///< learning rate
+  double alpha = 0.99;     ///< how much of the mean square stays
+  double epsilon = 1e-8;   ///< added to the root of the mean square
+  double weight_decay = 0; ///< of the weight, added to its gradient
+  double momentum = 0;     ///< how much of the last step stays
 };
 
+/// Numbers of Adagrad, those of torch.optim.Adagrad.
 struct AdagradOptions {
-  double rate = 0.01;
-  double rate_decay = 0;
-  double weight_decay = 0;
-  double initial_accumulator = 0;
-  double epsilon = 1e-10;
+  double rate = 0.01;             ///< learning rate
+  double rate_decay = 0;          ///< the rate is divided by 1 + step * this
+  double weight_decay = 0;        ///< of the weight, added to its gradient
+  double initial_accumulator = 0; ///< of squares, at first
+  double epsilon = 1e-10;         ///< added to the root of the sum of squares
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
@@ -120,7 +122,7 @@ public:
     return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
   }
 
-  AdagradOptions options{};
+  AdagradOptions options{}; ///< may change between steps
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

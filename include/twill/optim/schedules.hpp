@@ -27,9 +27,10 @@ concept Schedule = requires(const S& schedule, std::int64_t step) {
 
 /// rate * factor^(step / every), rounded down.
 struct StepDecay {
-  double rate = 0.1;
-  std::int64_t every = 1;
-  double factor = 0.1;
+  double rate = 0.1;      ///< at first
+  std::int64_t every = 1; ///< steps between two changes
+  double factor = 0.1;    ///< of one change
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     return rate * std::pow(factor, static_cast<double>(step / every));
   }
@@ -37,9 +38,10 @@ struct StepDecay {
 
 /// rate * factor for each milestone that has been reached; milestones ascend.
 template <std::size_t N> struct MultiStep {
-  double rate = 0.1;
-  std::array<std::int64_t, N> milestones{};
-  double factor = 0.1;
+  double rate = 0.1;                        ///< at first
+  std::array<std::int64_t, N> milestones{}; ///< steps from which on the rate is multiplied once more
+  double factor = 0.1;                      ///< of one milestone
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     int passed = 0;
     for (const std::int64_t milestone : milestones) passed += step >= milestone ? 1 : 0;
@@ -49,8 +51,9 @@ template <std::size_t N> struct MultiStep {
 
 /// rate * factor^step.
 struct Exponential {
-  double rate = 0.1;
-  double factor = 0.99;
+  double rate = 0.1;    ///< at first
+  double factor = 0.99; ///< of one step
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     return rate * std::pow(factor, static_cast<double>(step));
   }
@@ -58,9 +61,10 @@ struct Exponential {
 
 /// From `rate` to `least` along half a cosine of so many steps, and on along the cosine (Loshchilov and Hutter, 2017).
 struct Cosine {
-  double rate = 0.1;
-  std::int64_t steps = 1;
-  double least = 0;
+  double rate = 0.1;      ///< at first
+  std::int64_t steps = 1; ///< from the first rate to the least
+  double least = 0;       ///< the least rate
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     const double angle = std::numbers::pi * static_cast<double>(step) / static_cast<double>(steps);
     return least + (rate - least) * (1 + std::cos(angle)) / 2;
@@ -69,10 +73,11 @@ struct Cosine {
 
 /// From rate * start_factor to rate * end_factor in so many equal steps: a warm-up, or a linear decay.
 struct Linear {
-  double rate = 0.1;
-  std::int64_t steps = 5;
-  double start_factor = 1.0 / 3;
-  double end_factor = 1;
+  double rate = 0.1;             ///< what the factors multiply
+  std::int64_t steps = 5;        ///< from the first factor to the last
+  double start_factor = 1.0 / 3; ///< of the first step
+  double end_factor = 1;         ///< from then on
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     const double done = static_cast<double>(step < steps ? step : steps) / static_cast<double>(steps);
     return rate * (start_factor + (end_factor - start_factor) * done);
@@ -85,12 +90,13 @@ enum class Anneal : bool { cosine, linear };
 /// Up to `max_rate` in the first part of the steps, then down below the start (Smith and Topin, 2018). After `steps` steps the
 /// last rate stays.
 struct OneCycle {
-  double max_rate = 0.1;
-  std::int64_t steps = 2;
-  double rising_part = 0.3;
-  double division = 25;          ///< of the largest rate by the first
-  double final_division = 10000; ///< of the first rate by the last
-  Anneal anneal = Anneal::cosine;
+  double max_rate = 0.1;          ///< at the top
+  std::int64_t steps = 2;         ///< in all
+  double rising_part = 0.3;       ///< of the steps, spent rising
+  double division = 25;           ///< of the largest rate by the first
+  double final_division = 10000;  ///< of the first rate by the last
+  Anneal anneal = Anneal::cosine; ///< along a cosine or a line
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
     const double first = max_rate / division;
     const double peak = rising_part * static_cast<double>(steps) - 1;
@@ -109,9 +115,10 @@ private:
 
 /// One schedule for its number of steps, then the next, which counts from zero; the last one has no end.
 template <Schedule First, Schedule Second> struct Chained {
-  First first;
-  std::int64_t steps;
-  Second second;
+  First first;        ///< for the first steps
+  std::int64_t steps; ///< how many of them
+  Second second;      ///< from then on, counted from zero
+  /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const { return step < steps ? first(step) : second(step - steps); }
 };
 
@@ -128,15 +135,16 @@ template <Schedule S> [[nodiscard]] Chained<Linear, S> warm_up(std::int64_t step
   return {Linear{rate, steps, first, 1}, steps, std::move(schedule)};
 }
 
+/// When a rate that follows a metric is lowered, as torch's ReduceLROnPlateau.
 struct PlateauOptions {
-  double rate = 0.1;
-  bool larger_is_better = false;
-  double factor = 0.1;
-  std::int64_t patience = 10;
-  double threshold = 1e-4; ///< relative; what counts as better
-  std::int64_t cooldown = 0;
-  double least = 0;
-  double epsilon = 1e-8; ///< a smaller change of the rate is not made
+  double rate = 0.1;             ///< at first
+  bool larger_is_better = false; ///< whether the metric is to rise, as an accuracy
+  double factor = 0.1;           ///< what the rate is multiplied by
+  std::int64_t patience = 10;    ///< calls without improvement before it is
+  double threshold = 1e-4;       ///< relative; what counts as better
+  std::int64_t cooldown = 0;     ///< calls after a change during which nothing is counted
+  double least = 0;              ///< the rate never goes below
+  double epsilon = 1e-8;         ///< a smaller change of the rate is not made
 };
 
 /// Lowers the rate when a number has not become better for a while: `rate = plateau(validation_loss)` after each epoch.
@@ -144,11 +152,11 @@ class Plateau {
 public:
   /// Everything that decides future rates, to be saved and given back.
   struct State {
-    double rate = 0;
-    double best = 0;
-    std::int64_t bad = 0;
-    std::int64_t cooling = 0;
-    bool has_best = false;
+    double rate = 0;          ///< of the next step
+    double best = 0;          ///< the best metric so far
+    std::int64_t bad = 0;     ///< calls without improvement
+    std::int64_t cooling = 0; ///< calls left of the cool-down
+    bool has_best = false;    ///< whether there is a best metric
   };
 
   /// throws: ValueError unless the factor is below one
@@ -179,11 +187,14 @@ public:
     return state_.rate;
   }
 
+  /// The rate of the next step.
   [[nodiscard]] double rate() const { return state_.rate; }
+  /// All that decides future rates, to be saved.
   [[nodiscard]] const State& state() const { return state_; }
+  /// Goes on from a state that was saved.
   void set_state(const State& state) { state_ = state; }
 
-  PlateauOptions options;
+  PlateauOptions options; ///< may change between calls
 
 private:
   [[nodiscard]] bool is_better(double measured) const {
@@ -199,6 +210,7 @@ private:
 /// `auto driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving.
 template <class Step, Schedule S> class Scheduled {
 public:
+  /// Sets the rate of `step` now and after each of its calls; keeps a pointer to it.
   Scheduled(Step& step, S schedule) : schedule_{std::move(schedule)}, step_{&step} { update(); }
 
   /// Sets the rate of the next step and returns it.

@@ -9,9 +9,10 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// Numbers of plain gradient descent.
 struct SgdOptions {
-  double rate = 0.01;
-  double weight_decay = 0;
+  double rate = 0.01;      ///< learning rate
+  double weight_decay = 0; ///< of the weight, added to its gradient
 };
 
 /// w -= rate * (g + weight_decay * w). Keeps no state.
@@ -35,15 +36,16 @@ public:
     return {options.rate, options.weight_decay};
   }
 
-  SgdOptions options{};
+  SgdOptions options{}; ///< may change between steps
 };
 
+/// Numbers of gradient descent with momentum, those of torch.optim.SGD.
 struct MomentumSgdOptions {
-  double rate = 0.01;
-  double momentum = 0.9;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
+  double rate = 0.01;      ///< learning rate
+  double momentum = 0.9;   ///< how much of the velocity stays
+  double dampening = 0;    ///< of the gradient, what the velocity does not get
+  double weight_decay = 0; ///< of the weight, added to its gradient
+  bool nesterov = false;   ///< whether the step looks ahead (Nesterov, 1983)
 };
 
 /// v = momentum * v + (1 - dampening) * g, w -= rate * v; Nesterov: w -= rate * (g + momentum * v). One state per weight.
@@ -82,7 +84,7 @@ public:
     return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, options.dampening};
   }
 
-  MomentumSgdOptions options{};
+  MomentumSgdOptions options{}; ///< may change between steps
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

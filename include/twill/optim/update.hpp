@@ -35,14 +35,14 @@ enum class Updated : bool { whole_weights, parts };
 
 /// What concerns all weights of one update: their gradients before any rule sees them, and whether there is an update at all.
 struct Updates {
-  graph::Graph* graph = nullptr;
-  List<int> weights{};
-  List<int> gradients{};
-  Value keeps{};          ///< true where this step changes nothing; none: it always does
-  Value skipped{};        ///< how many steps before this one changed nothing
-  Value sum_of_squares{}; ///< of all gradients together, where somebody else has summed them up
-  Value not_finite{};     ///< how many elements of all gradients are not, where somebody else has counted
-  Updated updated = Updated::whole_weights;
+  graph::Graph* graph = nullptr; ///< that the update is traced into
+  List<int> weights{};           ///< nodes of the trainable weights
+  List<int> gradients{};         ///< nodes of their gradients, in the same order
+  Value keeps{};                 ///< true where this step changes nothing; none: it always does
+  Value skipped{};               ///< how many steps before this one changed nothing
+  Value sum_of_squares{};        ///< of all gradients together, where somebody else has summed them up
+  Value not_finite{};            ///< how many elements of all gradients are not, where somebody else has counted
+  Updated updated = Updated::whole_weights; ///< whole weights, or the part of each that a rank owns
 
   constexpr Updates() = default;
 
@@ -65,13 +65,17 @@ struct Updates {
 /// One weight under update. Arithmetic is in float32 for half-precision weights, else in the weight's own type.
 class Update {
 public:
+  /// The update of one weight, by nodes of the graph.
   constexpr Update(const Updates& all, int weight, int gradient)
       : all_{&all}, graph_{all.graph}, weight_{weight}, gradient_{gradient} {}
 
+  /// float32 for half precision, else that of the weight.
   [[nodiscard]] constexpr DType compute_dtype() const {
     return graph_->node(weight_).dtype == DType::float64 ? DType::float64 : DType::float32;
   }
+  /// The weight before the update.
   [[nodiscard]] constexpr Value weight() const { return cast(Value{*graph_, weight_}, compute_dtype()); }
+  /// Its gradient, after clipping and scaling.
   [[nodiscard]] constexpr Value gradient() const { return cast(Value{*graph_, gradient_}, compute_dtype()); }
 
   /// The weight's name in the state dictionary.
@@ -81,6 +85,7 @@ public:
   /// The sum of the squares of all elements of a tensor of the weight's shape, over all ranks that hold parts of it.
   [[nodiscard]] constexpr Value sum_of_squares(Value x) const;
 
+  /// How many axes the weight has.
   [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 
   /// A tensor of the weight's shape that lasts from step to step and starts at zero.
@@ -112,7 +117,9 @@ public:
     return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
 
+  /// What a state, got from `state`, is after the step.
   constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), unless_kept(state, value).id()); }
+  /// What the weight is after the step.
   constexpr void set_weight(Value value) {
     const Value old{*graph_, weight_};
     graph_->add_assign(weight_, unless_kept(old, cast(value, old.dtype())).id());

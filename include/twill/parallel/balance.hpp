@@ -16,15 +16,15 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// One replica's share of a step.
 struct ReplicaShare {
-  std::string device{};
-  std::int64_t rows = 0;
+  std::string device{};   ///< as messages call it
+  std::int64_t rows = 0;  ///< of the batch
   double seconds = 0;     ///< of forward, loss and backward
   std::int64_t bytes = 0; ///< of the device's pool in use after the step
 };
 
 /// The shares of all replicas.
 struct Balance {
-  std::vector<ReplicaShare> replicas{};
+  std::vector<ReplicaShare> replicas{}; ///< one for each device
 
   /// How much longer the slowest replica works than the mean of all: 0 where all take the same.
   [[nodiscard]] double imbalance_of_seconds() const {
@@ -34,6 +34,7 @@ struct Balance {
   [[nodiscard]] double imbalance_of_rows() const {
     return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.rows); });
   }
+  /// The largest share of bytes over the mean; 1 where all carry the same.
   [[nodiscard]] double imbalance_of_bytes() const {
     return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.bytes); });
   }

@@ -21,8 +21,8 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A range of rows.
 struct Rows {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
+  std::int64_t begin = 0; ///< the first row
+  std::int64_t count = 0; ///< how many
 
   friend bool operator==(const Rows&, const Rows&) = default;
 };

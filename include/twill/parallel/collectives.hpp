@@ -18,7 +18,9 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// A run of elements for a communicator to write.
 template <Scalar T> [[nodiscard]] Elements elements(T* data, std::int64_t count) { return {data, count, dtype_of<T>}; }
+/// A run of elements for a communicator to read.
 template <Scalar T> [[nodiscard]] ConstElements elements(const T* data, std::int64_t count) {
   return {data, count, dtype_of<T>};
 }
@@ -130,19 +132,23 @@ template <Communicator C, Scalar T> void all_to_all(C& communicator, const T* fr
   communicator.run(Call::all_to_all(elements(from, total), elements(to, total)));
 }
 
+/// Sends elements to another rank; waits until they may be changed. throws: CommunicatorError, TimeoutError
 template <Communicator C, Scalar T>
 void send(C& communicator, const T* data, std::int64_t count, int destination, int tag = 0) {
   communicator.run(Call::send(elements(data, count), destination, tag));
 }
+/// Sends a tensor's elements, which have to be contiguous.
 template <Communicator C, ElementRange X> void send(C& communicator, const X& x, int destination, int tag = 0) {
   detail::require_same_device("send", communicator, x);
   communicator.run(Call::send(elements(x), destination, tag));
 }
 
+/// Waits for elements from another rank. throws: CommunicatorError, TimeoutError; the message has another size
 template <Communicator C, Scalar T>
 void receive(C& communicator, T* data, std::int64_t count, int source, int tag = 0) {
   communicator.run(Call::receive(elements(data, count), source, tag));
 }
+/// Waits for a tensor's elements, which have to be contiguous.
 template <Communicator C, ElementRange X> void receive(C& communicator, const X& x, int source, int tag = 0) {
   detail::require_same_device("receive", communicator, x);
   communicator.run(Call::receive(elements(x), source, tag));

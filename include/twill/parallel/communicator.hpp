@@ -25,22 +25,26 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// A run of elements in the memory of the communicator's device.
 struct Elements {
-  void* data = nullptr;
-  std::int64_t count = 0;
-  DType dtype = DType::float32;
+  void* data = nullptr;         ///< on the communicator's device
+  std::int64_t count = 0;       ///< elements, not bytes
+  DType dtype = DType::float32; ///< of each
 
+  /// How long the run is.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
 /// The same, to be read only.
 struct ConstElements {
-  const void* data = nullptr;
-  std::int64_t count = 0;
-  DType dtype = DType::float32;
+  const void* data = nullptr;   ///< on the communicator's device
+  std::int64_t count = 0;       ///< elements, not bytes
+  DType dtype = DType::float32; ///< of each
 
   ConstElements() = default;
+  /// So many elements of a type.
   ConstElements(const void* first, std::int64_t number, DType type) : data{first}, count{number}, dtype{type} {}
+  /// What may be written may be read.
   ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
+  /// How long the run is.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
@@ -48,13 +52,14 @@ struct ConstElements {
 /// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
 /// gather when the source is this rank's part of the target; reduce_scatter and scatter the other way round.
 struct Call {
-  Operation operation = Operation::barrier;
-  ConstElements source;
-  Elements target;
-  int peer = 0; ///< the root, the destination of a send, the source of a receive
-  Reduction reduction = Reduction::sum;
-  int tag = 0; ///< send and receive: messages of one tag keep their order
+  Operation operation = Operation::barrier; ///< what all ranks do
+  ConstElements source;                     ///< what this rank gives
+  Elements target;                          ///< what this rank gets
+  int peer = 0;                             ///< the root, the destination of a send, the source of a receive
+  Reduction reduction = Reduction::sum;     ///< of operations that compute
+  int tag = 0;                              ///< send and receive: messages of one tag keep their order
 
+  /// Every rank gets the reduction of all sources.
   static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum) {
     return {Operation::all_reduce, source, target, 0, reduction};
   }
@@ -71,9 +76,11 @@ struct Call {
   }
   /// The source is one part; the target holds `size` parts.
   static Call all_gather(ConstElements source, Elements target) { return {Operation::all_gather, source, target}; }
+  /// The root gets all sources, one after the other.
   static Call gather(ConstElements source, Elements target, int root) {
     return {Operation::gather, source, target, root};
   }
+  /// Every rank gets what the root has.
   static Call broadcast(Elements data, int root) { return {Operation::broadcast, data, data, root}; }
   /// The source matters on the root only.
   static Call scatter(ConstElements source, Elements target, int root) {
@@ -81,10 +88,13 @@ struct Call {
   }
   /// Both hold `size` parts; part i goes to rank i.
   static Call all_to_all(ConstElements source, Elements target) { return {Operation::all_to_all, source, target}; }
+  /// No rank goes on before all have come.
   static Call barrier() { return {}; }
+  /// To one rank, which receives with the same tag.
   static Call send(ConstElements source, int destination, int tag = 0) {
     return {Operation::send, source, {}, destination, Reduction::sum, tag};
   }
+  /// From one rank, which sends with the same tag.
   static Call receive(Elements target, int source, int tag = 0) {
     return {Operation::receive, {}, target, source, Reduction::sum, tag};
   }
@@ -93,6 +103,7 @@ struct Call {
 /// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at fault.
 class TWILL_EXPORT CommunicatorError : public Error {
 public:
+  /// Names the rank that failed; `cause` is what it threw, where that is known.
   CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)
       : Error{text}, rank_{rank}, cause_{std::move(cause)} {}
 

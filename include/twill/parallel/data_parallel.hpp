@@ -24,6 +24,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// Which devices share the work, where outputs go, and how long a replica may take.
 template <ComputeDevice D> struct DataParallelOptions {
   std::vector<D> devices = all_devices<D>(); ///< the first holds the module; empty: the module's own device alone
   std::optional<D> output_device{};          ///< where outputs are gathered: the first device unless told otherwise
@@ -33,6 +34,7 @@ template <ComputeDevice D> struct DataParallelOptions {
 /// The replicas of a network: the weights on each device.
 template <ComputeDevice D> class Replicas {
 public:
+  /// Copies of a module's weights and buffers on these devices, the first of which shares the module's own.
   Replicas(std::shared_ptr<nn::NetworkState<D>> module, std::vector<D> devices) : devices_{std::move(devices)} {
     if (devices_.empty()) devices_.push_back(module->device);
     if (!(devices_.front() == module->device))
@@ -50,7 +52,9 @@ public:
                                                               states_[0]->add_half));
   }
 
+  /// One for each replica.
   [[nodiscard]] const std::vector<D>& devices() const { return devices_; }
+  /// The weights and buffers of a replica.
   [[nodiscard]] const std::shared_ptr<nn::NetworkState<D>>& state(std::size_t rank) const { return states_[rank]; }
 
   /// Copies the module's weights to the first `count` devices.
@@ -93,9 +97,11 @@ private:
 /// The gathered output of all replicas, with their histories: further stages and `backward` work as on one device.
 template <class Replica, ComputeDevice D> class GatheredOutput {
 public:
+  /// The gathered tensor's type.
   using Value = decltype(gather(std::declval<const std::vector<typename Replica::Value>&>(), std::declval<const D&>()));
   using device_type = D;
 
+  /// Gathers the replicas' outputs on a device, along their first axis.
   GatheredOutput(std::shared_ptr<const Replicas<D>> replicas, std::vector<Replica> outputs, const D& device)
       : replicas_{std::move(replicas)}, outputs_{std::move(outputs)} {
     std::vector<typename Replica::Value> values{};
@@ -103,10 +109,15 @@ public:
     value_ = gather(values, device);
   }
 
+  /// The gathered tensor.
   [[nodiscard]] const Value& value() const { return value_; }
+  /// The gathered tensor, where one is asked for.
   [[nodiscard]] operator const Value&() const { return value_; }
+  /// Its extents.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
+  /// The output device.
   [[nodiscard]] D device() const { return value_.device(); }
+  /// The number of a tensor of one element; waits for it.
   [[nodiscard]] auto item() const { return value_.item(); }
 
   /// What each replica returned, on its own device.
@@ -205,9 +216,13 @@ public:
     return parallel::GatheredOutput<Output, D>(replicas_, std::move(finished), output_device_);
   }
 
+  /// One for each replica, the main device first.
   [[nodiscard]] const std::vector<D>& devices() const { return replicas_->devices(); }
+  /// After which a replica that does not answer is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
+  /// The network that it wraps, whose weights are updated.
   [[nodiscard]] Network& module() const { return *network_; }
+  /// The replicas, which outputs keep alive.
   [[nodiscard]] const std::shared_ptr<const parallel::Replicas<D>>& replicas() const { return replicas_; }
 
 private:

@@ -51,6 +51,7 @@ public:
   template <AnyTensor... Tensors>
   using source = typename SourceFor<std::make_index_sequence<sizeof...(Tensors) - model_inputs>, Tensors...>::type;
 
+  /// Steps of a wrapped network by a loss and a rule, the loss computed inside the replicas.
   DataParallelStep(DataParallel<Network>& model, L, R given) : rule{std::move(given)}, model_{&model} {
     const auto& replicas = *model.replicas();
     auto communicators = thread_communicators(replicas.devices(), {.timeout_ms = model.timeout_ms()});
@@ -102,6 +103,7 @@ public:
     return {ranks_.front()->results, steps_, steps_};
   }
 
+  /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
   /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
@@ -228,11 +230,13 @@ private:
       state->note_update();
     }
 
+    /// One replica's program, and its run-time numbers.
     struct Program {
+      /// Planned for the device, in an arena that is kept.
       Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels)
           : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs} {}
-      compile::Executor<D> executor;
-      compile::Knobs knobs;
+      compile::Executor<D> executor; ///< runs it
+      compile::Knobs knobs;          ///< what changes between runs
     };
 
     template <compile::Source S> Program& program_for() {

@@ -28,9 +28,10 @@ enum class Share : std::uint8_t {
   even, ///< each alike, as PyTorch's: equal to the former for even shards only
 };
 
+/// How gradients are bundled and weighed.
 struct DistributedOptions {
-  BucketOptions buckets{};
-  Share share = Share::rows;
+  BucketOptions buckets{};        ///< how large they are
+  Share share = Share::rows;      ///< what a rank's gradient weighs
   bool broadcasts_buffers = true; ///< those of rank 0, before each synchronised step
 };
 
@@ -118,10 +119,15 @@ public:
     synchronise();
   }
 
+  /// The network that it wraps.
   [[nodiscard]] Network& module() const { return *network_; }
+  /// Its ranks' means of talking.
   [[nodiscard]] C& communicator() const { return *communicator_; }
+  /// This one's number.
   [[nodiscard]] int rank() const { return communicator_->rank(); }
+  /// How many ranks there are.
   [[nodiscard]] int size() const { return communicator_->size(); }
+  /// As they were given.
   [[nodiscard]] const parallel::DistributedOptions& options() const { return options_; }
 
   /// Copies rank 0's weights and buffers to all ranks; needed after somebody else has changed them.
@@ -144,6 +150,7 @@ public:
 
   /// Carries out, or begins, a call of this rank. What they move is counted by the communicator.
   void run(const parallel::Call& call) { communicator_->run(call); }
+  /// Begins a call of this rank; its handle waits for the end.
   [[nodiscard]] auto start(const parallel::Call& call) { return communicator_->start(call); }
 
 private:

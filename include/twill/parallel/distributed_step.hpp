@@ -56,6 +56,7 @@ public:
   /// step behind it is that of all their rows.
   class NoSync {
   public:
+    /// Silences a step until it is destroyed.
     explicit NoSync(DistributedStep& step) : step_{&step}, before_{std::exchange(step.is_silent_, true)} {}
     NoSync(const NoSync&) = delete;
     NoSync& operator=(const NoSync&) = delete;
@@ -66,6 +67,7 @@ public:
     bool before_;
   };
 
+  /// Steps of a distributed network by a loss and a rule.
   DistributedStep(Model& model, L, R given)
       : rule{std::move(given)},
         model_{&model},
@@ -129,6 +131,7 @@ public:
     steps_ = given.steps;
   }
 
+  /// While the result lives, gradients are added up on each rank and not exchanged.
   [[nodiscard]] NoSync no_sync() {
     static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
     return NoSync{*this};

@@ -22,10 +22,12 @@
 
 namespace twill::inline v0::parallel {
 
+/// A connection between two ranks, as time = latency + bytes / bandwidth.
 struct Link {
   double bytes_per_s = 0; ///< 0: as fast as can be
-  double latency_s = 0;
+  double latency_s = 0;   ///< of a message without content
 
+  /// Seconds that a message of so many bytes takes.
   [[nodiscard]] constexpr double time_s(double bytes) const {
     return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
   }
@@ -39,8 +41,8 @@ struct Link {
 
 /// One measured message.
 struct TimedBytes {
-  double bytes = 0;
-  double time_s = 0;
+  double bytes = 0;  ///< its size
+  double time_s = 0; ///< one way
 };
 
 /// The latency a and the seconds per byte b, neither negative, for which the sum of ((a + b bytes - time) / time)^2 is least.
@@ -72,9 +74,10 @@ struct TimedBytes {
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// Which messages are timed to measure a link.
 struct LinkOptions {
-  std::int64_t largest_bytes = std::int64_t{1} << 22;
-  int round_trips = 10; ///< for each size; the fastest counts
+  std::int64_t largest_bytes = std::int64_t{1} << 22; ///< the largest message
+  int round_trips = 10;                               ///< for each size; the fastest counts
 };
 
 /// The link to another rank, which makes the same call at the same time; both get the same numbers. A message is through when

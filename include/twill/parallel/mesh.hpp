@@ -27,8 +27,8 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 /// One direction of a mesh: so many ranks, or `dyn`.
 template <FixedString Name, std::int64_t Size = dyn> struct Axis {
   static_assert(Size > 0 || Size == dyn, "twill: an axis of a mesh has at least one rank");
-  static constexpr std::string_view name = Name.view();
-  static constexpr std::int64_t size = Size;
+  static constexpr std::string_view name = Name.view(); ///< as models and groups call it
+  static constexpr std::int64_t size = Size;            ///< ranks along it; `dyn`: as many as there are
 };
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
@@ -58,12 +58,14 @@ template <std::int64_t Held, std::int64_t Ranks> [[nodiscard]] consteval bool me
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// Ranks in a grid with named axes, the last of which runs fastest.
 template <class... Axes> class Mesh {
   static_assert(sizeof...(Axes) > 0, "twill: a mesh has at least one axis");
   static_assert(detail::names_differ<Axes...>(), "twill: two axes of a mesh have one name");
 
 public:
-  static constexpr std::size_t axes = sizeof...(Axes);
+  static constexpr std::size_t axes = sizeof...(Axes); ///< how many
+  /// of them, without a size of their own
   static constexpr std::size_t open_axes = (std::size_t{Axes::size == dyn} + ...);
   /// The number of ranks, or `dyn` while a size is open.
   static constexpr std::int64_t static_ranks = open_axes > 0 ? dyn : (Axes::size*...);
@@ -93,6 +95,7 @@ public:
   /// True for the number of ranks that the mesh has and for any while an axis is open; another does not compile.
   template <std::int64_t Ranks> static constexpr bool fits = detail::mesh_fits<static_ranks, Ranks>();
 
+  /// How many ranks the mesh has.
   [[nodiscard]] constexpr std::int64_t ranks() const {
     std::int64_t product = 1;
     for (const std::int64_t size : sizes_) product *= size;
@@ -106,8 +109,10 @@ public:
     while (index < axes && names[index] != Name.view()) ++index;
     return index;
   }
+  /// Whether there is an axis of this name.
   template <FixedString Name> static constexpr bool has = index_of<Name>() < axes;
 
+  /// Ranks along an axis.
   template <FixedString Name> [[nodiscard]] constexpr int size() const {
     static_assert(has<Name>, "twill: the mesh has no axis of this name");
     return static_cast<int>(sizes_[index_of<Name>()]);
@@ -175,6 +180,7 @@ private:
   std::array<std::int64_t, axes> sizes_{Axes::size...};
 };
 
+/// Whether M is a `Mesh`.
 template <class M> inline constexpr bool is_mesh = false;
 template <class... Axes> inline constexpr bool is_mesh<Mesh<Axes...>> = true;
 template <class M>
@@ -195,7 +201,9 @@ public:
     }
   }
 
+  /// The mesh, all of whose sizes are known.
   [[nodiscard]] const M& mesh() const { return mesh_; }
+  /// The communicator of all its ranks.
   [[nodiscard]] C& world() { return *world_; }
   /// The ranks that differ from this one along an axis only; its rank there is its coordinate.
   template <FixedString Name> [[nodiscard]] C& along() {

@@ -57,6 +57,7 @@ private:
   int exceptions_ = std::uncaught_exceptions();
 };
 
+/// How a communicator over MPI behaves.
 struct MpiOptions {
   /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of some kilobytes
   /// or more needs both: a peer that computes for so long looks like one that hangs.
@@ -66,7 +67,7 @@ struct MpiOptions {
 /// A wire over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a time.
 class MpiWire {
 public:
-  static constexpr bool lingers = true;
+  static constexpr bool lingers = true; ///< whether what was sent may be under way when a rank leaves
 
   /// A collective call of MPI's. throws: Error if MPI is not running, or was initialised for fewer threads than call it
   explicit MpiWire(MPI_Comm parent) {
@@ -104,10 +105,14 @@ public:
       labels_.push_back(join_text({"rank ", rank, " on ", all.data() + rank * width}));
   }
 
+  /// This rank's number among the ranks.
   [[nodiscard]] int rank() const { return rank_; }
+  /// How many ranks there are.
   [[nodiscard]] int size() const { return size_; }
+  /// What messages call a rank: its number and host.
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
+  /// Begins to send; the parcel is copied.
   void send(int to, const messages::Parcel& parcel) {
     require_running();
     Transit transit{to, parcel, MPI_REQUEST_NULL};
@@ -115,6 +120,7 @@ public:
     if (!has_ended(transit)) outgoing_.push_back(std::move(transit));
   }
 
+  /// The next message that has come, if any; does not wait.
   [[nodiscard]] std::optional<messages::Packet> poll() {
     require_running();
     std::erase_if(outgoing_, [this](Transit& transit) { return has_ended(transit); });
@@ -140,6 +146,7 @@ public:
     }
   }
 
+  /// Whether nothing is under way.
   [[nodiscard]] bool is_idle() const { return outgoing_.empty() && incoming_.empty(); }
 
   /// Frees what MPI holds if nothing is under way. After a failure packets may be, and then the duplicate is left to MPI, with
@@ -215,6 +222,7 @@ private:
   std::vector<Transit> incoming_{};
 };
 
+/// A communicator over MPI for a kind of device; GPU memory goes through host memory.
 template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiWire, D>;
 static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
 

@@ -134,6 +134,7 @@ inline void check_setup(ncclResult_t result, const char* call, const Cuda& devic
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// A communicator over NCCL for CUDA devices.
 using NcclCommunicator = BasicNcclCommunicator<Cuda, nccl::NcclLibrary>;
 static_assert(Communicator<NcclCommunicator>);
 

@@ -25,6 +25,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// How a communicator over NCCL behaves.
 struct NcclOptions {
   std::int64_t timeout_ms = 300'000; ///< how long a call may take, from being given to NCCL to the end of its kernels
   bool is_watched = true;            ///< a thread aborts what takes longer, also when nobody asks
@@ -33,6 +34,7 @@ struct NcclOptions {
 /// A started call. `wait` does not block: it orders the device's later work behind the call.
 template <class D, nccl::Api A> class NcclHandle {
 public:
+  /// Of a call that ends at this mark of the rank's stream.
   NcclHandle(nccl::Rank<D, A>& rank, typename A::Mark mark) : rank_{&rank}, mark_{std::move(mark)} {}
   /// Of a send or receive that goes out with the next flush.
   explicit NcclHandle(nccl::Rank<D, A>& rank) : rank_{&rank}, flush_{rank.flushes() + 1} {}
@@ -86,9 +88,13 @@ public:
   BasicNcclCommunicator() = default;
   explicit BasicNcclCommunicator(std::unique_ptr<nccl::Rank<D, A>> rank) : rank_{std::move(rank)} {}
 
+  /// This rank's number; 0 after a move.
   [[nodiscard]] int rank() const { return rank_ ? rank_->member().rank : 0; }
+  /// How many ranks there are; 0 after a move.
   [[nodiscard]] int size() const { return rank_ ? rank_->member().size : 0; }
+  /// The GPU of this rank.
   [[nodiscard]] D device() const { return rank_ ? rank_->device() : D{}; }
+  /// After which a call that does not end is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return rank_ ? rank_->group().timeout_ms() : 0; }
   /// What the calls so far have to move at the least; NCCL does not tell what it moves.
   [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }

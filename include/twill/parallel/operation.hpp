@@ -12,6 +12,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// What a call of a communicator does.
 enum class Operation : std::uint8_t {
   all_reduce,
   reduce,
@@ -27,8 +28,10 @@ enum class Operation : std::uint8_t {
   receive,
 };
 
+/// How many kinds of operation there are.
 inline constexpr std::size_t operation_count = 12;
 
+/// As messages spell it.
 [[nodiscard]] constexpr std::string_view name(Operation operation) {
   constexpr std::string_view names[] = {"all_reduce", "reduce",    "reduce_scatter", "all_gather",
                                         "gather",     "broadcast", "scatter",        "all_to_all",

@@ -75,6 +75,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T = float>
 class ParallelModel;
 
+/// A model whose ranks stand in a mesh: a pipeline along "pipe", replicas along "data", parts of layers along others.
 template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
 public:
@@ -83,7 +84,7 @@ public:
   using device_type = typename C::Device;
   using Element = T;
   using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
-  static constexpr bool has_replicas = MeshType::template has<"data">;
+  static constexpr bool has_replicas = MeshType::template has<"data">; ///< Whether several pipelines share a batch.
 
 private:
   static constexpr parallel::LayerAxes named = parallel::detail::layer_axes<T, Model>;
@@ -111,7 +112,9 @@ public:
 
   /// This rank's stages.
   [[nodiscard]] Pipe& pipeline() { return pipe_; }
+  /// The communicators along the axes of the mesh.
   [[nodiscard]] parallel::MeshGroups<C, MeshType>& groups() { return groups_; }
+  /// The communicator of all ranks.
   [[nodiscard]] C& world() { return groups_.world(); }
   /// The ranks of this replica's pipeline; this one alone where the mesh has no axis "pipe".
   [[nodiscard]] C& along_pipe() {
@@ -135,6 +138,7 @@ public:
 
   /// Whether steps drop out and the like; inference never does.
   void train() { pipe_.train(); }
+  /// Inference from now on: dropout keeps all, batch norms use what they have learned.
   void eval() { pipe_.eval(); }
   /// Changes a run-time number of the model, on all ranks alike.    throws: ValueError listing those of a stage where none has it
   void set(std::string_view name, double number) { pipe_.set(name, number); }

@@ -15,6 +15,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 /// `mean` is one of floating-point elements.
 enum class Reduction : std::uint8_t { sum, product, max, min, any, all, mean };
 
+/// As messages spell it.
 [[nodiscard]] constexpr std::string_view name(Reduction reduction) {
   constexpr std::string_view names[] = {"sum", "product", "max", "min", "any", "all", "mean"};
   return names[static_cast<int>(reduction)];

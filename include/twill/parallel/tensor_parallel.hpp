@@ -45,6 +45,7 @@ template <nn::Model M, AnyRankAxis A, ComputeDevice D = Cpu, FloatingScalar T = 
                 "twill: tensor_parallel: the model divides weights among other ranks than those of the axis given");
 
 public:
+  /// The part of the model that one rank has.
   using Network = nn::Network<M, D, T>;
   static_assert(Network::slots == 1,
                 "twill: TensorParallel: the model puts parts into several device slots, a rank has one device");
@@ -66,6 +67,7 @@ public:
     }
   }
 
+  /// How many ranks share each layer.
   [[nodiscard]] static constexpr int size() { return A::size; }
   /// The network of a rank. What calls its peers has to be done on all ranks at once, see `run`.
   [[nodiscard]] Network& network(int rank) { return *networks_[static_cast<std::size_t>(rank)]; }
@@ -139,6 +141,7 @@ template <class Model, class L, optim::Rule R> class TensorParallelStep {
   using T = typename Network::Element;
 
 public:
+  /// Steps of all ranks by a loss and a rule, each rank in a thread of its own.
   TensorParallelStep(Model& model, L loss, R rule) : model_{&model} {
     for (int rank = 0; rank < Model::size(); ++rank)
       steps_.push_back(std::make_unique<train::TrainStep<Network, L, R>>(model.network(rank), loss, rule));

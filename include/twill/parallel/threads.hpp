@@ -26,6 +26,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// How a communicator of threads behaves.
 struct ThreadOptions {
   std::int64_t timeout_ms = 300'000; ///< How long a rank waits for its peers in one call.
 };
@@ -33,9 +34,11 @@ struct ThreadOptions {
 /// A started call of a `ThreadCommunicator`.
 template <ComputeDevice D> class ThreadHandle {
 public:
+  /// Of a collective that the rank's own queue carries out.
   ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadHub> hub, int rank,
                std::shared_ptr<detail::ThreadQueue::Job> job)
       : staged_{std::move(staged)}, hub_{std::move(hub)}, rank_{rank}, job_{std::move(job)} {}
+  /// Of a message that another rank takes.
   ThreadHandle(detail::StagedCall<D> staged, std::shared_ptr<detail::ThreadHub> hub, detail::ThreadMail::Ticket letter)
       : staged_{std::move(staged)}, hub_{std::move(hub)}, rank_{letter->rank}, letter_{std::move(letter)} {}
   ThreadHandle(ThreadHandle&&) noexcept = default;
@@ -67,6 +70,7 @@ public:
   /// When a message that was waited for was through, by the steady clock; of another call, when its wait was over.
   [[nodiscard]] double finished_s() const { return finished_s_; }
 
+  /// Whether it is over; does not wait.
   [[nodiscard]] bool is_done() const {
     if (job_ != nullptr) return job_->is_done();
     return letter_ == nullptr || hub_->mail.is_done(letter_);
@@ -117,9 +121,13 @@ public:
   }
   ~ThreadCommunicator() { leave(); }
 
+  /// This rank's number; 0 after a move.
   [[nodiscard]] int rank() const { return queue_ ? queue_->rank().rank() : 0; }
+  /// How many ranks there are; 0 after a move.
   [[nodiscard]] int size() const { return queue_ ? queue_->rank().size() : 0; }
+  /// This rank's device.
   [[nodiscard]] const D& device() const { return device_; }
+  /// After which a call that does not end is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return hub_ ? hub_->group->timeout_ms() : 0; }
   /// Of the calls that were given to this rank so far.
   [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }

@@ -16,9 +16,9 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// What one rank has sent and received, and in how many calls.
 struct Transfer {
-  std::int64_t calls = 0;
-  std::int64_t sent_bytes = 0;
-  std::int64_t received_bytes = 0;
+  std::int64_t calls = 0;          ///< how many
+  std::int64_t sent_bytes = 0;     ///< by this rank
+  std::int64_t received_bytes = 0; ///< by this rank
 
   constexpr Transfer& operator+=(const Transfer& other) {
     calls += other.calls;
@@ -35,6 +35,7 @@ public:
   [[nodiscard]] constexpr const Transfer& operator[](Operation operation) const {
     return transfers_[static_cast<std::size_t>(operation)];
   }
+  /// Counts one more call of an operation.
   constexpr void add(Operation operation, const Transfer& transfer) {
     transfers_[static_cast<std::size_t>(operation)] += transfer;
   }

@@ -13,8 +13,9 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 template <int Stage> struct Zero {
   static_assert(Stage >= 0 && Stage <= 3,
                 "twill: zero: there are stages 1 (states), 2 (gradients as well) and 3 (weights as well)");
-  static constexpr int stage = Stage;
+  static constexpr int stage = Stage; ///< 1, 2 or 3; 0 divides nothing
 };
+/// What ranks divide among them: `zero<1>` states, `zero<2>` gradients as well, `zero<3>` weights as well.
 template <int Stage> inline constexpr Zero<Stage> zero{};
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -19,6 +19,7 @@
 
 namespace twill::inline v0::profile {
 
+/// Counts of what was predicted where something else, or the same, was true.
 class ConfusionMatrix {
 public:
   /// One name for each class.
@@ -30,6 +31,7 @@ public:
   requires(!std::same_as<Names, std::vector<std::string>>) explicit ConfusionMatrix(const Names& names)
       : ConfusionMatrix(std::vector<std::string>(names.begin(), names.end())) {}
 
+  /// How many classes there are.
   [[nodiscard]] std::int64_t classes() const { return static_cast<std::int64_t>(classes_.size()); }
 
   /// Counts one sample. throws: IndexError for a class that does not exist
@@ -41,9 +43,11 @@ public:
       add(static_cast<std::int64_t>(actual[i]), static_cast<std::int64_t>(predicted[i]));
   }
 
+  /// Samples of class `actual` that were predicted as `predicted`. throws: IndexError outside the classes
   [[nodiscard]] std::int64_t count(std::int64_t actual, std::int64_t predicted) const {
     return counts_[place(actual, predicted)];
   }
+  /// How many samples have been counted.
   [[nodiscard]] std::int64_t total() const {
     std::int64_t sum = 0;
     for (const std::int64_t count : counts_) sum += count;
@@ -56,11 +60,13 @@ public:
     for (std::int64_t c = 0; c < classes(); ++c) right += count(c, c);
     return ratio(right, total());
   }
+  /// The part of what was predicted as a class that is of it; NaN where nothing was.
   [[nodiscard]] double precision(std::int64_t predicted) const {
     std::int64_t called = 0;
     for (std::int64_t actual = 0; actual < classes(); ++actual) called += count(actual, predicted);
     return ratio(count(predicted, predicted), called);
   }
+  /// The part of a class that was predicted as it; NaN where there is none.
   [[nodiscard]] double recall(std::int64_t actual) const {
     std::int64_t present = 0;
     for (std::int64_t predicted = 0; predicted < classes(); ++predicted) present += count(actual, predicted);
@@ -88,6 +94,7 @@ public:
     table.rule().row(std::move(precisions));
     return to_string(table);
   }
+  /// A table: a row for each actual class, a column for each predicted one.
   friend std::ostream& operator<<(std::ostream& stream, const ConfusionMatrix& matrix) {
     return stream << to_string(matrix);
   }

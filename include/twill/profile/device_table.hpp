@@ -26,8 +26,8 @@ namespace twill::inline v0::profile {
 
 /// Time that cores have spent since the start of the machine, in the system's ticks.
 struct CoreTimes {
-  std::int64_t busy = 0;
-  std::int64_t all = 0;
+  std::int64_t busy = 0; ///< clock ticks
+  std::int64_t all = 0;  ///< clock ticks
 };
 
 /// The time that a set of cores has spent, from the text of /proc/stat.
@@ -49,6 +49,7 @@ struct CoreTimes {
   return times;
 }
 
+/// What the cores of a host device have done since the machine started, as /proc/stat says.
 [[nodiscard]] inline CoreTimes core_times(Cpu device) {
   std::ifstream stat("/proc/stat");
   return core_times_from(stat, cores_of(device));

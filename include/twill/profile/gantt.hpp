@@ -20,17 +20,18 @@
 
 namespace twill::inline v0::profile {
 
+/// Texts and sizes of a drawing of time lines.
 struct GanttOptions {
-  std::string title = {};
-  std::string time_label = "time";
-  int width_px = 960;
-  int row_px = 30;
+  std::string title = {};          ///< above the drawing
+  std::string time_label = "time"; ///< below the axis
+  int width_px = 960;              ///< of the whole drawing
+  int row_px = 30;                 ///< of one rank
 };
 
 /// One of several timelines in a picture.
 struct NamedTimeline {
-  std::string name;
-  pipeline::Timeline timeline;
+  std::string name;            ///< beside its rows
+  pipeline::Timeline timeline; ///< what is drawn
 };
 
 namespace detail {

@@ -20,6 +20,7 @@
 
 namespace twill::inline v0::profile {
 
+/// How long and how much is measured.
 struct PeaksOptions {
   std::size_t array_bytes = std::size_t{64} << 20; ///< of each of the triad's three arrays: more than the caches
   std::int64_t product_rows = 4096;                ///< of the square matrices, where a product is the measure

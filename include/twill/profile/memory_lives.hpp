@@ -21,24 +21,27 @@ inline constexpr std::size_t no_event = static_cast<std::size_t>(-1);
 
 /// An allocation from its beginning to its end. Both are events of the time line, or lie outside of it.
 struct MemoryLife {
-  std::int64_t bytes = 0;
-  std::int64_t requested = 0;
-  std::size_t place = 0; ///< among those of all lives
-  double begin_seconds = 0;
-  double end_seconds = 0;
-  std::size_t begin_event = no_event;
-  std::size_t end_event = no_event;
+  std::int64_t bytes = 0;             ///< that it occupies
+  std::int64_t requested = 0;         ///< that were asked for
+  std::size_t place = 0;              ///< among those of all lives
+  double begin_seconds = 0;           ///< since the recording began
+  double end_seconds = 0;             ///< since the recording began
+  std::size_t begin_event = no_event; ///< its number in the recording
+  std::size_t end_event = no_event;   ///< its number in the recording
 
+  /// Whether it was there before the recording began.
   [[nodiscard]] bool begins_before() const { return begin_event == no_event; }
+  /// Whether it was there when the recording ended.
   [[nodiscard]] bool ends_after() const { return end_event == no_event; }
 };
 
 /// Those of one time line, in the order in which they begin, and the names of their places.
 struct MemoryLives {
-  std::vector<MemoryLife> lives{};
-  std::vector<std::string> places{};
+  std::vector<MemoryLife> lives{};   ///< in the order in which they begin
+  std::vector<std::string> places{}; ///< that allocations name by their number
 };
 
+/// What lived from when to when, of a recording.
 [[nodiscard]] inline MemoryLives lives_of(const memory::MemoryTimeline& line) {
   SourcePlaces source;
   std::vector<const memory::CallStack*> stacks;

@@ -61,8 +61,9 @@ namespace detail {
 
 } // namespace detail
 
+/// Texts of the page.
 struct MemoryPageOptions {
-  std::string title = "memory";
+  std::string title = "memory"; ///< of the page
 };
 
 /// What was recorded of several pools, as the text of a page.

@@ -34,9 +34,9 @@ struct MemoryPlace {
 
 /// What a place holds, or by how much that has changed.
 struct PlaceUse {
-  MemoryPlace place{};
-  std::int64_t count = 0;
-  std::int64_t bytes = 0;
+  MemoryPlace place{};    ///< where the program asked
+  std::int64_t count = 0; ///< allocations
+  std::int64_t bytes = 0; ///< in all
 };
 
 namespace detail {

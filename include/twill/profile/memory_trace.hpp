@@ -19,6 +19,7 @@
 
 namespace twill::inline v0::profile {
 
+/// What of a recording is written into a trace.
 struct MemoryTraceOptions {
   std::size_t most_slices = 2000; ///< of the allocations, the largest; all count in the counters
 };

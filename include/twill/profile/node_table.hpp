@@ -24,22 +24,23 @@ namespace twill::inline v0::profile {
 /// Which launches stand in one row: those of a node, an operation of a layer, or those of all nodes with the same operation.
 enum class GroupBy : bool { node, operation };
 
+/// How much of a trace a table shows, and by what it adds up.
 struct NodeTableOptions {
-  std::size_t rows = 10;
-  GroupBy group_by = GroupBy::node;
+  std::size_t rows = 10;            ///< the most; the rest is added up in one
+  GroupBy group_by = GroupBy::node; ///< what one row is
 };
 
 /// Launches together.
 struct NodeTotal {
-  std::string operation{};
-  std::string layer{}; ///< empty where several are together
-  bool is_gradient = false;
-  std::string device{};
-  DType dtype = DType::float32;
-  std::int64_t launches = 0;
-  double seconds = 0;
-  double bytes = 0;
-  double flops = 0;
+  std::string operation{};      ///< what it computes
+  std::string layer{};          ///< empty where several are together
+  bool is_gradient = false;     ///< whether it belongs to the backward pass
+  std::string device{};         ///< as messages call it
+  DType dtype = DType::float32; ///< in which it computes
+  std::int64_t launches = 0;    ///< how often it ran
+  double seconds = 0;           ///< in all
+  double bytes = 0;             ///< read and written, in all
+  double flops = 0;             ///< in all, two for a multiply-add
 };
 
 /// All of a trace, the most expensive first.

@@ -13,8 +13,8 @@ namespace twill::inline v0::profile {
 
 /// The limits of a device; zero where one is not known.
 struct Peaks {
-  std::string device{}; ///< "cpu:0"
-  double bytes_per_second = 0;
+  std::string device{};               ///< "cpu:0"
+  double bytes_per_second = 0;        ///< of memory, read and written
   double flops_per_second = 0;        ///< on float32
   double double_flops_per_second = 0; ///< on float64
 
@@ -26,8 +26,8 @@ struct Peaks {
 
 /// How much of a limit something used, and which of the two binds.
 struct LimitShare {
-  double share = 0; ///< negative where it is not known; above one where data came from caches
-  bool is_arithmetic = false;
+  double share = 0;           ///< negative where it is not known; above one where data came from caches
+  bool is_arithmetic = false; ///< whether arithmetic bounds it rather than memory
 };
 
 /// The time that the limits alone would take over the time that it took.

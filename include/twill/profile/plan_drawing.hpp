@@ -27,10 +27,11 @@
 
 namespace twill::inline v0::profile {
 
+/// Texts and sizes of a drawing of a plan.
 struct PlanDrawingOptions {
-  std::string title = "memory plan";
-  int width_px = 1100;
-  int height_px = 520; ///< of the drawing area of each device slot
+  std::string title = "memory plan"; ///< above the drawing
+  int width_px = 1100;               ///< of the whole drawing
+  int height_px = 520;               ///< of the drawing area of each device slot
 };
 
 } // namespace twill::inline v0::profile

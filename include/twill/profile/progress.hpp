@@ -32,15 +32,16 @@ enum class ProgressStyle {
   silent,
 };
 
+/// Texts and pace of a progress bar.
 struct ProgressOptions {
-  std::string title = {};
-  std::string unit = "samples";
-  ProgressStyle style = ProgressStyle::automatic;
-  std::ostream* output = nullptr; ///< Null: the standard error stream.
-  double bar_interval_seconds = 0.1;
-  double line_interval_seconds = 10;
-  int bar_width = 30;
-  std::function<double()> clock = {}; ///< Seconds from any origin; empty: the steady clock. For tests.
+  std::string title = {};                         ///< in front
+  std::string unit = "samples";                   ///< what is counted
+  ProgressStyle style = ProgressStyle::automatic; ///< a bar that is drawn again, or lines, as a terminal allows
+  std::ostream* output = nullptr;                 ///< Null: the standard error stream.
+  double bar_interval_seconds = 0.1;              ///< between two drawings of a bar, at least
+  double line_interval_seconds = 10;              ///< between two lines, at least
+  int bar_width = 30;                             ///< characters
+  std::function<double()> clock = {};             ///< Seconds from any origin; empty: the steady clock. For tests.
 };
 
 /// A number that is there, or can be fetched with item().
@@ -80,6 +81,7 @@ namespace detail {
 /// The progress of `total` units of work.
 class Progress {
 public:
+  /// Counts to `total` and draws on the way.
   explicit Progress(std::int64_t total, ProgressOptions options = {})
       : total_{std::max<std::int64_t>(total, 0)}, options_{std::move(options)} {
     if (options_.style == ProgressStyle::automatic) {
@@ -116,8 +118,11 @@ public:
     if (!is_finished_) show(now(), true);
   }
 
+  /// How much is done.
   [[nodiscard]] std::int64_t done() const { return done_; }
+  /// Since it was made, in seconds.
   [[nodiscard]] double elapsed_seconds() const { return now() - started_; }
+  /// The mean speed so far.
   [[nodiscard]] double units_per_second() const {
     const double elapsed = elapsed_seconds();
     return elapsed > 0 ? static_cast<double>(done_) / elapsed : std::numeric_limits<double>::infinity();

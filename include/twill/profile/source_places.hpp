@@ -36,9 +36,9 @@ namespace twill::inline v0::profile {
 /// Where a call stands. What is not known is empty, or line 0.
 struct SourceLine {
   std::string function{}; ///< without arguments and template arguments
-  std::string file{};
-  int line = 0;
-  bool is_own = false; ///< of twill's or the standard library
+  std::string file{};     ///< as the compiler was given it
+  int line = 0;           ///< from 1
+  bool is_own = false;    ///< of twill's or the standard library
 };
 
 namespace detail {
@@ -185,6 +185,7 @@ public:
     return outermost.empty() ? outermost : "<" + outermost + ">";
   }
 
+  /// "file:line", with the last part of the path.
   [[nodiscard]] static std::string words(const SourceLine& line) {
     if (line.file.empty()) return line.function;
     const std::string place = join_text({line.file.substr(line.file.rfind('/') + 1), ":", line.line});

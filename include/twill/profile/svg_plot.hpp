@@ -22,12 +22,13 @@
 
 namespace twill::inline v0::profile {
 
+/// Texts and sizes of a plot.
 struct PlotOptions {
-  std::string title = {};
-  std::string x_label = {};
-  std::string y_label = {};
-  int width_px = 720;
-  int height_px = 440;
+  std::string title = {};   ///< above the plot
+  std::string x_label = {}; ///< below the axis
+  std::string y_label = {}; ///< beside the axis
+  int width_px = 720;       ///< of the whole drawing
+  int height_px = 440;      ///< of the whole drawing
   bool y_from_zero = false; ///< The y axis includes 0.
 };
 
@@ -111,6 +112,7 @@ struct Ticks {
 /// A chart that series are added to.
 class LinePlot {
 public:
+  /// An empty plot.
   explicit LinePlot(PlotOptions options = {}) : options_{std::move(options)} {}
 
   /// Adds a line through points, in the order given. throws: ShapeError unless there are as many x as y

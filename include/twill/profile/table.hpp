@@ -16,11 +16,13 @@
 
 namespace twill::inline v0::profile {
 
+/// On which side of a column its texts stand.
 enum class Align { left, right };
 
+/// One column of a table.
 struct TableColumn {
-  std::string title;
-  Align align = Align::right;
+  std::string title;          ///< in the first line
+  Align align = Align::right; ///< numbers stand right
 };
 
 /// The number of characters in UTF-8 text.
@@ -30,8 +32,10 @@ struct TableColumn {
   return width;
 }
 
+/// Rows of texts in columns as wide as they need.
 class Table {
 public:
+  /// A table without rows.
   explicit Table(std::vector<TableColumn> columns) : columns_{std::move(columns)} {}
 
   /// Appends a row. throws: ValueError unless there is a cell for each column
@@ -48,8 +52,10 @@ public:
     return *this;
   }
 
+  /// Writes what `to_string` says.
   friend std::ostream& operator<<(std::ostream& stream, const Table& table) { return stream << to_string(table); }
 
+  /// The lines of the table, each ending with a newline.
   [[nodiscard]] friend std::string to_string(const Table& table) {
     std::vector<std::size_t> widths;
     std::vector<std::string> titles;

@@ -20,10 +20,10 @@ namespace twill::inline v0::profile {
 
 /// The runs of some time, in the order in which they were begun.
 struct Trace {
-  double start_s = 0; ///< in `steady_seconds`
-  double end_s = 0;
-  std::vector<RecordedRun> runs{};
-  std::vector<Peaks> peaks{}; ///< for shares: what `measured_peaks` has found, of each device or one of its kind
+  double start_s = 0;              ///< in `steady_seconds`
+  double end_s = 0;                ///< on the clock of steady time
+  std::vector<RecordedRun> runs{}; ///< in the order in which they began
+  std::vector<Peaks> peaks{};      ///< for shares: what `measured_peaks` has found, of each device or one of its kind
 };
 
 /// Calls `f()` and records what runs meanwhile; returns when all of it is done.

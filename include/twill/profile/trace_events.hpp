@@ -19,7 +19,9 @@ namespace twill::inline v0::profile {
 /// The events of a trace, one after the other.
 class TraceEvents {
 public:
+  /// What viewers call a process.
   void name_process(std::size_t process, std::string_view name) { name_something("process_name", process, 0, name); }
+  /// What viewers call a thread of it.
   void name_thread(std::size_t process, std::size_t thread, std::string_view name) {
     name_something("thread_name", process, thread, name);
   }
@@ -40,6 +42,7 @@ public:
                         is_head ? ", \"bp\": \"e\"}" : "}"});
   }
 
+  /// The whole file: JSON in the format of Chrome's trace viewer.
   [[nodiscard]] std::string text() const {
     return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
   }

@@ -41,19 +41,23 @@ requires S::is_static [[nodiscard]] Tensor<T, D, S> full(T value, const D& devic
   return full<T, S, D>(S::dims(), value, device);
 }
 
+/// Zeros, of a shape whose dynamic extents are given.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> zeros(const Dims& extents, const D& device = current_device<D>()) {
   return full<T, S, D>(extents, T{}, device);
 }
+/// Zeros, of a static shape.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 requires S::is_static [[nodiscard]] Tensor<T, D, S> zeros(const D& device = current_device<D>()) {
   return full<T, S, D>(S::dims(), T{}, device);
 }
 
+/// Ones, of a shape whose dynamic extents are given.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 [[nodiscard]] Tensor<T, D, S> ones(const Dims& extents, const D& device = current_device<D>()) {
   return full<T, S, D>(extents, static_cast<T>(1), device);
 }
+/// Ones, of a static shape.
 template <Scalar T = float, AnyShape S, Device D = Cpu>
 requires S::is_static [[nodiscard]] Tensor<T, D, S> ones(const D& device = current_device<D>()) {
   return full<T, S, D>(S::dims(), static_cast<T>(1), device);

@@ -16,9 +16,9 @@ namespace twill::inline v0 {
 
 /// A range of indices, `slice{begin, end, step}`, as Python's: negative bounds count from the end, missing ones reach it.
 struct slice {
-  std::optional<std::int64_t> begin{};
-  std::optional<std::int64_t> end{};
-  std::int64_t step = 1;
+  std::optional<std::int64_t> begin{}; ///< the first index
+  std::optional<std::int64_t> end{};   ///< before which it ends
+  std::int64_t step = 1;               ///< from one index to the next, never 0
 };
 
 namespace layout {

@@ -31,16 +31,19 @@ requires(sizeof...(Where) <= 1) [[nodiscard]] auto empty_like(const X& source, c
   return empty<detail::element_or_own<T, X>, typename X::shape_type>(source.shape(),
                                                                      detail::device_or_own(source, device...));
 }
+/// Filled with a value, with the shape, element type and device of the source unless told otherwise.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto full_like(const X& source, detail::element_or_own<T, X> value, const Where&... device) {
   return full<detail::element_or_own<T, X>, typename X::shape_type>(source.shape(), value,
                                                                     detail::device_or_own(source, device...));
 }
+/// Zeros, with the shape, element type and device of the source unless told otherwise.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1) [[nodiscard]] auto zeros_like(const X& source, const Where&... device) {
   return full_like<T>(source, detail::element_or_own<T, X>{}, device...);
 }
+/// Ones, with the shape, element type and device of the source unless told otherwise.
 template <class T = void, AnyTensor X, Device... Where>
 requires(sizeof...(Where) <= 1) [[nodiscard]] auto ones_like(const X& source, const Where&... device) {
   return full_like<T>(source, static_cast<detail::element_or_own<T, X>>(1), device...);
@@ -52,6 +55,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_empty(const X& source, const Dims& extents, const Where&... device) {
   return empty<detail::element_or_own<T, X>, S>(extents, detail::device_or_own(source, device...));
 }
+/// Uninitialised, of another static shape, with the element type and device of the source unless told otherwise.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_empty(const X& source, const Where&... device) {
   return new_empty<S, T>(source, S::dims(), device...);
@@ -72,6 +76,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_zeros(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, detail::element_or_own<T, X>{}, device...);
 }
+/// Zeros of another static shape, with the element type and device of the source unless told otherwise.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_zeros(const X& source, const Where&... device) {
   return new_zeros<S, T>(source, S::dims(), device...);
@@ -81,6 +86,7 @@ requires(sizeof...(Where) <= 1)
     [[nodiscard]] auto new_ones(const X& source, const Dims& extents, const Where&... device) {
   return new_full<S, T>(source, extents, static_cast<detail::element_or_own<T, X>>(1), device...);
 }
+/// Ones of another static shape, with the element type and device of the source unless told otherwise.
 template <AnyShape S, class T = void, AnyTensor X, Device... Where>
 requires(S::is_static && sizeof...(Where) <= 1) [[nodiscard]] auto new_ones(const X& source, const Where&... device) {
   return new_ones<S, T>(source, S::dims(), device...);

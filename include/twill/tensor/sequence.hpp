@@ -67,9 +67,11 @@ requires(!std::same_as<T, bool>)
   kernel::launch(Lines{}, device, result.shape(), operands.data());
   return result;
 }
+/// begin, begin + 1, ... before end: one axis.
 template <Scalar T, Device D = Cpu> [[nodiscard]] auto arange(T begin, T end, const D& device = current_device<D>()) {
   return arange<T, D>(begin, end, static_cast<T>(1), device);
 }
+/// 0, 1, ... before end: one axis.
 template <Scalar T, Device D = Cpu> [[nodiscard]] auto arange(T end, const D& device = current_device<D>()) {
   return arange<T, D>(T{}, end, static_cast<T>(1), device);
 }

@@ -43,13 +43,14 @@ concept TensorIndex = requires {
   typename std::remove_cvref_t<I>::device_type;
 };
 
+/// A handle to elements of type T on a device of kind D, in shape S. Copies share the elements; `clone` copies them.
 template <Scalar T, Device D, AnyShape S> class Tensor {
 public:
   using value_type = T;
   using device_type = D;
   using shape_type = S;
-  static constexpr int rank = S::rank;
-  static constexpr DType dtype = dtype_of<T>;
+  static constexpr int rank = S::rank;        ///< How many axes it has.
+  static constexpr DType dtype = dtype_of<T>; ///< The run-time name of its element type.
 
   /// Holds nothing until it is assigned.
   Tensor() = default;
@@ -88,6 +89,7 @@ public:
   ~Tensor() = default;
 
   Tensor& operator=(const Tensor&) & = default;
+  /// Makes this handle the other's; of an element or a slice, `x(0) = y` writes elements instead.
   Tensor& operator=(Tensor&& other) & noexcept {
     storage_ = std::move(other.storage_);
     data_ = std::exchange(other.data_, nullptr);
@@ -109,19 +111,26 @@ public:
   }
   template <LazyValue E> void operator=(E&& expression) && { store(*this, std::forward<E>(expression)); }
 
+  /// The first element, on the tensor's device; null where there is none.
   [[nodiscard]] T* data() const noexcept { return data_; }
+  /// The device that the elements are on.
   [[nodiscard]] const D& device() const noexcept { return storage_.device(); }
+  /// The memory that it shares with its views.
   [[nodiscard]] const memory::Buffer<D>& storage() const noexcept { return storage_; }
+  /// The extents.
   [[nodiscard]] Dims shape() const { return extents_.dims(); }
+  /// Elements from one index to the next, for each axis; 0 where an axis is repeated.
   [[nodiscard]] Dims strides() const {
     Dims result{};
     result.rank = rank;
     for (int axis = 0; axis < rank; ++axis) result[axis] = strides_[static_cast<std::size_t>(axis)];
     return result;
   }
+  /// How many elements it has.
   [[nodiscard]] std::int64_t elements() const { return extents_.dims().elements(); }
   /// The extent of an axis; negative axes count from the end. throws: IndexError
   [[nodiscard]] std::int64_t size(int axis) const { return extents_[layout::checked_axis("size", axis, rank)]; }
+  /// Whether the elements lie in row-major order without gaps.
   [[nodiscard]] bool is_contiguous() const { return layout::is_contiguous(shape(), strides()); }
   /// True unless the tensor was never assigned, moved from or reset.
   [[nodiscard]] bool holds_elements() const { return data_ != nullptr || (elements() == 0 && rank > 0); }
@@ -249,6 +258,7 @@ public:
     detail::transfer(target, result.data(), device(), source.data(), elements(), sizeof(T), options, source.storage());
     return result;
   }
+  /// On host device `index`: the tensor itself where it is there already.
   template <class Isa = InstructionSet> [[nodiscard]] Tensor<T, Cpu, S> cpu(int index = 0) const {
     return to(Cpu{index});
   }
@@ -318,6 +328,7 @@ private:
   [[no_unique_address]] std::array<std::int64_t, static_cast<std::size_t>(rank)> strides_{};
 };
 
+/// Whether X is a `Tensor`.
 template <class X> inline constexpr bool is_tensor = false;
 template <class T, class D, class S> inline constexpr bool is_tensor<Tensor<T, D, S>> = true;
 

@@ -28,8 +28,9 @@ enum class Weighting : std::uint8_t {
   sum,  ///< each fully: the sum of their losses
 };
 
+/// How micro-batches are added up.
 struct AccumulationOptions {
-  Weighting weighting = Weighting::rows;
+  Weighting weighting = Weighting::rows; ///< what a micro-batch weighs
 };
 
 } // namespace twill::inline v0::train::inline TWILL_ISA
@@ -67,6 +68,7 @@ namespace twill::inline v0::train::inline TWILL_ISA {
 /// Adds the weighted loss and its gradients to the sums. Inputs: those of the model, then the targets.
 template <class M, class T, class L, class R, class... Targets>
 struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L, R, Targets...> {
+  /// The graph that adds one micro-batch's gradients, planned for these parts.
   static constexpr graph::Graph trace_with(const graph::Parts& parts) {
     detail::LossTrace trace = detail::trace_loss<M, T, L, R, Targets...>(parts);
     graph::Graph& graph = trace.graph;
@@ -86,6 +88,7 @@ struct AccumulateGradients : detail::DividedSource<AccumulateGradients, M, T, L,
 
 /// The update from the sums; the loss is the output.
 template <class M, class T, class R> struct UpdateFromSums {
+  /// The graph of the update alone.
   static constexpr graph::Graph trace() {
     using Stage = nn::ModelStage<M, T, false>;
     graph::Graph graph = Stage::make_graph();
@@ -120,6 +123,7 @@ template <class Network, class L, optim::Rule R> class AccumulatedStep {
   template <class... Targets> using Accumulate = AccumulateGradients<M, T, L, R, Targets...>;
 
 public:
+  /// Steps of a network by a loss and a rule. throws: ValueError where the rule refuses its options
   AccumulatedStep(Network& network, L, R given, AccumulationOptions options)
       : rule{std::move(given)},
         network_{&network},
@@ -189,7 +193,9 @@ public:
 
   /// Micro-batches and rows since the last `finish`.
   [[nodiscard]] std::int64_t batches() const { return batches_; }
+  /// Rows since the last `finish`.
   [[nodiscard]] std::int64_t rows() const { return rows_; }
+  /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.

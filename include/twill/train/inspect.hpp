@@ -19,6 +19,7 @@ namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// The sources of a model's forward pass, and of its training step.
 template <nn::Model M> using ForwardOf = nn::PlainForward<nn::ModelStage<M, float, true>>;
+/// The whole training step of a model with a loss and a rule, as a source of graphs, for tests and tables.
 template <nn::Model M, auto Loss, optim::Rule R, AnyTensor... Targets>
 using StepOf = WholeStep<M, float, std::remove_const_t<decltype(Loss)>, R, compile::argument_t<Targets>...>;
 

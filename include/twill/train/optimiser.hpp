@@ -76,6 +76,7 @@ public:
     return {};
   }
 
+  /// The rule's states in the order of the graph's parameters.
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
 
   /// Copies of the states by their names, and the count of steps; before the first step there are none but loaded ones. Waits
@@ -127,10 +128,12 @@ private:
 template <optim::Rule R> class RuleNumbers {
 public:
   RuleNumbers() = default;
+  /// Finds the rule's numbers among the run-time numbers of a program.
   explicit RuleNumbers(const compile::Knobs& knobs) {
     for (std::size_t i = 0; i < R::numbers.size(); ++i) index_[i] = knobs.find(R::numbers[i]);
     step_ = knobs.find(optim::step_knob);
   }
+  /// Writes what the rule's numbers are in this step.
   void write(const R& rule, std::int64_t step, compile::Knobs& knobs) const {
     const auto values = rule.values(step);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -151,6 +154,7 @@ class Optimiser {
   using Executor = compile::executor_t<D, Network::slots>;
 
 public:
+  /// States of the rule for each trainable weight of the network, zero at first.
   Optimiser(Network& network, R given)
       : rule{std::move(given)},
         network_{network.state()},
@@ -221,10 +225,12 @@ public:
     for (memory::Buffer<D>& gradient : network_->gradients) gradient.reset();
   }
 
+  /// Calls of `step` so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
+  /// The same; nothing where the rule keeps no such number.
   [[nodiscard]] std::optional<double> find_state(std::string_view name) const { return state_.find_item(name); }
 
   /// A number of the source's own for the next steps, if it has one of this name.

@@ -20,15 +20,16 @@ namespace twill::inline v0::train::inline TWILL_ISA {
 
 /// One layer of a model.
 struct LayerSummary {
-  std::string name{};
-  Dims output{};               ///< of its last operation
-  std::int64_t parameters = 0; ///< elements of its weights; a tied weight belongs to its first layer
-  std::int64_t trainable = 0;  ///< of these
-  std::int64_t flops = 0;
-  std::int64_t parameter_bytes = 0;
-  std::int64_t output_bytes = 0;
+  std::string name{};               ///< its scope, as in the state dictionary
+  Dims output{};                    ///< of its last operation
+  std::int64_t parameters = 0;      ///< elements of its weights; a tied weight belongs to its first layer
+  std::int64_t trainable = 0;       ///< of these
+  std::int64_t flops = 0;           ///< of its forward pass, two for a multiply-add
+  std::int64_t parameter_bytes = 0; ///< of its weights
+  std::int64_t output_bytes = 0;    ///< of what it hands on
 };
 
+/// The layers of a model and their sums, to be printed.
 struct Summary {
   std::vector<LayerSummary> layers{}; ///< in the order of the trace
   LayerSummary total{};               ///< `output` and `output_bytes` are those of the model

@@ -28,6 +28,7 @@ namespace twill::inline v0::train::inline TWILL_ISA {
 /// The loss of a step, read when it is needed. It is overwritten by the next step.
 template <class T, ComputeDevice D> class StepLoss {
 public:
+  /// The loss of step `step`, read from its slot when it is asked for.
   StepLoss(const memory::Buffer<D>& slot, const std::int64_t& newest, std::int64_t step)
       : slot_{&slot}, newest_{&newest}, step_{step} {}
 
@@ -38,6 +39,7 @@ public:
                        std::to_string(*newest_) + "; read it before the next step");
     return twill::detail::read_item(slot_->device(), static_cast<const T*>(slot_->data()), Dims{});
   }
+  /// The number; waits for the step.
   operator T() const { return item(); }
 
 private:
@@ -58,6 +60,7 @@ public:
   /// The source of a step on tensors of these types, for inspection.
   template <AnyTensor... Tensors> using source = detail::source_for<Whole, M, Tensors...>;
 
+  /// On a network, by a loss and a rule; the program is compiled in, planned here.
   TrainStep(Network& network, L, R given)
       : rule{std::move(given)},
         network_{&network},
@@ -140,6 +143,7 @@ public:
     return last_->executor.capture_report();
   }
 
+  /// Updates so far.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.

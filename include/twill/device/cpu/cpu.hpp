@@ -26,11 +26,11 @@ namespace twill::inline v0 {
 
 /// A host device.
 struct TWILL_EXPORT Cpu {
-  int index = 0;
+  int index = 0; ///< which share of the cores, from 0
 
-  static constexpr std::string_view kind = "cpu";
-  static constexpr bool has_memory = true;
-  static constexpr bool launches_at_once = true; ///< a launch has run when it returns
+  static constexpr std::string_view kind = "cpu"; ///< As in device names: "cpu", "cpu:1".
+  static constexpr bool has_memory = true;        ///< That tensors of this kind own memory.
+  static constexpr bool launches_at_once = true;  ///< a launch has run when it returns
   class Upstream;
   class Event;
 

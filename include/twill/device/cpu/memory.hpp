@@ -20,6 +20,7 @@ namespace twill::inline v0 {
 /// Memory of the host, in blocks of any size.
 class Cpu::Upstream {
 public:
+  /// The memory of one host device; all of them share the process's heap.
   explicit Upstream(Cpu) {}
 
   /// Uninitialised memory, 64-byte aligned; from 2 MiB on aligned to 2 MiB, with huge pages where the system has them.
@@ -34,6 +35,7 @@ public:
     return memory;
   }
 
+  /// Gives back what `allocate` returned.
   void release(void* memory, std::size_t) noexcept { std::free(memory); }
 
   /// What the machine, or the control group the process runs in, has in all.

@@ -20,8 +20,8 @@ namespace twill::inline v0 {
 
 /// How `configure_host` divides the cores; 0 stands for "as many as there are".
 struct HostOptions {
-  int devices = 0;
-  int threads_per_device = 0;
+  int devices = 0;            ///< how many host devices
+  int threads_per_device = 0; ///< cores of each
   bool oversubscribe = false; ///< lets several threads share a core when there are too few
   friend bool operator==(const HostOptions&, const HostOptions&) = default;
 };

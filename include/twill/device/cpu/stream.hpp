@@ -22,8 +22,10 @@ namespace twill::inline v0 {
 class Cpu::Event {
 public:
   Event() = default;
+  /// After the work with this ticket.
   Event(detail::Worker& worker, detail::Worker::Ticket ticket) : worker_{&worker}, ticket_{ticket} {}
 
+  /// Whether the work before it is done; does not wait.
   [[nodiscard]] bool is_complete() const { return worker_ == nullptr || worker_->is_finished(ticket_); }
 
   /// Blocks the calling thread until all work before the event is done.

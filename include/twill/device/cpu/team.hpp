@@ -122,6 +122,7 @@ private:
 class Team {
 public:
   constexpr Team() = default;
+  /// A team of these threads, or of the caller alone where there is one.
   explicit Team(detail::ForkJoin& threads) : threads_{threads.size() > 1 ? &threads : nullptr}, size_{threads.size()} {}
 
   /// A team of one: the caller.
@@ -130,6 +131,7 @@ public:
     return one;
   }
 
+  /// How many threads share the work.
   [[nodiscard]] int size() const { return size_; }
 
   /// Calls `f(rank, size)` once for each rank in [0, size) and returns when all have ended.

@@ -13,6 +13,7 @@
 
 namespace twill::inline v0 {
 
+/// How vendor libraries choose their algorithms: by search or by rule, repeatable or not.
 struct LibraryOptions {
   bool autotune = false;         ///< time the best candidates once for each new problem and keep the fastest
   bool is_deterministic = false; ///< the same bits in every run on one kind of device; autotuning is then left out

@@ -30,10 +30,10 @@ TWILL_EXPORT inline constinit std::atomic<std::uint64_t> next_meta_address{std::
 
 /// A device without memory.
 struct TWILL_EXPORT Meta {
-  int index = 0;
+  int index = 0; ///< which one, from 0
 
-  static constexpr std::string_view kind = "meta";
-  static constexpr bool has_memory = false;
+  static constexpr std::string_view kind = "meta"; ///< As in device names: "meta", "meta:1".
+  static constexpr bool has_memory = false;        ///< That tensors of this kind own nothing.
 
   /// As many as a program likes: replicas on Meta cost nothing either.
   [[nodiscard]] static int count() { return 512; }
@@ -41,35 +41,47 @@ struct TWILL_EXPORT Meta {
   /// Hands out addresses that stand for memory, each range once.
   class Upstream {
   public:
+    /// Addresses without memory.
     explicit Upstream(Meta) {}
+    /// An address that nothing lies at; requests are counted, never served.
     [[nodiscard]] void* allocate(std::size_t bytes) {
       constexpr std::uint64_t page = std::uint64_t{2} << 20;
       if (bytes > total_bytes()) throw std::bad_alloc{};
       const std::uint64_t rounded = (bytes + page) / page * page;
       return reinterpret_cast<void*>(detail::next_meta_address.fetch_add(rounded, std::memory_order_relaxed));
     }
+    /// Nothing is held, so nothing is freed.
     void release(void*, std::size_t) noexcept {}
+    /// More than any program asks for: 2^50 bytes.
     [[nodiscard]] std::size_t total_bytes() const { return std::size_t{1} << 50; }
+    /// All of it, always.
     [[nodiscard]] std::size_t free_bytes() const { return total_bytes(); }
   };
 
   /// Nothing runs, so every event has passed.
   class Event {
   public:
+    /// True: nothing runs.
     [[nodiscard]] bool is_complete() const { return true; }
+    /// Returns at once: nothing runs.
     void wait() const {}
   };
 
   friend constexpr bool operator==(Meta, Meta) = default;
 };
 
+/// What stands for its name in tables.
 [[nodiscard]] inline std::string device_name(Meta) { return "no memory, runs nothing"; }
 
+/// An event that is complete.
 [[nodiscard]] inline Meta::Event record(Meta) { return {}; }
+/// Returns at once: nothing runs.
 inline void wait(const Meta::Event&) {}
 template <class Event>
 requires requires(const Event& event) { event.wait(); }
+/// Returns at once: nothing runs.
 void wait(Meta, const Event&) {}
+/// Returns at once: nothing runs.
 inline void synchronize(Meta) {}
 
 /// Runs nothing; the kernel has to fit, and is not compiled.

@@ -46,6 +46,7 @@ template <TensorOperand X> [[nodiscard]] constexpr auto cbrt(X&& x) {
 template <TensorOperand X> [[nodiscard]] constexpr auto reciprocal(X&& x) {
   return expr::apply_node<expr::Primitive::reciprocal>(std::forward<X>(x));
 }
+/// NumPy's other name of `abs`.
 template <TensorOperand X> [[nodiscard]] constexpr auto absolute(X&& x) { return abs(std::forward<X>(x)); }
 /// x with its element type
 template <TensorOperand X> [[nodiscard]] constexpr auto positive(X&& x) {
@@ -127,9 +128,11 @@ requires Operands<A, B>
 [[nodiscard]] constexpr auto gcd(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::gcd>(std::forward<A>(a), std::forward<B>(b));
 }
+/// NumPy's other name of `divide`.
 template <class A, class B>
 requires Operands<A, B>
 [[nodiscard]] constexpr auto true_divide(A&& a, B&& b) { return divide(std::forward<A>(a), std::forward<B>(b)); }
+/// NumPy's other name of `remainder`.
 template <class A, class B>
 requires Operands<A, B>
 [[nodiscard]] constexpr auto mod(A&& a, B&& b) { return remainder(std::forward<A>(a), std::forward<B>(b)); }

@@ -31,6 +31,7 @@ template <TensorOperand X, AnyOperand Low, AnyOperand High>
 [[nodiscard]] constexpr auto clamp(X&& x, Low&& low, High&& high) {
   return minimum(maximum(std::forward<X>(x), std::forward<Low>(low)), std::forward<High>(high));
 }
+/// NumPy's name of `clamp`: x between low and high.
 template <TensorOperand X, AnyOperand Low, AnyOperand High>
 [[nodiscard]] constexpr auto clip(X&& x, Low&& low, High&& high) {
   return clamp(std::forward<X>(x), std::forward<Low>(low), std::forward<High>(high));

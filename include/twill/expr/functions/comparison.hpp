@@ -104,6 +104,7 @@ requires Operands<A, B>
 template <TensorOperand X> [[nodiscard]] constexpr auto invert(X&& x) {
   return expr::apply_node<expr::Primitive::invert>(std::forward<X>(x));
 }
+/// NumPy's other name of `invert`.
 template <TensorOperand X> [[nodiscard]] constexpr auto bitwise_not(X&& x) { return invert(std::forward<X>(x)); }
 
 } // namespace twill::inline v0::inline TWILL_ISA

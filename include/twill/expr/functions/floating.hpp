@@ -100,9 +100,9 @@ template <TensorOperand X> [[nodiscard]] constexpr auto spacing(X&& x) {
 
 /// What nan_to_num writes. NaN stands for the largest finite number of the element type, with its sign.
 struct NanToNum {
-  double nan = 0;
-  double posinf = std::numeric_limits<double>::quiet_NaN();
-  double neginf = std::numeric_limits<double>::quiet_NaN();
+  double nan = 0;                                           ///< for NaN
+  double posinf = std::numeric_limits<double>::quiet_NaN(); ///< for infinity
+  double neginf = std::numeric_limits<double>::quiet_NaN(); ///< for minus infinity
 };
 
 /// Numbers in place of NaN and infinities.
@@ -116,9 +116,9 @@ template <TensorOperand X> [[nodiscard]] constexpr auto nan_to_num(X&& x, NanToN
 
 /// How far apart close numbers may be, and whether NaN is close to NaN.
 struct IsClose {
-  double rtol = 1e-5;
-  double atol = 1e-8;
-  bool equal_nan = false;
+  double rtol = 1e-5;     ///< relative to the second operand
+  double atol = 1e-8;     ///< absolute
+  bool equal_nan = false; ///< whether two NaN are close
 };
 
 /// Whether |a - b| <= atol + rtol |b|; infinities are close to themselves. Compared in float32 at least, integers in float64.

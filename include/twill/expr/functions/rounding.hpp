@@ -64,7 +64,9 @@ template <TensorOperand X> [[nodiscard]] constexpr auto round(X&& x) {
 template <TensorOperand X> [[nodiscard]] constexpr auto trunc(X&& x) {
   return expr::apply_node<expr::Primitive::trunc>(std::forward<X>(x));
 }
+/// NumPy's name of `round`: to the nearest integer, ties to even.
 template <TensorOperand X> [[nodiscard]] constexpr auto rint(X&& x) { return round(std::forward<X>(x)); }
+/// NumPy's name of `trunc`: towards zero.
 template <TensorOperand X> [[nodiscard]] constexpr auto fix(X&& x) { return trunc(std::forward<X>(x)); }
 
 /// Rounds to so many decimals, negative ones to tens, hundreds and so on, as NumPy does: scales, rounds, scales back.

@@ -72,24 +72,33 @@ requires Operands<A, B>
 [[nodiscard]] constexpr auto atan2(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::atan2>(std::forward<A>(a), std::forward<B>(b));
 }
+/// NumPy's name of `atan2`: the angle in radians of the point (b, a).
 template <class A, class B>
 requires Operands<A, B>
 [[nodiscard]] constexpr auto arctan2(A&& a, B&& b) { return atan2(std::forward<A>(a), std::forward<B>(b)); }
+/// NumPy's name of `asin`, in radians.
 template <TensorOperand X> [[nodiscard]] constexpr auto arcsin(X&& x) { return asin(std::forward<X>(x)); }
+/// NumPy's name of `acos`, in radians.
 template <TensorOperand X> [[nodiscard]] constexpr auto arccos(X&& x) { return acos(std::forward<X>(x)); }
+/// NumPy's name of `atan`, in radians.
 template <TensorOperand X> [[nodiscard]] constexpr auto arctan(X&& x) { return atan(std::forward<X>(x)); }
+/// NumPy's name of `asinh`.
 template <TensorOperand X> [[nodiscard]] constexpr auto arcsinh(X&& x) { return asinh(std::forward<X>(x)); }
+/// NumPy's name of `acosh`.
 template <TensorOperand X> [[nodiscard]] constexpr auto arccosh(X&& x) { return acosh(std::forward<X>(x)); }
+/// NumPy's name of `atanh`.
 template <TensorOperand X> [[nodiscard]] constexpr auto arctanh(X&& x) { return atanh(std::forward<X>(x)); }
 /// Degrees as radians.
 template <TensorOperand X> [[nodiscard]] constexpr auto deg2rad(X&& x) {
   return expr::function_node<formula::Deg2rad>(std::forward<X>(x));
 }
+/// Degrees to radians, as `deg2rad`.
 template <TensorOperand X> [[nodiscard]] constexpr auto radians(X&& x) { return deg2rad(std::forward<X>(x)); }
 /// Radians as degrees.
 template <TensorOperand X> [[nodiscard]] constexpr auto rad2deg(X&& x) {
   return expr::function_node<formula::Rad2deg>(std::forward<X>(x));
 }
+/// Radians to degrees, as `rad2deg`.
 template <TensorOperand X> [[nodiscard]] constexpr auto degrees(X&& x) { return rad2deg(std::forward<X>(x)); }
 /// sin(pi x) / (pi x), 1 at 0
 template <TensorOperand X> [[nodiscard]] constexpr auto sinc(X&& x) {

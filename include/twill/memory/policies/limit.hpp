@@ -19,11 +19,13 @@ concept LimitPolicy = std::same_as<typename P::policy_kind, LimitPolicyKind> && 
   { limit.bytes() } -> std::same_as<std::size_t>;
 };
 
+/// A limit that nothing reaches.
 inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
 /// Whatever upstream can give.
 struct Unlimited {
   using policy_kind = LimitPolicyKind;
+  /// Most bytes that the pool may reserve.
   [[nodiscard]] static constexpr std::size_t bytes() { return no_limit; }
 };
 
@@ -37,7 +39,9 @@ template <std::size_t Bytes> struct FixedLimit {
 class AdjustableLimit {
 public:
   using policy_kind = LimitPolicyKind;
+  /// Most bytes that the pool may reserve now.
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// Sets the most bytes that the pool may reserve; what it holds already stays.
   void set(std::size_t bytes) { bytes_.store(bytes, std::memory_order_relaxed); }
 
 private:

@@ -41,7 +41,8 @@ struct TheStream {
 struct ImmediateStream {
   using policy_kind = StreamPolicyKind;
   using Stream = TheStream;
-  static constexpr bool several = false;
+  static constexpr bool several = false; ///< whether blocks remember streams
+  /// Returns at once: memory is free when it is released.
   static void synchronize() {}
 };
 
@@ -54,8 +55,9 @@ template <class D> void synchronize_device(const D& device) { synchronize(device
 template <class D> struct DeviceStream {
   using policy_kind = StreamPolicyKind;
   using Stream = TheStream;
-  static constexpr bool several = false;
-  D device{};
+  static constexpr bool several = false; ///< whether blocks remember streams
+  D device{};                            ///< whose queue uses the memory
+  /// Waits for all work of the device.
   void synchronize() const { detail::synchronize_device(device); }
 };
 

@@ -28,9 +28,11 @@ concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyK
 /// A lock of one atomic exchange; waits by spinning, then by giving up its time slice.
 class SpinLock {
 public:
+  /// Waits in a loop, since it is held for less than a microsecond.
   void lock() noexcept {
     while (taken_.exchange(true, std::memory_order_acquire)) wait();
   }
+  /// Lets the next one in.
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
 
 private:
@@ -57,8 +59,11 @@ struct SharedByMutex {
 /// One thread uses the pool, or the caller locks.
 struct Unshared {
   using policy_kind = ThreadingPolicyKind;
+  /// Nothing to lock: the pool belongs to one thread.
   struct Lock {
+    /// Returns at once.
     void lock() noexcept {}
+    /// Returns at once.
     void unlock() noexcept {}
   };
 };

@@ -15,8 +15,10 @@
 
 namespace twill::inline v0::memory {
 
+/// What happened to a pool.
 enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, return_segment, retry, out_of_memory };
 
+/// As snapshots spell it.
 [[nodiscard]] constexpr std::string_view name(MemoryEventKind kind) {
   constexpr std::string_view names[] = {"allocate",       "release", "reserve_segment",
                                         "return_segment", "retry",   "out_of_memory"};
@@ -25,17 +27,18 @@ enum class MemoryEventKind : std::uint8_t { allocate, release, reserve_segment, 
 
 /// Something that happened in a pool.
 struct MemoryEvent {
-  MemoryEventKind kind = MemoryEventKind::allocate;
-  std::uint64_t sequence = 0; ///< counts the events of the pool
-  const void* address = nullptr;
-  std::size_t bytes = 0;       ///< rounded request, or segment
-  std::size_t requested = 0;   ///< as asked; allocations and failures only
+  MemoryEventKind kind = MemoryEventKind::allocate; ///< what happened
+  std::uint64_t sequence = 0;                       ///< counts the events of the pool
+  const void* address = nullptr;                    ///< of the block or segment
+  std::size_t bytes = 0;                            ///< rounded request, or segment
+  std::size_t requested = 0;                        ///< as asked; allocations and failures only
   const char* place = nullptr; ///< what made the allocation (memory/place.hpp), or null; kept for ever
 };
 
 /// Receives the events of a pool; has to outlive its registration, and be callable from any thread.
 class MemoryObserver {
 public:
+  /// Called under the pool's lock: must neither throw nor allocate from the pool.
   virtual void on_memory_event(const MemoryEvent& event) noexcept = 0;
 
 protected:
@@ -55,7 +58,9 @@ concept TrackingPolicy = std::same_as<typename P::policy_kind, TrackingPolicyKin
 /// Nobody can listen, and nothing is paid for it.
 struct Untracked {
   using policy_kind = TrackingPolicyKind;
+  /// False: nobody listens.
   [[nodiscard]] static constexpr bool listening() noexcept { return false; }
+  /// Does nothing.
   static void tell(const MemoryEvent& event) noexcept { static_cast<void>(event); }
 };
 
@@ -64,8 +69,10 @@ class Tracked {
 public:
   using policy_kind = TrackingPolicyKind;
 
+  /// Whether an observer is set, so that an event is worth making.
   [[nodiscard]] bool listening() const noexcept { return observer_.load(std::memory_order_relaxed) != nullptr; }
 
+  /// Hands the event to the observer.
   void tell(const MemoryEvent& event) noexcept {
     calls_.fetch_add(1);
     if (MemoryObserver* observer = observer_.load()) observer->on_memory_event(event);

@@ -18,34 +18,39 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// No label is left out.
 inline constexpr std::int64_t no_index = std::numeric_limits<std::int64_t>::min();
 
+/// Which classes count, how much, and what is made of the rows' losses.
 struct CrossEntropyOptions {
   double label_smoothing = 0;           ///< the share of the uniform distribution in the target
   std::int64_t ignore_index = no_index; ///< rows with this label count for nothing; PyTorch's default is -100
   graph::Value weight{};                ///< of each class, a vector
   int axis = -1;                        ///< of the classes; PyTorch's is 1
-  Reduce reduce = Reduce::mean;
+  Reduce reduce = Reduce::mean;         ///< mean, sum or none
 };
+/// Which classes count, how much, and what is made of the rows' losses.
 struct NllOptions {
-  std::int64_t ignore_index = no_index;
-  graph::Value weight{};
-  int axis = -1;
-  Reduce reduce = Reduce::mean;
+  std::int64_t ignore_index = no_index; ///< rows of this class count nothing
+  graph::Value weight{};                ///< of the classes; all 1 where it is not given
+  int axis = -1;                        ///< of the classes
+  Reduce reduce = Reduce::mean;         ///< mean, sum or none
 };
+/// Weights of elements, and what is made of their losses.
 struct BceOptions {
-  graph::Term weight = 1.0; ///< of each element
-  Reduce reduce = Reduce::mean;
+  graph::Term weight = 1.0;     ///< of each element
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
+/// Weights of elements and of positives, and what is made of their losses.
 struct BceWithLogitsOptions {
   graph::Term pos_weight = 1.0; ///< of positive targets, a number or one for each class
   graph::Term weight = 1.0;     ///< of each element
-  Reduce reduce = Reduce::mean;
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
 
 /// How a divergence is reduced: over elements, summed, or per row of the first axis.
 enum class KlReduce : std::uint8_t { mean, sum, batch_mean };
+/// Whether targets are logarithms, and what is made of the elements' losses.
 struct KlOptions {
-  bool log_target = false; ///< whether the target is given as logarithms, too
-  KlReduce reduce = KlReduce::mean;
+  bool log_target = false;          ///< whether the target is given as logarithms, too
+  KlReduce reduce = KlReduce::mean; ///< mean, mean over rows, sum or none
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

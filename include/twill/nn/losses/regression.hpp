@@ -9,16 +9,19 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// What is made of the elements' losses.
 struct LossOptions {
-  Reduce reduce = Reduce::mean;
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
+/// Where a smooth L1 loss turns linear.
 struct SmoothL1Options {
-  double beta = 1;
-  Reduce reduce = Reduce::mean;
+  double beta = 1;              ///< below it the loss is a parabola
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
+/// Where a Huber loss turns linear.
 struct HuberOptions {
-  double delta = 1;
-  Reduce reduce = Reduce::mean;
+  double delta = 1;             ///< below it the loss is a parabola
+  Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

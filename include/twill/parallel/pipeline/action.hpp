@@ -16,6 +16,7 @@
 
 namespace twill::inline v0::pipeline {
 
+/// A kind of action of a rank.
 enum class Work : std::uint8_t {
   forward,
   backward,        ///< both gradients
@@ -26,28 +27,37 @@ enum class Work : std::uint8_t {
   send_backward,
   receive_backward,
 };
+/// How many kinds there are.
 inline constexpr int kinds_of_work = 8;
 
+/// As schedules are written: F, I, W, B, SEND_F and so on.
 [[nodiscard]] constexpr std::string_view letters(Work work) {
   constexpr std::string_view all[] = {"F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
   return all[static_cast<int>(work)];
 }
+/// Whether it computes; else it sends or receives.
 [[nodiscard]] constexpr bool is_computed(Work work) { return work <= Work::weight_gradient; }
+/// Whether it sends.
 [[nodiscard]] constexpr bool is_sent(Work work) { return work == Work::send_forward || work == Work::send_backward; }
 
+/// What a rank does at one point of a schedule.
 struct Action {
-  Work work = Work::forward;
-  int stage = 0;
-  int micro_batch = 0;
+  Work work = Work::forward; ///< its kind
+  int stage = 0;             ///< of the model, from 0
+  int micro_batch = 0;       ///< from 0
 
   friend constexpr bool operator==(const Action&, const Action&) = default;
 };
 
+/// The forward pass of a stage.
 [[nodiscard]] constexpr Action forward(int stage, int micro_batch) { return {Work::forward, stage, micro_batch}; }
+/// The whole backward pass of a stage.
 [[nodiscard]] constexpr Action backward(int stage, int micro_batch) { return {Work::backward, stage, micro_batch}; }
+/// The part of a backward pass that the stage before waits for.
 [[nodiscard]] constexpr Action input_gradient(int stage, int micro_batch) {
   return {Work::input_gradient, stage, micro_batch};
 }
+/// The rest of a backward pass, which nothing but the update waits for.
 [[nodiscard]] constexpr Action weight_gradient(int stage, int micro_batch) {
   return {Work::weight_gradient, stage, micro_batch};
 }
@@ -68,6 +78,7 @@ struct Action {
   }
 }
 
+/// As schedules are written: "1F0" is stage 1, forward, micro-batch 0.
 [[nodiscard]] inline std::string to_string(const Action& action) {
   return std::to_string(action.stage) + std::string{letters(action.work)} + std::to_string(action.micro_batch);
 }

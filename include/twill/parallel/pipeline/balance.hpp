@@ -22,6 +22,7 @@ inline constexpr std::int64_t operations_per_byte_sent = 16;
 
 /// The numbers of a trace's symbols: those that are given, 32 for others.
 template <class... Dimensions> struct SizesOr32 {
+  /// The numbers of a graph's symbols, in its order.
   static constexpr graph::SymbolValues of(const graph::Graph& graph) {
     graph::SymbolValues values = nn::Sizes<Dimensions...>::of(graph);
     for (std::int64_t& value : values)
@@ -89,6 +90,7 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 template <nn::Model M, int Stages, class... Dimensions> struct Balanced {
   static_assert(Stages >= 1 && Stages <= most_stages, "twill: Balanced makes between 1 and 64 stages");
   using cut_type = M;
+  /// Where the model is cut, found at compile time.
   template <FloatingScalar T> static constexpr CutPlaces places() {
     graph::Graph graph = nn::ModelStage<M, T, true>::make_graph();
     const int root = nn::ModelStage<M, T, true>::build(graph).id();
@@ -113,8 +115,8 @@ struct StageReport {
   std::int64_t multiply_adds = 0; ///< of matrix products and convolutions, in a forward pass
   std::int64_t operations = 0;    ///< in all, two for a multiply-add
   std::int64_t bytes = 0;         ///< of tensors that it writes
-  std::int64_t weight_bytes = 0;
-  std::int64_t sent_bytes = 0; ///< to the next stage
+  std::int64_t weight_bytes = 0;  ///< of the parameters that it reads
+  std::int64_t sent_bytes = 0;    ///< to the next stage
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -21,13 +21,14 @@
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
+/// of one model
 inline constexpr int most_stages = 64;
 
 /// Where a trace is cut: the first node of each stage but the first.
 struct CutPlaces {
-  graph::Few<int, most_stages> nodes{};
-  int count = 0;
-  graph::Fault fault{};
+  graph::Few<int, most_stages> nodes{}; ///< the first `count` count
+  int count = 0;                        ///< one less than there are stages
+  graph::Fault fault{};                 ///< why the model cannot be cut so
 
   [[nodiscard]] constexpr int begin(int stage) const { return stage == 0 ? 0 : nodes.items[stage - 1]; }
   [[nodiscard]] constexpr int end(int stage, int all) const { return stage < count ? nodes.items[stage] : all; }
@@ -42,6 +43,7 @@ concept CutKind = nn::Model<typename C::cut_type> && requires {
 /// M, cut at its own marks.
 template <nn::Model M> struct Cut {
   using cut_type = M;
+  /// The marks, as places in the trace.
   template <FloatingScalar T, bool Training = true> static constexpr CutPlaces places() {
     graph::Graph graph = nn::ModelStage<M, T, Training>::make_graph();
     static_cast<void>(nn::ModelStage<M, T, Training>::build(graph));
@@ -56,6 +58,7 @@ template <nn::Model M> struct Cut {
 /// M as one stage, whatever its marks: a pipeline of one rank.
 template <nn::Model M> struct Uncut {
   using cut_type = M;
+  /// None.
   template <FloatingScalar T> static constexpr CutPlaces places() { return {}; }
 };
 
@@ -63,6 +66,7 @@ template <nn::Model M> struct Uncut {
 template <nn::Model M, FixedString... Prefixes> struct CutBefore {
   static_assert(sizeof...(Prefixes) < most_stages, "twill: CutBefore makes at most 64 stages");
   using cut_type = M;
+  /// The first nodes of the named layers.
   template <FloatingScalar T, bool Training = true> static constexpr CutPlaces places() {
     graph::Graph graph = nn::ModelStage<M, T, Training>::make_graph();
     static_cast<void>(nn::ModelStage<M, T, Training>::build(graph));
@@ -237,9 +241,13 @@ template <CutKind C, std::size_t I> struct CutModel {
 
 /// The same as what a pipeline runs.
 template <CutKind C, std::size_t I, FloatingScalar T, bool Training = true> struct CutStage {
+  /// The whole model, before it is cut.
   using Whole = nn::ModelStage<typename C::cut_type, T, Training>;
+  /// The same stage outside of training.
   using Evaluation = CutStage<C, I, T, false>;
+  /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Whole::make_graph(); }
+  /// Traces the stage: its inputs are what the stages before hand on.
   static constexpr StageTrace build(graph::Graph& graph) {
     const int root = Whole::build(graph).id();
     const CutPlaces& places = places_in_trace();
@@ -266,8 +274,11 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// in training, which evaluation may shorten.
 template <pipeline::CutKind C, std::size_t I, FloatingScalar T, bool Training>
 struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
+  /// What the stage is traced by.
   using Source = pipeline::CutStage<C, I, T>;
+  /// An empty graph with the model's element type.
   static constexpr graph::Graph make_graph() { return Source::make_graph(); }
+  /// Traces the stage, which has one result.
   static constexpr graph::Value build(graph::Graph& graph) {
     const pipeline::StageTrace trace = Source::build(graph);
     if (!Training) {
@@ -276,6 +287,7 @@ struct ModelStage<pipeline::CutModel<C, I>, T, Training> {
     }
     return {graph, trace.results.empty() ? 0 : trace.results[0]};
   }
+  /// Bounds of the tables that the stage compiles to.
   static constexpr compile::TableSizes room() {
     return compile::room_around(compile::Face<PlainForward<ModelStage<pipeline::CutModel<C, I>, T, true>>>::sizes);
   }

@@ -27,6 +27,7 @@
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
+/// How a batch is cut for inference.
 struct InferenceOptions {
   int micro_batches = 1;             ///< at most; fewer where there are fewer rows
   bool is_result_everywhere = false; ///< on every rank's device; else on that of the last stage. Where ranks are alone
@@ -239,6 +240,7 @@ template <class P> class PipelineInference {
   using D = typename P::device_type;
 
 public:
+  /// Forward passes through a pipeline of threads.
   PipelineInference(P& pipeline, InferenceOptions options)
       : stages_{pipeline}, options_{options}, communicators_{make_communicators()} {}
 
@@ -275,6 +277,7 @@ template <class P, parallel::Communicator C> class RankInference {
   using S = typename P::ScheduleType;
 
 public:
+  /// This rank's part of forward passes through a pipeline of ranks.
   RankInference(P& pipeline, C& communicator, InferenceOptions options)
       : stages_{pipeline}, communicator_{&communicator}, options_{options} {
     if (communicator.size() != P::ranks)

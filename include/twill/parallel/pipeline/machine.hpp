@@ -25,6 +25,7 @@
 
 namespace twill::inline v0::pipeline {
 
+/// What a measurement says about the machine it ran on.
 struct Machine {
   double operations_per_s = 0; ///< a multiply-add is two
   double bytes_per_s = 0;      ///< of memory, read and written together

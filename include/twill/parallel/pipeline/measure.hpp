@@ -26,9 +26,10 @@
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
+/// How stages are timed.
 struct MeasureOptions {
-  int rounds = 5; ///< at least, of each stage; the median counts
-  StageCheckpointing checkpointing = {};
+  int rounds = 5;                        ///< at least, of each stage; the median counts
+  StageCheckpointing checkpointing = {}; ///< as the pipeline will run
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -58,19 +58,22 @@ template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts> class 
   using Places = detail::Places<D>;
 
 public:
+  /// The stages in order, checked against each other.
   using Plan = detail::Plan<T, Parts...>;
   using ScheduleType = S;
   using Element = T;
   using device_type = typename Places::template Kind<0>; ///< of the first rank, which gets the batch
   using Devices = typename Places::Devices;
-  using Communicators = typename Places::Communicators; ///< of threads, one for each rank
-  static constexpr int stages = Plan::stages;
-  static constexpr int ranks = stages / S::stages_per_rank;
+  using Communicators = typename Places::Communicators;     ///< of threads, one for each rank
+  static constexpr int stages = Plan::stages;               ///< how many
+  static constexpr int ranks = stages / S::stages_per_rank; ///< how many
   static_assert(stages % S::stages_per_rank == 0,
                 "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
   static_assert(Places::template has<ranks>,
                 "twill: pipeline: `On` names a kind of device for each rank; stages of one rank are on its device");
+  /// The numbers of the stages.
   using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
+  /// What holds them.
   using Stages = typename detail::StagesOf<S, Plan, D, T, Sequence>::type;
   static_assert(detail::have_one_slot<Stages>(Sequence{}),
                 "twill: a stage of a pipeline puts parts into several device slots, a stage has one device");
@@ -94,6 +97,7 @@ public:
     Plan::template check<Stages>();
   }
 
+  /// One for each rank, in order.
   [[nodiscard]] const Devices& devices() const { return devices_; }
   /// A group of threads with these devices.
   [[nodiscard]] Communicators make_group(const parallel::ThreadOptions& options) const {
@@ -109,6 +113,7 @@ public:
 
   /// With groups: what the next step draws first, as the generator of one device would say, whatever is drawn on this one.
   [[nodiscard]] const Draw& next_draw() const { return next_draw_; }
+  /// What the next step draws first, to be the same as on one device.
   void set_next_draw(const Draw& draw) { next_draw_ = draw; }
 
   /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a model that is cut draws as one, models of
@@ -127,6 +132,7 @@ public:
 
   /// A stage, and whether it is here.
   template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
+  /// Whether stage I is on this rank.
   template <std::size_t I> [[nodiscard]] bool has() const { return std::get<I>(*stages_) != nullptr; }
 
   /// The network of a stage.
@@ -157,6 +163,7 @@ public:
   void train() {
     for_each_stage([](auto& network) { network.train(); });
   }
+  /// Inference from now on, of every stage here.
   void eval() {
     for_each_stage([](auto& network) { network.eval(); });
   }

@@ -22,7 +22,8 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// Devices of several kinds, one for each rank of a pipeline, in order: `On<Cpu, Cuda>{Cpu{0}, Cuda{0}}`.
 template <ComputeDevice... D> struct On {
-  std::tuple<D...> devices{};
+  std::tuple<D...> devices{}; ///< one for each rank
+  /// One device for each rank.
   constexpr On(D... each) : devices{each...} {}
 };
 

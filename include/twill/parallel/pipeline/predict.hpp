@@ -22,10 +22,10 @@ namespace twill::inline v0::pipeline {
 
 /// One stage on one micro-batch, measured or counted.
 struct StageCost {
-  double forward_s = 0;
-  double input_gradient_s = 0;
-  double weight_gradient_s = 0;
-  std::int64_t kept_bytes = 0; ///< activations from the forward pass to the last gradient
+  double forward_s = 0;         ///< of one micro-batch
+  double input_gradient_s = 0;  ///< of one micro-batch
+  double weight_gradient_s = 0; ///< of one micro-batch
+  std::int64_t kept_bytes = 0;  ///< activations from the forward pass to the last gradient
   std::int64_t between_bytes =
       -1; ///< and from the input gradient on, where it is another number: what the last one needs
   std::int64_t output_bytes = 0;   ///< sent to the next stage, and its gradient back
@@ -41,23 +41,25 @@ struct StageCost {
 using parallel::Link;
 using parallel::ring_all_reduce_s;
 
+/// The connections and sizes that a prediction assumes.
 struct Cluster {
-  int replicas = 1;           ///< pipelines side by side, each with its share of the batch
-  Link between_stages = {};   ///< of neighbours in a pipeline
-  Link between_replicas = {}; ///< of the same rank of two pipelines
-  int tensor_ranks = 1;       ///< that share each stage, whose costs are those of one of them
-  Link between_tensor_ranks = {};
+  int replicas = 1;               ///< pipelines side by side, each with its share of the batch
+  Link between_stages = {};       ///< of neighbours in a pipeline
+  Link between_replicas = {};     ///< of the same rank of two pipelines
+  int tensor_ranks = 1;           ///< that share each stage, whose costs are those of one of them
+  Link between_tensor_ranks = {}; ///< of one stage
 
   /// Of a pipeline with so many ranks.
   [[nodiscard]] constexpr int devices(int ranks) const { return ranks * replicas * tensor_ranks; }
 };
 
+/// What a step would take: its time line, its seconds, and its bytes.
 struct Prediction {
-  Timeline timeline;
-  double step_s = 0;
-  double bubble_s = 0;
-  double all_reduce_s = 0; ///< of the rank whose gradients take longest
-  List<std::int64_t> peak_bytes;
+  Timeline timeline;             ///< of all ranks
+  double step_s = 0;             ///< from the first action to the end of the update
+  double bubble_s = 0;           ///< of the rank that idles longest
+  double all_reduce_s = 0;       ///< of the rank whose gradients take longest
+  List<std::int64_t> peak_bytes; ///< of activations, for each rank
   List<std::int64_t> sent_bytes; ///< by each rank in one step
 
   constexpr Prediction() = default;
@@ -159,10 +161,11 @@ template <ScheduleKind S>
 
 /// What a step costs: its stages, on each of so many micro-batches.
 struct CostModel {
-  List<StageCost> stages;
-  int micro_batches = 1;
+  List<StageCost> stages; ///< in order
+  int micro_batches = 1;  ///< of a step
 
   constexpr CostModel() = default;
+  /// These stages on so many micro-batches.
   constexpr CostModel(List<StageCost> costs, int number_of_micro_batches)
       : stages{static_cast<List<StageCost>&&>(costs)}, micro_batches{number_of_micro_batches} {}
 };

@@ -43,7 +43,7 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
   Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows, the pipeline's group "data"
   C* world = nullptr;       ///< all ranks, which are told what ends this one
-  ReplicaOptions options{};
+  ReplicaOptions options{}; ///< how gradients of replicas are added up
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
@@ -125,6 +125,7 @@ public:
   [[nodiscard]] Timeline timeline() {
     return gather_timeline(*communicator_, events_, begin_, parallel::clock_offset(*communicator_));
   }
+  /// What the ranks do, and in which order.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Of all gradients before the last clipping.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }

@@ -15,18 +15,22 @@
 
 namespace twill::inline v0::pipeline {
 
+/// What each rank does in which order, for one step.
 struct Schedule {
-  int ranks = 0;
-  int stages = 0;
-  int micro_batches = 0;
+  int ranks = 0;             ///< how many
+  int stages = 0;            ///< how many; each is on one rank
+  int micro_batches = 0;     ///< how many
   List<int> rank_of;         ///< for each stage
   List<List<Action>> orders; ///< for each rank
 
   constexpr Schedule() = default;
 
+  /// The rank of a stage.
   [[nodiscard]] constexpr int rank(int stage) const { return rank_of[static_cast<std::size_t>(stage)]; }
+  /// The actions of a rank, in order.
   [[nodiscard]] constexpr List<Action>& order(int rank) { return orders[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] constexpr const List<Action>& order(int rank) const { return orders[static_cast<std::size_t>(rank)]; }
+  /// Whether its stage and micro-batch are among those of the schedule.
   [[nodiscard]] constexpr bool is_inside(const Action& action) const {
     return action.stage >= 0 && action.stage < stages && action.micro_batch >= 0 && action.micro_batch < micro_batches;
   }
@@ -47,12 +51,14 @@ concept ScheduleKind = requires {
   { S::order(0, 1, 1) } -> std::same_as<List<Action>>;
 };
 
+/// The fewest micro-batches that a schedule of so many ranks can be made for.
 template <ScheduleKind S> [[nodiscard]] constexpr int least_micro_batches(int ranks) {
   if constexpr (requires { S::least_micro_batches(ranks); })
     return S::least_micro_batches(ranks);
   else
     return 1;
 }
+/// What the number of micro-batches has to be a multiple of.
 template <ScheduleKind S> [[nodiscard]] constexpr int multiple_of(int ranks) {
   if constexpr (requires { S::multiple_of(ranks); })
     return S::multiple_of(ranks);

@@ -18,10 +18,11 @@ namespace twill::inline v0::pipeline {
 
 /// The time of each kind of work of a stage; a backward pass takes that of both gradients.
 struct UniformCost {
-  double forward = 1;
-  double input_gradient = 1;
-  double weight_gradient = 1;
+  double forward = 1;         ///< time units
+  double input_gradient = 1;  ///< time units
+  double weight_gradient = 1; ///< time units
 
+  /// Time units of an action; sends and receives take none.
   [[nodiscard]] constexpr double operator()(const Action& action) const {
     switch (action.work) {
     case Work::forward:
@@ -40,8 +41,9 @@ struct UniformCost {
 
 /// Transfers that take the same time everywhere.
 struct UniformTransfer {
-  double time = 0;
+  double time = 0; ///< time units
 
+  /// Time units of any message.
   [[nodiscard]] constexpr double operator()(const Action&) const { return time; }
 };
 

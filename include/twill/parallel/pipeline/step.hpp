@@ -72,6 +72,7 @@ public:
 
   /// When each action of the last step ran and each message passed, in seconds from its beginning.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
+  /// What the ranks do, and in which order.
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
   /// Of all gradients before the last clipping, for rules made by `optim::clip_norm`.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }

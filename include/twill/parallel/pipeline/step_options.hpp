@@ -23,8 +23,9 @@ enum class Checkpointing : std::uint8_t { never, except_last, always };
 /// stage's number. Gradients have the same bits.
 class StageCheckpointing {
 public:
-  static constexpr int most_stages = 64;
+  static constexpr int most_stages = 64; ///< whose modes there is room for
 
+  /// The same mode for each stage.
   constexpr StageCheckpointing(Checkpointing all = Checkpointing::never) { modes_.fill(all); }
   /// throws: ValueError for more than 64 stages
   constexpr StageCheckpointing(std::initializer_list<Checkpointing> each) : given_{static_cast<int>(each.size())} {
@@ -33,6 +34,7 @@ public:
     std::size_t stage = 0;
     for (const Checkpointing mode : each) modes_[stage++] = mode;
   }
+  /// The mode of each stage, by its number.
   template <std::invocable<int> F>
   requires std::same_as<std::invoke_result_t<F, int>, Checkpointing>
   constexpr StageCheckpointing(F of_stage) {
@@ -56,9 +58,10 @@ private:
   int given_ = -1; ///< negative: for any number of stages
 };
 
+/// How a batch is cut, and what is kept of a micro-batch.
 struct StepOptions {
-  int micro_batches = 1;
-  StageCheckpointing checkpointing = {};
+  int micro_batches = 1;                 ///< how many; they may differ by one row
+  StageCheckpointing checkpointing = {}; ///< of each stage
   /// How long a rank waits for its peers in one call, where a step makes the group; one that hangs keeps the step, see `run_ranks`.
   std::int64_t timeout_ms = 300'000;
 };

@@ -14,11 +14,12 @@
 
 namespace twill::inline v0::pipeline {
 
+/// When an action ran, in seconds of a run or in units of a simulation.
 struct TimedAction {
-  int rank = 0;
-  Action action;
-  double start = 0;
-  double end = 0;
+  int rank = 0;           ///< which ran it
+  Action action;          ///< what ran
+  double start = 0;       ///< since the step began
+  double end = 0;         ///< since the step began
   std::int64_t bytes = 0; ///< of a message
 };
 
@@ -30,6 +31,7 @@ struct RankTimeline {
   constexpr RankTimeline() = default;
 };
 
+/// All actions of a step, and the messages between ranks.
 struct Timeline {
   List<List<TimedAction>> ranks;    ///< what each rank computed, in order
   List<List<TimedAction>> messages; ///< what each rank sent and received; empty: nothing is known of it
@@ -63,13 +65,13 @@ struct Timeline {
 
 /// A message between two ranks, as both sides saw it.
 struct TimedMessage {
-  int from = 0;
-  int to = 0;
-  Action send;
-  double sent = 0;      ///< when the sender was ready
-  double wanted = 0;    ///< when the receiver was
-  double delivered = 0; ///< when the receiver had it
-  std::int64_t bytes = 0;
+  int from = 0;           ///< the rank that sent
+  int to = 0;             ///< the rank that received
+  Action send;            ///< the action that sent it
+  double sent = 0;        ///< when the sender was ready
+  double wanted = 0;      ///< when the receiver was
+  double delivered = 0;   ///< when the receiver had it
+  std::int64_t bytes = 0; ///< of all tensors in it
 
   /// When both were.
   [[nodiscard]] constexpr double start() const { return sent > wanted ? sent : wanted; }

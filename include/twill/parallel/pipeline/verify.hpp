@@ -22,6 +22,7 @@
 
 namespace twill::inline v0::pipeline {
 
+/// What can be wrong with a schedule.
 enum class Fault : std::uint8_t {
   none,
   too_few_micro_batches,
@@ -42,6 +43,7 @@ enum class Fault : std::uint8_t {
   deadlock_with_rendezvous_sends,
 };
 
+/// What is wrong, in words, for messages.
 [[nodiscard]] constexpr std::string_view sentence(Fault fault) {
   constexpr std::string_view all[] = {"is sound",
                                       "needs more micro-batches",
@@ -65,13 +67,15 @@ enum class Fault : std::uint8_t {
 
 /// What a proof found: the first fault, or none.
 struct Verdict {
-  Fault fault = Fault::none;
-  int rank = -1;
-  Action action;
+  Fault fault = Fault::none; ///< the first one found
+  int rank = -1;             ///< where it was found; -1 where it is no one rank's
+  Action action;             ///< at which it was found
 
+  /// True where nothing is wrong.
   [[nodiscard]] constexpr explicit operator bool() const { return fault == Fault::none; }
 };
 
+/// The fault, the rank and the action in one sentence.
 [[nodiscard]] inline std::string to_string(const Verdict& verdict) {
   if (verdict) return "the schedule is sound";
   const std::string end{sentence(verdict.fault)};
@@ -274,7 +278,8 @@ template <int Value> struct micro_batch;
 
 /// The compiler's proof; a program with a schedule that cannot be carried out does not compile.
 template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
-  static constexpr Verdict verdict = verify<S>(Ranks, MicroBatches);
+  static constexpr Verdict verdict = verify<S>(Ranks, MicroBatches); ///< What `verify` says.
+  /// Whether it found nothing; else the program does not compile, and the message says why.
   static constexpr bool value = [] {
     if constexpr (verdict.fault == Fault::too_few_micro_batches)
       static_cast<void>(
@@ -290,6 +295,7 @@ template <ScheduleKind S, int Ranks, int MicroBatches> struct Proof {
     return true;
   }();
 };
+/// Proved by the compiler: true, or an error that says what is wrong with the schedule.
 template <ScheduleKind S, int Ranks, int MicroBatches>
 inline constexpr bool verified = Proof<S, Ranks, MicroBatches>::value;
 

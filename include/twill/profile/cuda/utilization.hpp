@@ -18,11 +18,11 @@ namespace twill::inline v0::profile {
 
 /// A GPU of this process, and what its pool holds.
 struct GpuRow {
-  std::string id{};   ///< "cuda:0"
-  std::string bus{};  ///< by which the library knows it
-  std::string name{}; ///< the driver's
-  std::int64_t pool_used_bytes = 0;
-  std::int64_t pool_held_bytes = 0;
+  std::string id{};                 ///< "cuda:0"
+  std::string bus{};                ///< by which the library knows it
+  std::string name{};               ///< the driver's
+  std::int64_t pool_used_bytes = 0; ///< in use by tensors of this process
+  std::int64_t pool_held_bytes = 0; ///< held by the pool of this process
 };
 
 /// Id, load, memory and name of each GPU; what is not known is "-".
