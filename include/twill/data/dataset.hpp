@@ -31,7 +31,9 @@ template <Scalar T, AnyShape Row = Shape<>> struct Field {
 };
 
 /// The parts of a sample, in order.
-template <class... F> struct Fields { static constexpr int count = static_cast<int>(sizeof...(F)); };
+template <class... F> struct Fields {
+  static constexpr int count = static_cast<int>(sizeof...(F)); ///< how many there are
+};
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
 

@@ -84,6 +84,7 @@ requires(Row::is_static && (Row::rank == 2 || Row::rank == 3)) class ImageDatase
   using Pixel = typename decltype(Result::values)::value_type;
 
 public:
+  /// A sample: the pixels, then the class.
   using Fields = data::Fields<Field<Pixel, Row>, Field<std::int64_t>>;
 
   /// Images of a source, transformed when they are read.

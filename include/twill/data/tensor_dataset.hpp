@@ -28,6 +28,7 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 template <Scalar Stored, AnyShape Row, class Transform = std::identity> class Column {
 public:
   using value_type = std::remove_cvref_t<std::invoke_result_t<const Transform&, const Stored&>>;
+  /// What the column is in a sample.
   using FieldType = Field<value_type, Row>;
 
   /// `owner` keeps `elements` alive: `rows` rows of the extents `row`, one after the other.

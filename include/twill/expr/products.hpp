@@ -21,7 +21,9 @@
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// Axes in an order, for `tensordot<Axes<1, 0>, Axes<0, 1>>(a, b)`; negative ones count from the end.
-template <int... A> struct Axes { static constexpr int count = static_cast<int>(sizeof...(A)); };
+template <int... A> struct Axes {
+  static constexpr int count = static_cast<int>(sizeof...(A)); ///< how many there are
+};
 
 } // namespace twill::inline v0::inline TWILL_ISA
 

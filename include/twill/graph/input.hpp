@@ -25,9 +25,9 @@ struct InputExtent {
 
   /// A number.
   constexpr InputExtent(std::int64_t extent) : number{extent} {}
+  /// A named dimension, known at run time.
   template <class Named>
   requires requires { Named::name; }
-  /// A named dimension, known at run time.
   constexpr InputExtent(Named) : number{dyn}, name{Named::name} {}
 };
 

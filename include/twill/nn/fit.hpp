@@ -42,6 +42,7 @@ template <class... Dimensions> struct Sizes {
 /// that the model names. The batch itself is the caller's and does not count, nor does what a captured step keeps of it.
 template <Model M, std::int64_t BudgetBytes, class... Dimensions> struct Fit : M {
   using unfitted_type = M;
+  /// The sizes of the model's dimensions that the budget is for.
   using sizes = Sizes<Dimensions...>;
   static constexpr std::int64_t budget_bytes = BudgetBytes; ///< most bytes that the arena of a step may have
 };

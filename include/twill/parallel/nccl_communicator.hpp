@@ -82,6 +82,7 @@ private:
 template <class D, nccl::Api A> class BasicNcclCommunicator {
 public:
   using Device = D;
+  /// What `start` returns, to be waited for.
   using Handle = NcclHandle<D, A>;
 
   /// Belongs to no group: the size is 0.

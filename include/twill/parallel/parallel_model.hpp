@@ -79,10 +79,12 @@ class ParallelModel;
 template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
 public:
+  /// The mesh as the caller wrote it, axes of open size included.
   using MeshType = parallel::Mesh<Axes...>;
   using communicator_type = C;
   using device_type = typename C::Device;
   using Element = T;
+  /// What runs this rank's stages.
   using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
   static constexpr bool has_replicas = MeshType::template has<"data">; ///< Whether several pipelines share a batch.
 

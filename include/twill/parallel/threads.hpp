@@ -98,6 +98,7 @@ private:
 template <ComputeDevice D> class ThreadCommunicator {
 public:
   using Device = D;
+  /// What `start` returns, to be waited for.
   using Handle = ThreadHandle<D>;
 
   /// Belongs to no group: the size is 0.

@@ -133,6 +133,7 @@ template <Scalar T, Device D, AnyShape S>
   }
 }
 
+/// Writes what `to_string` says; waits for the tensor.
 template <class Character, class Traits, Scalar T, Device D, AnyShape S>
 std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& out,
                                                   const Tensor<T, D, S>& x) {
