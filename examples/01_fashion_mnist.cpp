@@ -6,6 +6,8 @@
 //
 // Comments at the end of lines say what PyTorch calls it. With `--device meta` the same source runs nothing and tells how
 // much memory each device would need, to the byte.
+//
+// prints: test accuracy
 
 #include "examples/support/checksum.hpp"
 #include "examples/support/command_line.hpp"
@@ -43,22 +45,27 @@ template <class Model> profile::ConfusionMatrix evaluate(const Model& model, con
 template <class D> void train_and_report(D device, const examples::TrainingOptions& options) {
   manual_seed_all(options.seed); // torch.manual_seed
 
+  // region: loader
   const auto images = data::fashion_mnist(data::Part::train, options.data);
   const auto test_images = data::fashion_mnist(data::Part::test, options.data);
   const data::LimitedSampler order{data::ShuffledSampler{options.seed}, options.limit};
   data::DataLoader loader{images, order, device, {.batch_size = options.batch}}; // DataLoader(..., shuffle=True)
+  // end region
 
   nn::Network<Classifier, D> model{device}; // Classifier().to(device)
   model.set("dropout", options.dropout);
   const auto devices = examples::devices_from(device, options.devices);
+  // region: parallel
   DataParallel parallel{model, {.devices = devices}}; // nn.DataParallel(model, devices)
 
   // zero_grad, forward, loss, backward, sum of gradients and update: one planned program on each device
   auto step = train_step(parallel, nn::cross_entropy, optim::MomentumSgd{{.rate = options.rate, .momentum = 0.9F}});
+  // end region
 
   const int epochs = D::has_memory ? options.epochs : 1; // every epoch needs the memory of the first
   const auto last_step = static_cast<float>(epochs * loader.batches());
   examples::LossCurve curve;
+  // region: loop
   profile::Progress progress{epochs * loader.samples(), {.unit = "images"}};
   for (int epoch = 0; epoch < epochs; ++epoch) {
     for (auto [image, label] : loader) {
@@ -70,6 +77,7 @@ template <class D> void train_and_report(D device, const examples::TrainingOptio
       }
     }
   }
+  // end region
   const double seconds = progress.elapsed_seconds();
 
   const auto confusion = evaluate(model, test_images);

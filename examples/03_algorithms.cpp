@@ -24,7 +24,9 @@ int main() {
   std::cout << "distinct: " << found.values << ", of which " << found.values[0].item() << " occurs "
             << found.counts[0].item() << " times\n";
 
+  // region: ranges
   // nothing is computed until an element is read
   const auto squares = lazy(square(scores(all, slice{.step = 2})));
   std::printf("sum of squares of every second column: %d\n", std::accumulate(begin(squares), end(squares), 0));
+  // end region
 }

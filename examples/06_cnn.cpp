@@ -21,6 +21,7 @@
 
 using namespace twill;
 
+// region: model
 struct Classifier {
   static constexpr auto forward(Input<Dim<"batch">, 784> image) {
     auto x = unflatten(image, 1, {1, 28, 28});
@@ -33,6 +34,7 @@ struct Classifier {
     return nn::linear(x, 10, "output");
   }
 };
+// end region
 
 /// Which test images the model takes for what.
 template <class Model> profile::ConfusionMatrix evaluate(const Model& model, const data::FashionMnist& images) {

@@ -22,11 +22,13 @@ struct Whole {
   }
 };
 
+// region: divided
 struct Divided {
   static constexpr auto forward(Input<Dim<"batch">, 32> x) {
     return nn::row_linear<Ranks>(relu(nn::column_linear<Ranks>(x, 256, "wide")), 4, "narrow");
   }
 };
+// end region
 
 int main() {
   const std::vector<Cpu> devices{Cpu{0}, Cpu{1 % Cpu::count()}};

@@ -48,6 +48,7 @@ std::vector<float> run_program(const std::string& name, const std::string& path,
                                std::int64_t last) {
   nn::Network<Curve> model{};
   auto step = train_step(model, nn::mse, optim::MomentumSgd{{.momentum = 0.9}});
+  // region: resume
   auto schedule = optim::scheduled(step, optim::Cosine{.rate = 0.1, .steps = last});
   io::CheckpointFolder folder{path, {.keep_last = 2}};
   if (const auto found = folder.load_newest()) {
@@ -67,6 +68,7 @@ std::vector<float> run_program(const std::string& name, const std::string& path,
     if (step.steps() == killed_at) break;
   }
   folder.wait(); // an error of the last save would come out here
+  // end region
   return to_vector(model.parameter<"hidden.weight">());
 }
 

@@ -46,11 +46,13 @@ data::StoredImages images() {
 }
 
 auto training_images(std::uint64_t seed = 7) {
+  // region: transforms
   return data::image_dataset<Shape<3, 4, 4>>(images(),
                                              data::compose(data::RandomCrop{.height = 4, .width = 4, .padding = 2},
                                                            data::RandomHorizontalFlip{}, data::ToFloat{},
                                                            data::Normalize{.mean = {0.1F, 0.2F, 0.3F}, .stddev = {2}}),
                                              {.seed = seed});
+  // end region
 }
 
 } // namespace

@@ -93,6 +93,7 @@ void batches_are_prefetched() {
   constexpr std::int64_t rows = 1000;
   float total = 0;
   for (int batch = 0; batch < 6; ++batch) {
+    // region: copies
     const auto staged = pinned_empty<D, float, Shape<dyn>>(Dims(rows));
     for (std::int64_t i = 0; i < rows; ++i) staged.data()[i] = static_cast<float>(batch);
     Tensor<float, D, Shape<dyn>> x{};
@@ -105,6 +106,7 @@ void batches_are_prefetched() {
     wait(D{0}, copied);
     memory::Buffer<D> storage = x.storage();
     storage.record_stream(current_queue(D{0}).stream());
+    // end region
     total += sum(x).item();
   }
   require_equal(total, 15.0F * static_cast<float>(rows));

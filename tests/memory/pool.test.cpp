@@ -213,7 +213,9 @@ TEST_CASE("sizes by power-of-two divisions let slightly different requests share
 }
 
 TEST_CASE("policies can be named in any order, and each kind once", "[memory][MEM-1]") {
+  // region: policies
   using Custom = Pool<FailingUpstream, Unlimited, SharedByMutex, PowerOfTwoDivisions<2>, Untracked, ImmediateStream>;
+  // end region
   STATIC_REQUIRE(std::is_same_v<Custom::Threading, SharedByMutex>);
   STATIC_REQUIRE(std::is_same_v<Custom::Sizes, PowerOfTwoDivisions<2>>);
   STATIC_REQUIRE(std::is_same_v<Custom::Tracking, Untracked>);

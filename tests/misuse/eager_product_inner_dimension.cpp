@@ -11,6 +11,7 @@
 
 using namespace twill;
 
+// region: refused
 const auto a = zeros<float, Shape<3, 4>>();
 
 #ifdef MISUSE
@@ -18,3 +19,4 @@ const auto c = matmul(a, zeros<float, Shape<5, 2>>());
 #else
 const auto c = matmul(a, zeros<float, Shape<4, 2>>());
 #endif
+// end region

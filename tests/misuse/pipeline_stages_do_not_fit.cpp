@@ -22,7 +22,9 @@ int main() {
 #ifdef MISUSE
   Pipeline<pipeline::GPipe, Lower, Upper<7>> model{{Cpu{0}, Cpu{1}}};
 #else
+  // region: pipeline
   Pipeline<pipeline::GPipe, Lower, Upper<6>> model{{Cpu{0}, Cpu{1}}};
+  // end region
 #endif
   return static_cast<int>(model.devices().size()) - 2;
 }

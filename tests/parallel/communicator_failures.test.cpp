@@ -60,6 +60,7 @@ TEST_CASE("a missing rank is named on every rank after the time-out", "[parallel
 }
 
 TEST_CASE("a time-out is a type of its own and names its rank", "[parallel][PAR-9]") {
+  // region: timeout
   auto communicators = thread_communicators(std::vector<Cpu>(2), {.timeout_ms = 20});
   try {
     barrier(communicators[0]);
@@ -69,6 +70,7 @@ TEST_CASE("a time-out is a type of its own and names its rank", "[parallel][PAR-
     CHECK(std::string(error.what()) ==
           "barrier: missing after 20 ms: rank 1 on cpu:0 (before its first collective call)");
   }
+  // end region
   CHECK_THROWS_AS(barrier(communicators[1]), TimeoutError); // the late rank is told, too
   CHECK_THROWS_AS(barrier(communicators[0]), TimeoutError); // and it stays so
 }

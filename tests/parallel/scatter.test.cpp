@@ -64,9 +64,11 @@ TEMPLATE_TEST_CASE("a tensor is scattered along any axis and gathered again", "[
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK(rows[i].device() == devices<D>(4)[i]);
   CHECK(to_vector(gather(rows, D{0})) == to_vector(x));
 
+  // region: scatter
   const auto middle = scatter<1>(x, devices<D>(2));
   CHECK(middle[1].shape() == Dims(5, 2, 3));
   CHECK(to_vector(gather<1>(middle, D{0})) == to_vector(x));
+  // end region
   const auto last = scatter<-1>(x, devices<D>(2));
   static_assert(std::same_as<decltype(last), const std::vector<Tensor<float, D, Shape<5, dyn, dyn>>>>);
   CHECK(last[0].shape() == Dims(5, 4, 2));

@@ -130,7 +130,9 @@ TEST_CASE("arithmetic of programs is counted where it happens", "[profile]") {
   };
   const nn::Network<Softmax, Cpu> model{Cpu{0}};
   const auto x = random_rows<float, 17>(Cpu{0}, rows);
+  // region: trace
   const profile::Trace trace = profile::trace([&] { static_cast<void>(model.infer(x)); });
+  // end region
   REQUIRE(trace.runs.size() == 1);
   REQUIRE(trace.runs[0].times.size() == 1);
   const NodeInfo& node = trace.runs[0].nodes->front();

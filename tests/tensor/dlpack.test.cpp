@@ -89,7 +89,9 @@ TEST_CASE("a tensor goes to another library and comes back, strides and memory i
   {
     auto x = arange<float>(24.0F).reshape<Shape<2, 3, 4>>();
     const auto view = x.permute<2, 0, 1>()(slice{.step = -1});
+    // region: dlpack
     auto managed = to_dlpack(view);
+    // end region
     CHECK(x.storage().use_count() == 3);
     CHECK(managed->version.major == 1);
     CHECK(managed->dl_tensor.ndim == 3);

@@ -162,8 +162,10 @@ TEST_CASE("a network of half precision keeps the weights of norms in float32, on
 }
 
 TEST_CASE("float16 that overflows is seen and skipped", "[train][TRAIN-6]") {
+  // region: scaled
   nn::Network<nn::Autocast<Normed>> model{Cpu{0}};
   auto step = train_step(model, nn::cross_entropy, optim::loss_scaled(optim::Sgd{{.rate = 0.1}}));
+  // end region
   const auto x = random_rows<float, 5>(Cpu{0}, 4);
   const auto labels = labels_of(x);
   auto large = x.clone();

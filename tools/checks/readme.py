@@ -5,12 +5,15 @@
 A block of C++ or Python is announced by `<!-- examples/03_tour.cpp: region -->` on the line above it; the file marks the
 region by the lines `// region: name` and `// end region` (`#` in Python). Indentation common to the region is removed before
 both are compared. Python files have to parse. Blocks of other languages are free, but a block has to name its language.
-Relative links name a file or folder, and an anchor a heading of the Markdown file that they lead to.
+Relative links name a file or folder, and an anchor a heading of the Markdown file that they lead to. examples/README.md
+lists all examples with what they print. `--write` brings the announced blocks up to date with their regions.
 """
 
 import ast
 import re
+import sys
 import textwrap
+from pathlib import Path
 
 import tree
 
@@ -90,7 +93,22 @@ def link_fault(root, path, link: str) -> str | None:
     return None
 
 
+def example_faults(root):
+    """Each program of examples/ has a line in the list there, with what it has to print."""
+    lines = (root / "examples/README.md").read_text().splitlines() if (root / "examples/README.md").exists() else []
+    for path in sorted(p for p in (root / "examples").glob("**/*.c*") if p.suffix in (".cpp", ".cu")):
+        file = path.relative_to(root / "examples").as_posix()
+        row = next((line for line in lines if line.startswith(f"| [{file}]")), None)
+        if row is None:
+            yield f"examples/README.md: {file} has no line"
+            continue
+        for text in re.findall(r"^// prints: (.*)$", path.read_text(), re.MULTILINE):
+            if f"`{text}`" not in row:
+                yield f"examples/README.md: the line of {file} lacks what it prints: {text}"
+
+
 def check(root):
+    yield from example_faults(root)
     for document in ("README.md", "CONTRIBUTING.md"):
         if not (root / document).exists():
             yield f"{document}: missing"
@@ -104,5 +122,21 @@ def check(root):
         yield from (f"{path.relative_to(root)}: {fault}" for fault in faults if fault)
 
 
+def write(root):
+    """Replaces what stands in announced blocks by their regions, where there are such."""
+    def current(match):
+        file, name, language, block = match.groups()
+        expected = region((root / file).read_text(), name) if file and (root / file).exists() else None
+        return match[0] if expected is None else f"<!-- {file}: {name} -->\n```{language}\n{expected.rstrip()}\n```"
+
+    for path in documents(root):
+        text = path.read_text()
+        if (changed := BLOCK.sub(current, text)) != text:
+            path.write_text(changed)
+
+
 if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write(Path(__file__).resolve().parents[2])
+        sys.argv.remove("--write")
     tree.run(check)

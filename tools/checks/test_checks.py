@@ -152,6 +152,7 @@ class Readme(Tree):
     def test_a_block_equals_its_region(self):
         self.write("examples/a.cpp", "int main() {\n  // region: one\n  f();\n  // end region\n}\n")
         self.write("CONTRIBUTING.md", "")
+        self.write("examples/README.md", "| [a.cpp](a.cpp) | an example | `1` |\n")
         self.write("README.md", "<!-- examples/a.cpp: one -->\n```cpp\nf();\n```\n")
         self.assertEqual(list(readme.check(self.root)), [])
         self.write("README.md", "<!-- examples/a.cpp: one -->\n```cpp\ng();\n```\n")
@@ -177,8 +178,20 @@ class Readme(Tree):
         self.assertIn("does not name its language: x", self.faults())
         self.write("docs/a.py", "# region: two\nf(\n# end region\n")
         self.assertIn("was never closed", self.faults())
+        self.write("docs/a.py", "def g():\n    # region: two\n    f(2)\n    # end region\n")
+        readme.write(self.root)
+        self.assertIn("```python\nf(2)\n```", (self.root / "docs/guide.md").read_text())
         self.write("docs/guide.md", "<!-- include/a.hpp: one -->\n```cpp\nf();\n```\n")
         self.assertIn("none of the folders", self.faults())
+
+    def test_the_list_of_examples_has_all_of_them_with_what_they_print(self):
+        self.write("examples/a.cpp", "// prints: it is done\nint main() {}\n")
+        self.write("examples/README.md", "nothing\n")
+        self.assertIn("a.cpp has no line", self.faults())
+        self.write("examples/README.md", "| [a.cpp](a.cpp) | an example | `it is not` |\n")
+        self.assertIn("lacks what it prints: it is done", self.faults())
+        self.write("examples/README.md", "| [a.cpp](a.cpp) | an example | `it is done` |\n")
+        self.assertEqual(self.faults(), "")
 
     def test_relative_links_and_anchors_resolve(self):
         self.write("docs/guide.md", "# The `Tensor<T>` type, and views\n## Views\n## Views\n```sh\n# Not here\n[a](b)\n```\n"
