@@ -52,7 +52,9 @@ struct Short {
   }
 };
 
+// region: stages
 template <class S> using FourStages = pipeline::BasicPipeline<S, double, Cpu, Lower, Hidden, Hidden, Head>;
+// end region
 template <class S> using TwoStages = pipeline::BasicPipeline<S, double, Cpu, Lower, Head>;
 
 /// Calls `f(own, given)` for each weight of the stages and the one of the whole that it is: the order is that of the model.
@@ -97,8 +99,10 @@ void check_training(int micro_batches, std::int64_t rows, std::vector<Cpu> devic
   P pipe{devices};
   share_weights(whole, pipe);
   const optim::MomentumSgd rule{{.rate = 0.1}};
+  // region: step
   auto step =
       train_step(pipe, nn::cross_entropy, rule, {.micro_batches = micro_batches, .checkpointing = checkpointing});
+  // end region
   train::Optimiser optimiser{whole, rule};
   for (int i = 0; i < 3; ++i) {
     whole.zero_grad();
