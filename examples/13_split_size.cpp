@@ -27,9 +27,11 @@ int main(int count, char** arguments) {
   return examples::run_main(arguments[0], [&] {
     examples::SplitSizeOptions options{.batch = 24, .repeats = 3, .splits = "1,4,6,12"};
     if (!examples::read_flags(count, arguments, "The split-size experiment on a small ResNet.", options)) return;
+    // region: run
     const auto result = examples::run_split_size<SmallResNet, 64, 10>(options);
     examples::print(result);
     examples::draw(options.results, result);
     examples::write_json(options.results + ".json", result);
+    // end region
   });
 }

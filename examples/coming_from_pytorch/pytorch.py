@@ -3,7 +3,9 @@
 # PyTorch's side of docs/coming_from_pytorch.md. `python3 pytorch.py` runs what needs no GPU; functions whose names begin with
 # `gpu_` need one GPU or several, those that begin with `ranks_` a launcher.
 import os
+import statistics
 import tempfile
+import timeit
 
 import torch
 from torch import nn
@@ -134,6 +136,23 @@ def gpu_recording(step):
     torch.cuda.memory._record_memory_history()
     step()
     torch.cuda.memory._dump_snapshot("memory.pickle")  # for pytorch.org/memory_viz
+    # end region
+
+
+def meta():
+    # region: meta
+    model = Classifier().to("meta")
+    weights = sum(p.numel() * p.element_size() for p in model.parameters())  # activations are not counted
+    # end region
+    return weights
+
+
+def gpu_captured(step):
+    # region: captured
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):  # its tensors come from a private pool
+        step()
+    graph.replay()
     # end region
 
 
@@ -341,6 +360,14 @@ def ranks_pipeline(lower, upper, x, label):
     # end region
 
 
+def split_size(train, sizes=(1, 3, 5, 8, 10, 12, 20, 40, 60)):
+    # region: split_size
+    for rows in sizes:
+        seconds = timeit.repeat(lambda: train(rows), number=1, repeat=10)
+        print(rows, statistics.mean(seconds), statistics.stdev(seconds))
+    # end region
+
+
 def ranks_mesh():
     # region: mesh
     from torch.distributed.device_mesh import init_device_mesh
@@ -410,6 +437,14 @@ def dlpack(view):
     return torch.utils.dlpack.from_dlpack(capsule)
 
 
+def benchmark(step):
+    # region: benchmark
+    from torch.utils.benchmark import Timer
+
+    print(Timer("step()", globals={"step": step}).blocked_autorange())
+    # end region
+
+
 def main():
     torch.manual_seed(1)
     x = torch.randn(32, 8)
@@ -418,13 +453,15 @@ def main():
     seeds()
     policies()
     options()
-    print(gradients())
+    print(gradients(), meta())
     model = staged(x, label)
     hooks(model, x)
     inference(model, x)
     planned(model, x, label)
     accumulation(model, x, label)
     loader(x, label)
+    split_size(lambda rows: model(x[:rows]), sizes=(1, 8))
+    benchmark(lambda: model(x))
     assert torch.equal(scatter(x), x)
     assert torch.equal(dlpack(x), x)
     print(tuple(ToyModel("cpu", "cpu")(torch.zeros(20, 10)).shape))
