@@ -217,8 +217,8 @@ template <class T> TWILL_INLINE compute_t<T> load_shared(const void* from) {
 
 /// Everything that is known of a program when its loops are compiled.
 template <class P> struct Body {
-  static constexpr auto summary = summary_of<P>;
-  static constexpr auto plan = plan_of<P>;
+  static constexpr const auto& summary = summary_of<P>;
+  static constexpr const auto& plan = plan_of<P>;
   static constexpr int count = static_cast<int>(summary.lines.size());
   static constexpr int operands = summary.operands;
   static constexpr int lanes = vector_bytes / plan.element_bytes;

@@ -32,79 +32,83 @@ template <int Operands> struct Local {
 template <int Count> struct Chosen {
   int size = 0;
   std::array<int, static_cast<std::size_t>(Count)> number{};
+
+  constexpr void add(int chosen) { number[static_cast<std::size_t>(size++)] = chosen; }
 };
 template <auto Chosen, int... K>
 auto sequence_of(std::integer_sequence<int, K...>) -> std::integer_sequence<int, Chosen.number[K]...>;
 template <auto Chosen> using Sequence = decltype(sequence_of<Chosen>(std::make_integer_sequence<int, Chosen.size>{}));
+
+/// The lines that a stage works on, and the accumulators of its reductions. It belongs to the number of lines and not to the
+/// program, so that programs share the function that finds it.
+template <int Count> struct StagePlan {
+  Chosen<Count> active{};
+  Chosen<Count> shared{};
+  Chosen<Count> reduced{};
+  std::array<int, static_cast<std::size_t>(Count) + 1> offsets{}; ///< the last entry is the size of a block
+  int accumulators = 1;
+  bool adds_floats = false;
+};
+
+/// The bytes of a lane of a reduction's accumulator.
+[[nodiscard]] constexpr int lane_bytes(const Line& argument, int width) {
+  if (argument.type == DType::boolean) return width;
+  return argument.type == DType::float16 || argument.type == DType::bfloat16 ? 4
+                                                                             : static_cast<int>(size_of(argument.type));
+}
+
+template <int Count>
+[[nodiscard]] constexpr StagePlan<Count> plan_stage(const Summary<Count>& summary, const Plan<Count>& plan,
+                                                    const std::array<int, static_cast<std::size_t>(Count)>& widths,
+                                                    int lanes, int stage) {
+  StagePlan<Count> result{};
+  const Line* const lines = summary.lines.data();
+  std::array<bool, static_cast<std::size_t>(Count)> is_shared{};
+  int cost = 0;
+  int at = 0;
+  for (int i = 0; i < Count; ++i) {
+    const Line& line = lines[i];
+    const bool in_stage = plan[i].in_stage(stage);
+    for (int a = 0; a < line.arity && in_stage; ++a)
+      if (const int from = line.arguments[static_cast<std::size_t>(a)]; lines[from].uniform)
+        is_shared[static_cast<std::size_t>(from)] = true;
+    if (in_stage) cost += kernel::detail::cost_of(line);
+    if (!in_stage && !plan[i].from_scratch(stage)) continue;
+    result.active.add(i);
+    if (line.kind != LineKind::reduce && line.kind != LineKind::reduce_columns) continue;
+    result.reduced.add(i);
+    result.offsets[static_cast<std::size_t>(i)] = at;
+    at += lane_bytes(lines[line.arguments[0]], widths[static_cast<std::size_t>(line.arguments[0])]) * lanes;
+    if (line.reduction == Reduction::sum && is_floating(line.type) && summary.shape != KernelShape::column)
+      result.adds_floats = true;
+  }
+  result.offsets[static_cast<std::size_t>(Count)] = at;
+  for (int i = 0; i < Count; ++i)
+    if (is_shared[static_cast<std::size_t>(i)]) result.shared.add(i);
+  // More accumulators for lighter bodies.
+  if (result.reduced.size > 0 && summary.shape != KernelShape::column)
+    result.accumulators = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
+  while (result.accumulators > 1 && result.accumulators * at > max_accumulator_bytes) result.accumulators /= 2;
+  return result;
+}
 } // namespace vector_detail
 
 /// The lines that a stage works on.
 template <class P, int Stage> struct StageLines {
   using B = Body<P>;
-  enum class Group { active, shared, reduced };
+  static constexpr vector_detail::StagePlan<B::count> plan =
+      vector_detail::plan_stage(B::summary, B::plan, B::widths, B::lanes, Stage);
 
-  template <Group G> static constexpr auto choose() {
-    vector_detail::Chosen<B::count> chosen{};
-    std::array<bool, static_cast<std::size_t>(B::count)> wanted{};
-    for (int i = 0; i < B::count; ++i) {
-      const Line& line = B::line(i);
-      const LinePlan& plan = B::plan[i];
-      const bool active = plan.in_stage(Stage) || plan.from_scratch(Stage);
-      const bool reduces = line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
-      if (G == Group::active) wanted[static_cast<std::size_t>(i)] = active;
-      if (G == Group::reduced) wanted[static_cast<std::size_t>(i)] = active && reduces;
-      if (G == Group::shared && plan.in_stage(Stage))
-        for (int a = 0; a < line.arity; ++a) {
-          const int from = line.arguments[static_cast<std::size_t>(a)];
-          if (B::line(from).uniform) wanted[static_cast<std::size_t>(from)] = true;
-        }
-    }
-    for (int i = 0; i < B::count; ++i)
-      if (wanted[static_cast<std::size_t>(i)]) chosen.number[static_cast<std::size_t>(chosen.size++)] = i;
-    return chosen;
-  }
-  static constexpr auto active_lines = choose<Group::active>();
-  static constexpr auto shared_lines = choose<Group::shared>();
-  static constexpr auto reduced_lines = choose<Group::reduced>();
-
+  static constexpr const auto& active_lines = plan.active;
+  static constexpr const auto& shared_lines = plan.shared;
+  static constexpr const auto& reduced_lines = plan.reduced;
   /// Where each accumulator lies within a block of them; the last entry is the size of the block.
-  static constexpr auto offsets = [] {
-    std::array<int, static_cast<std::size_t>(B::count) + 1> result{};
-    int at = 0;
-    for (int r = 0; r < reduced_lines.size; ++r) {
-      const int i = reduced_lines.number[static_cast<std::size_t>(r)];
-      const Line& argument = B::line(B::line(i).arguments[0]);
-      const int bytes = argument.type == DType::boolean ? B::widths[static_cast<std::size_t>(B::line(i).arguments[0])]
-                        : argument.type == DType::float16 || argument.type == DType::bfloat16
-                            ? 4
-                            : static_cast<int>(size_of(argument.type));
-      result[static_cast<std::size_t>(i)] = at;
-      at += bytes * B::lanes;
-    }
-    result[static_cast<std::size_t>(B::count)] = at;
-    return result;
-  }();
+  static constexpr const auto& offsets = plan.offsets;
   static constexpr int block_bytes = offsets[static_cast<std::size_t>(B::count)];
-
-  /// How many accumulators each reduction of the stage has: more for lighter bodies.
-  static constexpr int accumulators = [] {
-    int cost = 0;
-    for (int i = 0; i < B::count; ++i)
-      if (B::plan[i].in_stage(Stage)) cost += detail::cost_of(B::line(i));
-    int number = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
-    if (reduced_lines.size == 0 || B::summary.shape == KernelShape::column) number = 1;
-    while (number > 1 && number * block_bytes > max_accumulator_bytes) number /= 2;
-    return number;
-  }();
+  /// How many accumulators each reduction of the stage has.
+  static constexpr int accumulators = plan.accumulators;
   /// Whether the stage sums numbers that round.
-  static constexpr bool adds_floats = [] {
-    bool found = false;
-    for (int r = 0; r < reduced_lines.size; ++r) {
-      const Line& line = B::line(reduced_lines.number[static_cast<std::size_t>(r)]);
-      found = found || (line.reduction == Reduction::sum && is_floating(line.type));
-    }
-    return found && B::summary.shape != KernelShape::column;
-  }();
+  static constexpr bool adds_floats = plan.adds_floats;
   static_assert(block_bytes <= max_accumulator_bytes, "twill: too many reductions in one stage of a program");
 };
 

@@ -166,14 +166,18 @@ template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...
   return summary;
 }
 
-/// The table of a program that keeps the rules; any other does not compile.
-template <class P>
-inline constexpr auto summary_of = [] {
-  constexpr auto summary = describe(P{});
+namespace detail {
+
+template <class P> struct Described {
+  static constexpr auto summary = describe(P{});
   static_assert(summary.fault < 0, "twill: a program's lines name earlier values of the types their primitives take");
   static_assert(!summary.mixed, "twill: a program reduces rows or columns, not both; split it in two");
-  return summary;
-}();
+};
+
+} // namespace detail
+
+/// The table of a program that keeps the rules; any other does not compile.
+template <class P> inline constexpr auto summary_of = detail::Described<P>::summary;
 
 /// The elements that a thread of a GPU computes together: 16 bytes of the largest type in memory, at least 2, at most 8. The
 /// sums of columns, which are stored once, do not count.

@@ -21,6 +21,88 @@ inline void count_access(int operand, Touch touch, std::int64_t elements) {
   (touch == Touch::store ? access_counts().stores : access_counts().loads)[o] += elements;
   if (touch == Touch::reload) access_counts().reloads[o] += elements;
 }
+
+/// What a line says of its operand.
+[[nodiscard]] constexpr OperandInfo operand_of(const Line& line, const LinePlan& plan) {
+  using enum OperandInfo::Role;
+  OperandInfo info{};
+  info.role = line.kind == LineKind::output      ? output
+              : line.kind == LineKind::iota      ? iota
+              : line.kind == LineKind::gather    ? gather
+              : line.kind == LineKind::immediate ? immediate
+                                                 : input;
+  info.bytes = static_cast<int>(size_of(line.type));
+  info.unit = line.kind == LineKind::iota ? 1 : line.kind == LineKind::immediate ? 0 : info.bytes;
+  info.contiguous =
+      (line.kind == LineKind::input || line.kind == LineKind::gather) && line.access == Access::contiguous;
+  info.stages = plan.computed;
+  info.source = line.arguments[0];
+  return info;
+}
+
+[[nodiscard]] constexpr bool is_reduction(const Line& line) {
+  return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
+}
+[[nodiscard]] constexpr bool is_summed_output(const Line& line) { return line.kind == LineKind::output && line.column; }
+[[nodiscard]] constexpr bool is_shared_output(const Line& line) {
+  return line.kind == LineKind::output && !line.column && line.uniform;
+}
+
+/// The lines of which a test is true.
+template <int Count>
+[[nodiscard]] constexpr Chosen<Count> lines_that(const Summary<Count>& summary, bool (*is_wanted)(const Line&)) {
+  Chosen<Count> chosen{};
+  for (int i = 0; i < Count; ++i)
+    if (is_wanted(summary.lines[static_cast<std::size_t>(i)])) chosen.add(i);
+  return chosen;
+}
+
+/// The lines that the row shares and that are known at a level.
+template <int Count>
+[[nodiscard]] constexpr Chosen<Count> lines_known_at(const Summary<Count>& summary, const Plan<Count>& plan,
+                                                     int level) {
+  Chosen<Count> chosen{};
+  for (int i = 0; i < Count; ++i) {
+    const Line& line = summary.lines[static_cast<std::size_t>(i)];
+    if (line.uniform && plan[i].level == level && line.kind != LineKind::reduce && line.kind != LineKind::output)
+      chosen.add(i);
+  }
+  return chosen;
+}
+
+/// Which of the reductions a line is.
+[[nodiscard]] constexpr int ordinal_of(const Line* lines, int line) {
+  int before = 0;
+  for (int k = 0; k < line; ++k) before += is_reduction(lines[k]) ? 1 : 0;
+  return before;
+}
+
+/// The output whose row can serve as the first scratch row: of the same type, with no input read after the values are
+/// there (the input may lie where the output lies). -1 for none.
+[[nodiscard]] constexpr int scratch_output(const Line* lines, const LinePlan* plan, int count) {
+  int kept = -1;
+  for (int i = 0; i < count; ++i)
+    if (plan[i].scratch == 0) kept = i;
+  if (kept < 0) return -1;
+  int found = -1;
+  for (int i = 0; i < count; ++i) {
+    const Line& line = lines[i];
+    const bool reads = line.kind == LineKind::input || line.kind == LineKind::gather;
+    if (reads && (plan[i].computed >> (plan[kept].home + 1)) != 0) return -1;
+    const bool stored = line.kind == LineKind::output && !line.uniform && line.type == lines[kept].type;
+    if (stored && found < 0 && (line.type == DType::float32 || line.type == DType::float64)) found = line.operand;
+  }
+  return found;
+}
+
+/// The bytes that one element of each input and output takes.
+[[nodiscard]] constexpr int row_bytes(const Line* lines, int count) {
+  int bytes = 0;
+  for (int i = 0; i < count; ++i)
+    if (lines[i].kind == LineKind::input || lines[i].kind == LineKind::output)
+      bytes += static_cast<int>(size_of(lines[i].type));
+  return bytes;
+}
 } // namespace vector_detail
 
 /// The functions and tables of a program.
@@ -30,16 +112,7 @@ template <class P> class Tabulate {
   static constexpr int stages = B::plan.stages;
 
   /// The lines that the row shares and that are known at a level.
-  template <int Level>
-  static constexpr auto lines_at = [] {
-    vector_detail::Chosen<B::count> chosen{};
-    for (int i = 0; i < B::count; ++i) {
-      const Line& line = B::line(i);
-      if (line.uniform && B::plan[i].level == Level && line.kind != LineKind::reduce && line.kind != LineKind::output)
-        chosen.number[static_cast<std::size_t>(chosen.size++)] = i;
-    }
-    return chosen;
-  }();
+  template <int Level> static constexpr auto lines_at = vector_detail::lines_known_at(B::summary, B::plan, Level);
 
   template <int I> static TWILL_INLINE const auto& value(const std::byte* shared) {
     return vector_detail::shared_value<typename B::template Scalar<I>>(shared, I);
@@ -119,79 +192,48 @@ template <class P> class Tabulate {
 
   /// Which of the reductions a line is.
   [[nodiscard]] static constexpr int ordinal(int line) {
-    int before = 0;
-    for (int k = 0; k < line; ++k)
-      before += B::line(k).kind == LineKind::reduce_columns || B::line(k).kind == LineKind::reduce ? 1 : 0;
-    return before;
-  }
-
-  /// The output whose row can serve as the first scratch row: of the same type, with no input read after the values are
-  /// there (the input may lie where the output lies). -1 for none.
-  static constexpr int scratch_output() {
-    int kept = -1;
-    for (int i = 0; i < B::count; ++i)
-      if (B::plan[i].scratch == 0) kept = i;
-    if (kept < 0) return -1;
-    int found = -1;
-    for (int i = 0; i < B::count; ++i) {
-      const Line& line = B::line(i);
-      const bool reads = line.kind == LineKind::input || line.kind == LineKind::gather;
-      if (reads && (B::plan[i].computed >> (B::plan[kept].home + 1)) != 0) return -1;
-      const bool stored = line.kind == LineKind::output && !line.uniform && line.type == B::line(kept).type;
-      if (stored && found < 0 && (line.type == DType::float32 || line.type == DType::float64)) found = line.operand;
-    }
-    return found;
+    return vector_detail::ordinal_of(B::summary.lines.data(), line);
   }
 
   using Operands = std::array<OperandInfo, static_cast<std::size_t>(B::operands) + 1>;
   using Reductions = std::array<ReductionInfo, static_cast<std::size_t>(B::summary.reductions) + 1>;
 
-  template <int I> static constexpr void note_operand(Operands& all) {
-    constexpr const Line& line = B::line(I);
-    if constexpr (line.operand >= 0) {
-      using T = typename B::template Element<I>;
-      OperandInfo& info = all[static_cast<std::size_t>(line.operand)];
-      using enum OperandInfo::Role;
-      info.role = line.kind == LineKind::output   ? output
-                  : line.kind == LineKind::iota   ? iota
-                  : line.kind == LineKind::gather ? gather
-                                                  : (line.kind == LineKind::immediate ? immediate : input);
-      info.bytes = static_cast<int>(sizeof(T));
-      info.unit = line.kind == LineKind::iota ? 1 : line.kind == LineKind::immediate ? 0 : info.bytes;
-      info.contiguous =
-          (line.kind == LineKind::input || line.kind == LineKind::gather) && line.access == Access::contiguous;
-      info.stages = B::plan[I].computed;
-      info.source = line.arguments[0];
-      if constexpr (line.kind == LineKind::output && line.column)
-        info.store_sums = &vector_detail::store_sums<T>;
-      else if constexpr (line.kind == LineKind::output && line.uniform && !is_column && B::summary.reductions > 0)
-        info.store_shared = &vector_detail::store_shared<T>;
-    }
-  }
+  static constexpr auto reduced_lines = vector_detail::lines_that(B::summary, vector_detail::is_reduction);
+  static constexpr auto summed_outputs = vector_detail::lines_that(B::summary, vector_detail::is_summed_output);
+  static constexpr auto shared_outputs = vector_detail::lines_that(B::summary, vector_detail::is_shared_output);
+
   template <int I> static constexpr void note_reduction(Reductions& all) {
     constexpr const Line& line = B::line(I);
-    if constexpr (line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns) {
-      constexpr int stage = line.kind == LineKind::reduce ? B::plan[I].level - 1 : 0;
-      using Loop = StageLoop<P, stage>;
-      using V = typename Loop::template Accumulator<I>;
-      using T = vector_detail::lane_t<V>;
-      ReductionInfo& info = all[static_cast<std::size_t>(ordinal(I))];
-      info.line = I;
-      info.stage = stage;
-      info.offset = StageLines<P, stage>::offsets[I];
-      info.lane_bytes = static_cast<int>(sizeof(V)) / B::lanes;
-      if constexpr (is_column) {
-        info.clear = &vector_detail::clear_sums<line.reduction, T>;
-        info.add = &vector_detail::add_sums<line.reduction, T>;
-      } else {
-        info.finish = &vector_detail::finish_reduction<line.reduction, V, Loop::accumulators>;
-        info.tree = &vector_detail::combine_tree<line.reduction, T>;
-      }
+    constexpr int stage = line.kind == LineKind::reduce ? B::plan[I].level - 1 : 0;
+    using Loop = StageLoop<P, stage>;
+    using V = typename Loop::template Accumulator<I>;
+    using T = vector_detail::lane_t<V>;
+    ReductionInfo& info = all[static_cast<std::size_t>(ordinal(I))];
+    info.line = I;
+    info.stage = stage;
+    info.offset = StageLines<P, stage>::offsets[I];
+    info.lane_bytes = static_cast<int>(sizeof(V)) / B::lanes;
+    if constexpr (is_column) {
+      info.clear = &vector_detail::clear_sums<line.reduction, T>;
+      info.add = &vector_detail::add_sums<line.reduction, T>;
+    } else {
+      info.finish = &vector_detail::finish_reduction<line.reduction, V, Loop::accumulators>;
+      info.tree = &vector_detail::combine_tree<line.reduction, T>;
     }
   }
-  template <int... I> static constexpr Operands note_operands(std::integer_sequence<int, I...>) {
+  template <int... C, int... U>
+  static constexpr Operands note_operands(std::integer_sequence<int, C...>, std::integer_sequence<int, U...>) {
     Operands all{};
-    (note_operand<I>(all), ...);
+    for (int i = 0; i < B::count; ++i)
+      if (B::line(i).operand >= 0)
+        all[static_cast<std::size_t>(B::line(i).operand)] = vector_detail::operand_of(B::line(i), B::plan[i]);
+    ((all[static_cast<std::size_t>(B::line(C).operand)].store_sums =
+          &vector_detail::store_sums<typename B::template Element<C>>),
+     ...);
+    if constexpr (!is_column && B::summary.reductions > 0)
+      ((all[static_cast<std::size_t>(B::line(U).operand)].store_shared =
+            &vector_detail::store_shared<typename B::template Element<U>>),
+       ...);
     return all;
   }
   template <int... I> static constexpr Reductions note_reductions(std::integer_sequence<int, I...>) {
@@ -212,18 +254,14 @@ template <class P> class Tabulate {
     return std::array<SharedFunction, sizeof...(L)>{shared_function<L>()...};
   }
 
-  [[nodiscard]] static constexpr int row_bytes() {
-    int bytes = 0;
-    for (int i = 0; i < B::count; ++i)
-      if (B::line(i).kind == LineKind::input || B::line(i).kind == LineKind::output)
-        bytes += static_cast<int>(size_of(B::line(i).type)) * B::lanes;
-    return bytes;
-  }
-  static_assert(!is_column || row_bytes() * vector_detail::rows_at_once <= max_column_buffer_bytes,
+  static_assert(!is_column || vector_detail::row_bytes(B::summary.lines.data(), B::count) * B::lanes *
+                                      vector_detail::rows_at_once <=
+                                  max_column_buffer_bytes,
                 "twill: a program that reduces columns has too many operands");
 
-  static constexpr auto operands_table = note_operands(std::make_integer_sequence<int, B::count>{});
-  static constexpr auto reductions_table = note_reductions(std::make_integer_sequence<int, B::count>{});
+  static constexpr auto operands_table =
+      note_operands(vector_detail::Sequence<summed_outputs>{}, vector_detail::Sequence<shared_outputs>{});
+  static constexpr auto reductions_table = note_reductions(vector_detail::Sequence<reduced_lines>{});
   static constexpr auto stage_table = stage_functions(std::make_integer_sequence<int, stages>{});
   static constexpr auto blocks_table = block_sizes(std::make_integer_sequence<int, stages>{});
   static constexpr auto shared_table =
@@ -238,7 +276,7 @@ public:
     result.stages = stages;
     result.operations = B::plan.operations + 2 * (B::operands > 0 ? B::operands : 1);
     result.scratch_rows = B::plan.scratch_rows;
-    result.scratch_output = scratch_output();
+    result.scratch_output = vector_detail::scratch_output(B::summary.lines.data(), B::plan.lines.data(), B::count);
     result.reduces = B::summary.reductions > 0;
     for (const Line& line : B::summary.lines) // pointers to functions cannot be compared here under a sanitizer
       result.stores_shared = result.stores_shared || (line.kind == LineKind::output && line.uniform);
