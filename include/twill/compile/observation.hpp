@@ -125,13 +125,14 @@ public:
     }
   }
 
-  /// Shows them to a function, in the order in which the model was traced, gradients the other way.
-  template <class F> void show(const F& look) {
+  /// Hands them over in the order in which the model was traced, gradients the other way.
+  [[nodiscard]] std::vector<Observation> take() {
     std::sort(observations_.begin(), observations_.end(),
               [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
     std::vector<Observation> observations{};
     for (Numbered& each : observations_) detail::append(observations, std::move(each.observation));
-    for (const Observation& observation : observations) look(observation);
+    observations_.clear();
+    return observations;
   }
 
 private:
@@ -145,26 +146,48 @@ private:
   std::vector<Numbered> observations_{};
 };
 
+/// Watches what an executor taps, while it is there.
+template <class Executor> class Tapping {
+public:
+  explicit Tapping(Executor& executor)
+      : executor_{&executor}, watcher_{devices_of(executor)}, former_{executor.watch(&watcher_)} {
+    watcher_.also(former_);
+  }
+  Tapping(const Tapping&) = delete;
+  Tapping& operator=(const Tapping&) = delete;
+  ~Tapping() {
+    if (is_watching_) executor_->watch(former_);
+  }
+
+  /// Waits for the executor and ends the watch.
+  [[nodiscard]] std::vector<Observation> finish() {
+    executor_->wait();
+    is_watching_ = false;
+    executor_->watch(former_);
+    return watcher_.take();
+  }
+
+private:
+  static std::vector<std::string> devices_of(const Executor& executor) {
+    std::vector<std::string> devices{};
+    if constexpr (requires { executor.devices(); })
+      for (const auto& device : executor.devices()) devices.push_back(to_string(device));
+    else
+      devices.push_back(to_string(executor.device()));
+    return devices;
+  }
+
+  Executor* executor_;
+  TapWatcher watcher_;
+  Watcher* former_;
+  bool is_watching_ = true;
+};
+
 /// Gives an executor one run, waits for it and shows what it has tapped.
 template <class Executor, class Run, class F> void run_tapped(Executor& executor, const Run& run, const F& look) {
-  std::vector<std::string> devices{};
-  if constexpr (requires { executor.devices(); })
-    for (const auto& device : executor.devices()) devices.push_back(to_string(device));
-  else
-    devices.push_back(to_string(executor.device()));
-  TapWatcher watcher{std::move(devices)};
-  struct Until {
-    Executor& executor;
-    Watcher* former;
-    ~Until() { executor.watch(former); }
-  };
-  {
-    const Until done{executor, executor.watch(&watcher)};
-    watcher.also(done.former);
-    run();
-    executor.wait();
-  }
-  watcher.show(look);
+  Tapping<Executor> tapping{executor};
+  run();
+  for (const Observation& observation : tapping.finish()) look(observation);
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -20,11 +20,59 @@
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-/// A list of hooks of any signature, as far as a handle needs to know it.
+/// A list of hooks of any signature, which is compiled once for all. Hooks are kept as functions without arguments and called
+/// as what they are by the list that knows, see below.
 class AnyHookList {
 public:
-  virtual ~AnyHookList() = default;
-  virtual void remove(std::uint64_t number) = 0;
+  /// Takes a hook away, if it is still there.
+  void remove(std::uint64_t number) {
+    const std::lock_guard lock{mutex_};
+    auto changed = std::make_shared<Hooks>();
+    for (const Hook& hook : *hooks_)
+      if (hook.number != number) changed->push_back(hook);
+    replace(std::move(changed));
+  }
+
+  /// Whether there is no hook, so that nothing needs to be called.
+  [[nodiscard]] bool is_empty() const { return count_.load(std::memory_order_acquire) == 0; }
+
+protected:
+  using AnyFunction = void (*)();
+  struct Hook {
+    std::uint64_t number = 0;
+    std::shared_ptr<void> callable{};
+    AnyFunction call = nullptr;
+  };
+  using Hooks = std::vector<Hook>;
+
+  AnyHookList() = default;
+  AnyHookList(const AnyHookList&) = delete;
+  AnyHookList& operator=(const AnyHookList&) = delete;
+  ~AnyHookList() = default;
+
+  std::uint64_t append(std::shared_ptr<void> callable, AnyFunction call) {
+    const std::lock_guard lock{mutex_};
+    auto changed = std::make_shared<Hooks>(*hooks_);
+    changed->push_back({++last_number_, std::move(callable), call});
+    replace(std::move(changed));
+    return last_number_;
+  }
+
+  [[nodiscard]] std::shared_ptr<const Hooks> hooks() const {
+    const std::lock_guard lock{mutex_};
+    return hooks_;
+  }
+
+private:
+  void replace(std::shared_ptr<const Hooks> changed) {
+    hooks_ = std::move(changed);
+    count_.store(hooks_->size(), std::memory_order_release);
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Hooks> hooks_ = std::make_shared<Hooks>();
+  std::atomic<std::size_t> count_{0}; ///< so that a run without hooks takes no lock
+  std::uint64_t last_number_ = 0;
 };
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
@@ -53,61 +101,29 @@ private:
 /// Functions of the same arguments, called in the order in which they were added. Lists may be called and changed by several
 /// threads at once: a call works on the hooks there were when it began.
 template <class... Arguments> class HookList final : public detail::AnyHookList {
+  using Function = void (*)(void* callable, const Arguments&... arguments);
+
 public:
+  HookList() = default;
+
   /// Returns the number by which the hook is removed.
   template <class F> std::uint64_t add(F&& function) {
+    using Callable = std::decay_t<F>;
     static_assert(
-        std::is_invocable_v<std::decay_t<F>&, const Arguments&...>,
+        std::is_invocable_v<Callable&, const Arguments&...>,
         "twill: a hook takes the tensors that it looks at: on_forward_begin the inputs, on_forward the inputs and "
         "the output, on_backward the output's gradient");
-    const std::lock_guard lock{mutex_};
-    auto changed = std::make_shared<Hooks>(*hooks_);
-    changed->push_back({++last_number_, std::make_shared<std::decay_t<F>>(std::forward<F>(function)),
-                        [](void* callable, const Arguments&... arguments) {
-                          static_cast<void>((*static_cast<std::decay_t<F>*>(callable))(arguments...));
-                        }});
-    replace(std::move(changed));
-    return last_number_;
+    const Function call = [](void* callable, const Arguments&... arguments) {
+      static_cast<void>((*static_cast<Callable*>(callable))(arguments...));
+    };
+    return append(std::make_shared<Callable>(std::forward<F>(function)), reinterpret_cast<AnyFunction>(call));
   }
-
-  void remove(std::uint64_t number) override {
-    const std::lock_guard lock{mutex_};
-    auto changed = std::make_shared<Hooks>();
-    for (const Hook& hook : *hooks_)
-      if (hook.number != number) changed->push_back(hook);
-    replace(std::move(changed));
-  }
-
-  /// Whether there is no hook, so that nothing needs to be called.
-  [[nodiscard]] bool is_empty() const { return count_.load(std::memory_order_acquire) == 0; }
 
   /// throws: what a hook throws; the hooks after it are not called
   void operator()(const Arguments&... arguments) const {
-    std::shared_ptr<const Hooks> hooks{};
-    {
-      const std::lock_guard lock{mutex_};
-      hooks = hooks_;
-    }
-    for (const Hook& hook : *hooks) hook.call(hook.callable.get(), arguments...);
+    const std::shared_ptr<const Hooks> called = hooks();
+    for (const Hook& hook : *called) reinterpret_cast<Function>(hook.call)(hook.callable.get(), arguments...);
   }
-
-private:
-  struct Hook {
-    std::uint64_t number = 0;
-    std::shared_ptr<void> callable{};
-    void (*call)(void*, const Arguments&...) = nullptr;
-  };
-  using Hooks = std::vector<Hook>;
-
-  void replace(std::shared_ptr<const Hooks> changed) {
-    hooks_ = std::move(changed);
-    count_.store(hooks_->size(), std::memory_order_release);
-  }
-
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Hooks> hooks_ = std::make_shared<const Hooks>();
-  std::atomic<std::size_t> count_{0}; ///< so that a run without hooks takes no lock
-  std::uint64_t last_number_ = 0;
 };
 
 /// The hooks of a network: of its declared inputs, then of its output.
