@@ -8,13 +8,19 @@ set(TWILL_SANITIZE "" CACHE STRING "Sanitizers of this tree's own sources: addre
 set(TWILL_ARCH "" CACHE STRING "Instruction set of this tree's own sources: empty (the compiler's default) or a value of -march")
 option(TWILL_USE_CCACHE "Compile through ccache, where it is installed" ON)
 
+# Precompiled headers are cached when ccache is told that they contain no times and that their macros are on the command line;
+# g++'s know no folder, so that they and what includes them serve every clone.
 if(PROJECT_IS_TOP_LEVEL AND TWILL_USE_CCACHE)
   find_program(TWILL_CCACHE ccache)
   mark_as_advanced(TWILL_CCACHE)
   if(TWILL_CCACHE)
+    set(twill_ccache ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      list(APPEND twill_ccache CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+    endif()
     foreach(language CXX CUDA)
       if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-        set(CMAKE_${language}_COMPILER_LAUNCHER ${TWILL_CCACHE})
+        set(CMAKE_${language}_COMPILER_LAUNCHER ${twill_ccache} ${TWILL_CCACHE})
       endif()
     endforeach()
   endif()
@@ -28,6 +34,9 @@ target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${
 # g++ begins to collect its garbage at 1 GB instead of at 128 MB: a seventh less time for files full of templates.
 set(twill_gcc_heap --param=ggc-min-heapsize=1000000)
 target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${twill_gcc_heap}>")
+if(TWILL_CCACHE) # without it ccache cannot tell which precompiled header was read
+  target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
+endif()
 
 if(TWILL_ARCH)
   include(CheckCXXCompilerFlag)

@@ -5,6 +5,7 @@
 
 #include "tests/support/random_graph.hpp"
 #include "tests/support/table_interpreter.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/dump.hpp>
 
@@ -63,13 +64,8 @@ std::string shortest_failure(std::uint64_t seed, RandomGraphOptions options) {
   return compile::dump(random_graph(seed, options).graph, {{"batch", options.batch}});
 }
 
-std::uint64_t first_seed() {
-  if (const char* given = std::getenv("TWILL_TEST_SEED")) return std::strtoull(given, nullptr, 10);
-  return std::random_device{}();
-}
-
 void check_many(int count, const RandomGraphOptions& options) {
-  const std::uint64_t first = first_seed();
+  const std::uint64_t first = test_seed();
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     const std::string fault = fault_of(seed, options);

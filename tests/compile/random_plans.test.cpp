@@ -5,6 +5,7 @@
 
 #include "tests/support/random_graph.hpp"
 #include "tests/support/table_interpreter.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -19,11 +20,6 @@ using namespace twill;
 using namespace twill::test;
 
 namespace {
-
-std::uint64_t first_seed() {
-  if (const char* given = std::getenv("TWILL_TEST_SEED")) return std::strtoull(given, nullptr, 10);
-  return std::random_device{}();
-}
 
 /// Bytes that are live while an instruction runs.
 std::int64_t live_bytes(const compile::TableView& table, const List<std::size_t>& bytes, const List<int>& planned,
@@ -112,7 +108,7 @@ Derivatives check_gradients(std::uint64_t seed) {
 } // namespace
 
 TEST_CASE("no plan lets two live values share bytes or is smaller than what lives at once", "[compile][plan]") {
-  const std::uint64_t first = first_seed();
+  const std::uint64_t first = test_seed();
   for (std::uint64_t seed = first; seed < first + 2000; ++seed) {
     INFO("seed " << seed);
     REQUIRE(plan_fault(seed) == "");
@@ -120,7 +116,7 @@ TEST_CASE("no plan lets two live values share bytes or is smaller than what live
 }
 
 TEST_CASE("gradients of random graphs are what finite differences say", "[compile][grad]") {
-  const std::uint64_t first = first_seed();
+  const std::uint64_t first = test_seed();
   int compared = 0;
   for (std::uint64_t seed = first; seed < first + 1000; ++seed) {
     INFO("seed " << seed);

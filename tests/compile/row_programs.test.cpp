@@ -5,6 +5,7 @@
 // finite differences.
 
 #include "tests/support/compiled_rows.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/report.hpp>
 #include <twill/nn/activations.hpp>
@@ -210,7 +211,7 @@ static_assert(are_one_pass(std::make_index_sequence<chain_count>{}));
 template <std::size_t I> void check_chain() {
   constexpr const auto& own = std::get<I>(chains);
   using Source = Traced<I, Part::everything>;
-  const unsigned seed = std::random_device{}();
+  const std::uint64_t seed = twill::test::test_seed();
   INFO(own.name << ", seed " << seed);
   std::mt19937_64 random{seed};
   compile::Executor<Cpu> executor{Cpu{}, compile::Compiled<Source>::view(), compile::kernels<Source>,

@@ -6,6 +6,7 @@
 
 #include "tests/support/random_graph.hpp"
 #include "tests/support/table_interpreter.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/ops/move.hpp>
@@ -27,11 +28,6 @@ namespace {
 
 using graph::Graph;
 using graph::Value;
-
-std::uint64_t first_seed() {
-  if (const char* given = std::getenv("TWILL_TEST_SEED")) return std::strtoull(given, nullptr, 10);
-  return std::random_device{}();
-}
 
 /// The same function with its parts in slots drawn at random. A weight stays in the slot that reads it first.
 Graph in_slots(const Graph& whole, int slots, std::mt19937_64& random) {
@@ -174,7 +170,7 @@ int makespan(const compile::Lowered& lowered) {
 } // namespace
 
 TEST_CASE("programs in slots have the results of one device in whatever order their streams run", "[compile][PAR-5]") {
-  const std::uint64_t first = first_seed();
+  const std::uint64_t first = test_seed();
   int moves = 0;
   for (std::uint64_t seed = first; seed < first + 300; ++seed) {
     INFO("seed " << seed);

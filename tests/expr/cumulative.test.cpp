@@ -5,6 +5,7 @@
 
 #include "tests/kernel/harness.hpp"
 #include "tests/support/numbers.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/expr.hpp>
 #include <twill/kernel/scan.hpp>
@@ -93,7 +94,7 @@ TEST_CASE("NaN stays in running extremes and sums, infinities in log-sum-exp", "
 }
 
 TEST_CASE("a long running sum has the same bits for any number of threads", "[expr]") {
-  std::mt19937 random{std::random_device{}()};
+  std::mt19937 random{twill::test::test_seed()};
   std::uniform_real_distribution<float> uniform{-1, 1};
   std::vector<float> from(3'000'017);
   for (float& x : from) x = uniform(random);

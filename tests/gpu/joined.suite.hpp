@@ -6,6 +6,7 @@
 
 #include <tests/support/runtime_calls.hpp>
 #include <tests/support/suite.hpp>
+#include <tests/support/test_seed.hpp>
 
 #include <twill/device/gpu/copy.hpp>
 #include <twill/kernel/gpu/joined.hpp>
@@ -34,7 +35,7 @@ struct Sets {
   explicit Sets(const std::vector<std::int64_t>& given) : sizes{given} {
     std::size_t floats = 1;
     for (std::int64_t size : sizes) floats += 2 * static_cast<std::size_t>(size) + 3;
-    std::mt19937 random{std::random_device{}()};
+    std::mt19937 random{test_seed()};
     std::uniform_real_distribution<float> uniform{-1, 1};
     values.resize(floats);
     for (float& value : values) value = uniform(random);

@@ -4,6 +4,7 @@
 // full, the folder read-only or the process killed.
 
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/core/clock.hpp>
 #include <twill/io/checkpoint_folder.hpp>
@@ -287,7 +288,7 @@ TEST_CASE("each call of a save and of a load fails once in turn: an exception, t
 
 TEST_CASE("a process killed at any point of a save leaves the last good checkpoint", "[io][IO-4]") {
   const TemporaryFolder place{};
-  std::mt19937_64 random{std::random_device{}()};
+  std::mt19937_64 random{test_seed()};
   constexpr int kills = 200;
   constexpr std::size_t bytes = 300000;
   std::int64_t last = 0;

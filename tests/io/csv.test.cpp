@@ -3,10 +3,10 @@
 // CSV files: what counts as a cell and as a number, columns by name and number, what is refused and how it is named, samples for
 // loaders, and NumPy's view of the same files. Beside them what is no file at all.
 
-#include "tests/support/fresh_seed.hpp"
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/data/loader.hpp>
 #include <twill/io/csv_dataset.hpp>
@@ -133,7 +133,7 @@ TEST_CASE("numbers are exact, and too small ones are zero", "[io][TRAIN-8]") {
         std::vector<float>{std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max(), 16777216});
   CHECK(refusal<double>("x\n1e9999999999999999999999\n").find("outside the range") != std::string::npos);
   CHECK(numbers("x\ninf\n-Infinity\n") == std::vector<double>{HUGE_VAL, -HUGE_VAL});
-  std::mt19937_64 random(fresh_seed());
+  std::mt19937_64 random(test_seed());
   std::string text = "x\n";
   std::vector<double> expected;
   for (int i = 0; i < 1000; ++i) {
@@ -215,7 +215,7 @@ TEST_CASE("NumPy reads the same numbers", "[io][TRAIN-8]") {
   const auto python = python_with("numpy");
   if (!python) return skip("no Python with numpy");
   const TemporaryFolder folder;
-  std::mt19937_64 random(fresh_seed());
+  std::mt19937_64 random(test_seed());
   std::string text = "a;b;c\r\n";
   for (int row = 0; row < 50; ++row)
     for (int column = 0; column < 3; ++column) {

@@ -2,9 +2,9 @@
 //
 // PNG and JPEG files of every form, cut short everywhere and changed anywhere, and folders of classes through a loader.
 
-#include "tests/support/fresh_seed.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/data/image_dataset.hpp>
 #include <twill/data/loader.hpp>
@@ -195,7 +195,7 @@ TEST_CASE("damaged images are refused and leave nothing behind", "[io][IO-4]") {
   for (std::size_t size = 0; size < jpeg.size(); ++size)
     CHECK(refusal([&] { return parsed_jpeg(jpeg.substr(0, size)); }).starts_with("jpeg is damaged: "));
 
-  std::mt19937_64 random(fresh_seed());
+  std::mt19937_64 random(test_seed());
   for (int i = 0; i < 300; ++i) { // read or refused, and neither leaks nor crashes
     std::string changed_png = png;
     std::string changed_jpeg = i % 2 == 0 ? jpeg : jpeg_of(gradient(24, 16), true);

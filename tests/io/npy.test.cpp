@@ -2,10 +2,10 @@
 //
 // .npy and .npz files: what comes back, typed and mapped, what NumPy writes and reads, and damaged files.
 
-#include "tests/support/fresh_seed.hpp"
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/stored_tensors.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/io/npy.hpp>
 #include <twill/io/npz.hpp>
@@ -71,8 +71,8 @@ template <class F> std::string refusal(const std::string& path, const std::strin
 
 TEST_CASE("arrays of every type, rank and order come back from .npy and .npz files", "[io][IO-1]") {
   const TemporaryFolder folder{};
-  std::mt19937_64 random{fresh_seed()};
-  INFO("seed " << fresh_seed());
+  std::mt19937_64 random{test_seed()};
+  INFO("seed " << test_seed());
   nn::StateDict arrays{};
   const std::string path = folder / "x.npy";
   for (int dtype = 0; dtype < 8; ++dtype)
@@ -252,8 +252,8 @@ TEST_CASE("damaged .npy files are refused with what is wrong", "[io][IO-4]") {
 
 TEST_CASE("damaged .npz files are refused, whatever byte is wrong", "[io][IO-4]") {
   const TemporaryFolder folder{};
-  std::mt19937_64 random{fresh_seed()};
-  INFO("seed " << fresh_seed());
+  std::mt19937_64 random{test_seed()};
+  INFO("seed " << test_seed());
   const std::string path = folder / "x.npz";
   const auto load = [](const std::string& file) { return io::load_npz(file); };
   nn::StateDict arrays{};

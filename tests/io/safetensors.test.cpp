@@ -2,11 +2,11 @@
 //
 // Safetensors files: what comes back, files of the format's own library, and damaged ones.
 
-#include "tests/support/fresh_seed.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/stored_tensors.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/io/file_calls.hpp>
 #include <twill/io/sharded.hpp>
@@ -57,8 +57,8 @@ double element(const nn::StoredTensor& tensor, std::size_t i) {
 
 TEST_CASE("tensors of every type and rank come back from a file", "[io][IO-1]") {
   const TemporaryFile file{};
-  std::mt19937_64 random{fresh_seed()};
-  INFO("seed " << fresh_seed());
+  std::mt19937_64 random{test_seed()};
+  INFO("seed " << test_seed());
   nn::StateDict written{};
   for (int dtype = 0; dtype < 8; ++dtype)
     for (const Dims& shape : {Dims{}, Dims(0), Dims(3), Dims(2, 0, 5), Dims(7, 1, 3), Dims(1, 2, 1, 2, 1, 2, 1, 2)})
@@ -162,8 +162,8 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
 
 TEST_CASE("no change of a file's header crashes the reader", "[io][IO-4]") {
   const TemporaryFile file{};
-  std::mt19937_64 random{fresh_seed()};
-  INFO("seed " << fresh_seed());
+  std::mt19937_64 random{test_seed()};
+  INFO("seed " << test_seed());
   nn::StateDict written{};
   written.add("first", random_tensor(DType::float32, Dims(2, 3), random));
   written.add("second", random_tensor(DType::bfloat16, Dims(4), random));
@@ -192,7 +192,7 @@ TEST_CASE("no change of a file's header crashes the reader", "[io][IO-4]") {
 
 TEST_CASE("a file is written tensor by tensor, in pieces and in any order", "[io][IO-1]") {
   const TemporaryFile file{};
-  std::mt19937_64 random{fresh_seed()};
+  std::mt19937_64 random{test_seed()};
   const nn::StoredTensor small = random_tensor(DType::uint8, Dims(3), random);
   const nn::StoredTensor wide = random_tensor(DType::float64, Dims(5, 2), random);
   io::SafetensorsWriter writer{file.path, {{"small", small.dtype, small.shape}, {"wide", wide.dtype, wide.shape}}};
@@ -218,7 +218,7 @@ TEST_CASE("a file is written tensor by tensor, in pieces and in any order", "[io
 TEST_CASE("a state is written in files of limited size, and an index that disagrees with them is refused",
           "[io][IO-1][IO-4]") {
   const TemporaryFolder folder{};
-  std::mt19937_64 random{fresh_seed()};
+  std::mt19937_64 random{test_seed()};
   nn::StateDict state{};
   for (int i = 0; i < 5; ++i)
     state.add("layer" + std::to_string(i), random_tensor(DType::float32, Dims(i == 2 ? 40 : 10), random));
@@ -326,7 +326,7 @@ TEST_CASE("the format's library and PyTorch read what is written, and what they 
   const auto python = python_with("safetensors.numpy, numpy");
   if (!python) return skip("no Python with safetensors and numpy; set TWILL_TEST_PYTHON to one");
   const TemporaryFolder folder{};
-  std::mt19937_64 random{fresh_seed()};
+  std::mt19937_64 random{test_seed()};
   nn::StateDict state{};
   for (int dtype = 0; dtype < 8; ++dtype)
     if (static_cast<DType>(dtype) != DType::bfloat16)

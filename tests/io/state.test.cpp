@@ -4,6 +4,7 @@
 
 #include "tests/support/late_device.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/io/safetensors.hpp>
@@ -103,7 +104,7 @@ TEST_CASE("states of wrappers and of pipelines' stages load into bare models and
   const int numbers[] = {3, 12};
   const nn::StateDict later = nn::renumbered_stages(pipeline, numbers);
   CHECK(later.find("12.hidden.weight") != nullptr);
-  manual_seed_all(fresh_seed());
+  manual_seed_all(test_seed());
   nn::Network<Regressor, Cpu> stage{};
   nn::load_state_dict(stage, nn::part(later, "12."));
   CHECK(weights_of(stage) == weights_of(next));

@@ -2,6 +2,8 @@
 //
 // Matrix products of bfloat16, by oneDNN where it is installed: sums are float32, and the result is rounded once.
 
+#include "tests/support/test_seed.hpp"
+
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/product.hpp>
@@ -52,7 +54,7 @@ void check(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, boo
 } // namespace
 
 TEST_CASE("products of bfloat16 are rounded once", "[kernel][TRAIN-6]") {
-  const auto seed = std::random_device{}();
+  const auto seed = twill::test::test_seed();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
   for (const std::int64_t gap : {0, 3})

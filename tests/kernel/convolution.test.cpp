@@ -4,6 +4,7 @@
 // way to share the work and every library has to give the same.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -55,7 +56,7 @@ ConvolutionShape with_output(ConvolutionShape s) {
 }
 
 template <bool ByGpuBody, class T> void check(const Team& team, const ConvolutionShape& shape) {
-  static const std::uint64_t seed = std::random_device{}();
+  static const std::uint64_t seed = twill::test::test_seed();
   static std::mt19937_64 random{seed};
   std::uniform_int_distribution<int> numbers{-2, 2};
   INFO("seed " << seed << ", " << shape.batch << " images of " << shape.input[0] << " x " << shape.input[1] << " x "

@@ -4,6 +4,7 @@
 // probability is a number of the run.
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/optim/sgd.hpp>
@@ -86,7 +87,7 @@ TEST_CASE("evaluation drops nothing", "[nn][TRAIN-2]") {
 }
 
 TEST_CASE("the backward pass of dropout sees the mask of the forward pass", "[nn][TRAIN-1]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const Cpu device{0};
   nn::Network<DropoutClassifier, Cpu, double> model{device};
   const auto x = random_rows<double, 5>(device, 6);

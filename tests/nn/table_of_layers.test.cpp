@@ -5,6 +5,7 @@
 // norm_layers}.test.cpp and tests/golden.
 
 #include "tests/support/operation_table.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/nn/attention.hpp>
 #include <twill/nn/batch_norm.hpp>
@@ -23,7 +24,7 @@ struct LayerRow {
   Value (*layer)(Value x);
 };
 
-std::mt19937_64 random_source{std::random_device{}()};
+std::mt19937_64 random_source{test_seed()};
 
 /// Random weights for a graph; those that graphs of a narrower type hold are rounded to it.
 std::vector<Array> weights_for(const graph::Graph& graph) {

@@ -5,6 +5,7 @@
 
 #include "tests/support/compiled_rows.hpp"
 #include "tests/support/numbers.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/function.hpp>
 #include <twill/ops/gather.hpp>
@@ -18,7 +19,7 @@ using graph::Value;
 
 namespace {
 
-std::mt19937_64 random_source{std::random_device{}()};
+std::mt19937_64 random_source{test_seed()};
 
 /// Indices of an axis, from its end, and outside of it.
 template <class T> std::vector<T> random_indices(std::int64_t count, std::int64_t extent) {

@@ -5,6 +5,7 @@
 
 #include "tests/support/golden_images.hpp"
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/function.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
@@ -73,7 +74,7 @@ TEST_CASE("first and second derivatives of interpolation agree with finite diffe
 }
 
 TEST_CASE("the kernel of GPUs interpolates as that of hosts does", "[kernel][interpolate]") {
-  static std::mt19937 random{std::random_device{}()};
+  static std::mt19937 random{test_seed()};
   const auto check = [&]<class T>(T, const kernel::InterpolationShape& shape, bool is_gradient) {
     const auto draw = [&](std::int64_t count) {
       std::vector<T> values{};

@@ -5,6 +5,7 @@
 
 #include "tests/support/compiled_rows.hpp"
 #include "tests/support/numbers.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/function.hpp>
 #include <twill/ops/cumsum.hpp>
@@ -22,7 +23,7 @@ using graph::Value;
 
 namespace {
 
-std::mt19937_64 random_source{std::random_device{}()};
+std::mt19937_64 random_source{test_seed()};
 
 constexpr auto ordered = [](Value x) { return graph::sort(x, 1).indices; };
 constexpr auto ordered_values = [](Value x) { return graph::sort(x, 1).values; };

@@ -5,6 +5,7 @@
 
 #include "tests/support/golden_images.hpp"
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/compile/function.hpp>
 #include <twill/kernel/gpu/pooling.hpp>
@@ -101,7 +102,7 @@ TEST_CASE("first and second derivatives of pooling agree with finite differences
 TEST_CASE("the kernel of GPUs and teams pool as one thread does", "[kernel][pooling]") {
   using kernel::PoolingMode;
   using kernel::PoolingPart;
-  static std::mt19937 random{std::random_device{}()};
+  static std::mt19937 random{test_seed()};
   const int core = twill::detail::cores_of_process().front();
   static auto& threads = *new twill::detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
   const auto check = [&]<class T>(T, const kernel::PoolingShape& shape) {

@@ -4,6 +4,7 @@
 // run: `step()` on the gradients of a staged run, and the tail of a planned step.
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/optim/adam.hpp>
@@ -80,7 +81,7 @@ template <class T> double distance(const std::vector<T>& got, const std::vector<
 
 /// 20 staged steps, and 20 planned ones, beside the reference.
 template <class D, class T, class R, class Reference> void check_rule(R rule, Reference reference) {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
   const D device{0};
   nn::Network<Regressor, D, T> staged{device};

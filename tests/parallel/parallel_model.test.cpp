@@ -3,6 +3,7 @@
 // Models on meshes of ranks: replicas, stages, divided layers and every combination of them take the steps of one network.
 #include "tests/parallel/parallel_model.suite.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/state_names.hpp>
@@ -38,7 +39,7 @@ void check_ranks(int ranks, const WholeRun& whole, pipeline::StepOptions options
 }
 
 TEST_CASE("replicas of pipelines of divided layers take the steps of one network", "[parallel][PAR-7]") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = test_seed();
   INFO("seed " << seed);
   const WholeRun whole = train_one_network(seed, 11, 3);
   check_ranks<Cube, 2>(8, whole, {.micro_batches = 3}); // 6 rows and 5: 2, 2, 2 and 2, 2, 1
@@ -48,7 +49,7 @@ TEST_CASE("replicas of pipelines of divided layers take the steps of one network
 }
 
 TEST_CASE("the same model trains on a mesh of any of the axes", "[parallel][PAR-7]") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = test_seed();
   INFO("seed " << seed);
   const WholeRun whole = train_one_network(seed, 11, 2);
   check_ranks<Mesh<Axis<"data">, Axis<"pipe", 2>>, 1>(4, whole, {.micro_batches = 3});
@@ -89,7 +90,7 @@ struct Normalised {
 
 TEST_CASE("replicas of pipelines normalise by all their rows, and start from the buffers of the first",
           "[parallel][PAR-7]") {
-  const WholeRun data = train_one_network(std::random_device{}(), 11, 1);
+  const WholeRun data = train_one_network(test_seed(), 11, 1);
   manual_seed(Cpu{0}, 3);
   const Draw draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, 3);
@@ -142,7 +143,7 @@ nn::StateDict without_count(const nn::StateDict& states) {
 
 TEST_CASE("stages that are models of their own train as they do one after the other on one device",
           "[parallel][PAR-7]") {
-  const WholeRun data = train_one_network(std::random_device{}(), 9, 1);
+  const WholeRun data = train_one_network(test_seed(), 9, 1);
   manual_seed(Cpu{0}, 5);
   const Draw draw = generator(Cpu{0}).next();
   manual_seed(Cpu{0}, 5);

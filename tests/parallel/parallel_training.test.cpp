@@ -4,6 +4,7 @@
 // the last digits, from files that know nothing of either.
 #include "tests/parallel/parallel_model.suite.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/io/checkpoint.hpp>
 #include <twill/optim/adam.hpp>
@@ -99,7 +100,7 @@ io::Checkpoint train_on(int ranks, const WholeRun& data, const io::Checkpoint* f
 
 TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on another one and on one device",
           "[parallel][PAR-7][IO-3][IO-5]") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = test_seed();
   INFO("seed " << seed);
   const WholeRun data = train_one_network(seed, 11, 1); // 6 rows and 5 for two replicas
   io::Checkpoint saved{};

@@ -8,6 +8,7 @@
 
 #include "tests/support/gradient_check.hpp"
 #include "tests/support/operation_kernels.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <cmath>
 #include <string_view>
@@ -121,7 +122,7 @@ inline constexpr DType number_types[]{DType::uint8,    DType::int32,   DType::in
 
 /// The row in every type, on all its shapes.
 inline void check_forward(const OperationRow& row) {
-  static const std::uint64_t seed = std::random_device{}();
+  static const std::uint64_t seed = test_seed();
   std::mt19937_64 random{seed};
   for (const DType dtype : number_types) {
     if (!detail::takes(row.types, dtype)) continue;

@@ -4,6 +4,7 @@
 // it is warm.
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/memory/statistics.hpp>
@@ -34,7 +35,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 } // namespace
 
 TEMPLATE_TEST_CASE("accumulation weighted by rows equals one large batch", "[train][TRAIN-4]", Cpu, Late) {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const TestType device{0};
   nn::Network<DropoutClassifier, TestType, double> pieces{device};
   nn::Network<DropoutClassifier, TestType, double> whole{device};
@@ -59,7 +60,7 @@ TEMPLATE_TEST_CASE("accumulation weighted by rows equals one large batch", "[tra
 }
 
 TEST_CASE("accumulation by sum adds up losses and gradients", "[train][TRAIN-4]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const Cpu device{0};
   nn::Network<Regressor, Cpu, double> pieces{device};
   nn::Network<Regressor, Cpu, double> staged{device};

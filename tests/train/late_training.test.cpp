@@ -4,6 +4,7 @@
 // and without gradients. The numbers are those of `Cpu`.
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/trained_numbers.hpp"
 
 #include <twill/optim/adam.hpp>
@@ -21,7 +22,7 @@ using namespace twill::test;
 namespace {
 
 template <class Train> void check_both_kinds(const Train& train) {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const std::vector<double> here = numbers_of(Cpu{0}, train);
   const std::vector<double> there = numbers_of(Late{1}, train);
   CHECK(largest_difference(here, there) < 1e-12);

@@ -3,6 +3,7 @@
 // Loss scaling: training is as without it, and a batch whose gradients overflow changes nothing but the scale. In every way
 // to run: planned, staged, accumulated, data-parallel.
 
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/optim/adam.hpp>
@@ -52,7 +53,7 @@ Batch overflowing() {
 /// Five good batches with the plain rule and, with two overflowing ones between them, with the scaled one. `run(step, batch)`
 /// makes one step, `make(model, rule)` what makes them.
 template <class R, class Make, class Run> void check(R rule, const Make& make, const Run& run) {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   nn::Network<Regressor> plain{Cpu{0}};
   nn::Network<Regressor> scaled{Cpu{0}};
   set_weights(scaled, weights_of(plain));

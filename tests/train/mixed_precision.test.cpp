@@ -3,6 +3,7 @@
 // Mixed precision: which operations are computed in which type, that models train in it nearly as in float32, and that networks
 // of half precision keep the weights of norms in float32.
 
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/compile/function.hpp>
@@ -114,7 +115,7 @@ TEST_CASE("a program is told once that hosts emulate float16", "[train][TRAIN-6]
 }
 
 TEST_CASE("models train in mixed and in half precision nearly as in float32", "[train][TRAIN-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const optim::AdamW rule{{.rate = 0.02}};
   const double exact = trained<nn::Network<Normed>, float>(rule);
   CHECK(exact < 0.3);
@@ -124,7 +125,7 @@ TEST_CASE("models train in mixed and in half precision nearly as in float32", "[
 
 TEST_CASE("a network of half precision keeps the weights of norms in float32, on several devices too",
           "[train][TRAIN-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   using Network = nn::Network<Normed, Cpu, bfloat16>;
   Network one{Cpu{0}};
   Network two{Cpu{0}};

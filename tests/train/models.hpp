@@ -4,7 +4,7 @@
 // Small models and batches that the tests of training share. Values are drawn from a fresh seed in each run, which a
 // failing test shows.
 
-#include "tests/support/fresh_seed.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
@@ -43,7 +43,7 @@ struct Regressor {
 };
 
 template <class T> std::vector<T> random_values(std::int64_t count, std::uint64_t salt = 0) {
-  std::mt19937_64 random{fresh_seed() + salt};
+  std::mt19937_64 random{test_seed() + salt};
   std::uniform_real_distribution<double> uniform{-1, 1};
   std::vector<T> values(static_cast<std::size_t>(count));
   for (T& value : values) value = static_cast<T>(uniform(random));
@@ -60,7 +60,7 @@ Tensor<T, D, Shape<dyn, Columns>> random_rows(D device, std::int64_t rows, std::
 template <class D>
 Tensor<std::int64_t, D, Shape<dyn>> random_labels(D device, std::int64_t rows, std::int64_t classes,
                                                   std::uint64_t salt = 0) {
-  std::mt19937_64 random{fresh_seed() + salt + 1};
+  std::mt19937_64 random{test_seed() + salt + 1};
   std::vector<std::int64_t> labels(static_cast<std::size_t>(rows));
   for (std::int64_t& label : labels) label = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(classes));
   return from_values(labels, Dims(rows), device);

@@ -4,6 +4,7 @@
 // or frozen, gradients add up, and wrong arguments are refused with both values.
 
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/optim/adam.hpp>
@@ -32,7 +33,7 @@ template <class T> double largest_difference(const std::vector<T>& a, const std:
 
 /// Ten batches, the last one smaller, staged and planned.
 template <class D, class T, class R> void compare_ways(R rule) {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const double tolerance = 1e-12;
   const D device{0};
   nn::Network<Classifier, D, T> staged{device};

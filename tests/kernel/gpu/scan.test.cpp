@@ -4,6 +4,7 @@
 // and of a chunk, rows and columns; and the plans that decide how a shape is cut.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/select.hpp>
@@ -23,7 +24,7 @@ using kernel::ScanShape;
 
 namespace {
 
-std::mt19937 random_numbers{std::random_device{}()};
+std::mt19937 random_numbers{twill::test::test_seed()};
 
 template <class Op, class T> void check_scan(const ScanShape& shape) {
   const auto count = static_cast<std::size_t>(shape.outer * shape.length * shape.inner);

@@ -4,6 +4,7 @@
 // whole slices, several index tensors, more indices than a block holds.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/kernel/gpu/scatter.hpp>
 
@@ -19,7 +20,7 @@ using namespace twill::kernel::gpu;
 
 namespace {
 
-std::mt19937 random_numbers{std::random_device{}()};
+std::mt19937 random_numbers{twill::test::test_seed()};
 
 /// What the kernels need to know: of at most two index tensors.
 struct Plan {

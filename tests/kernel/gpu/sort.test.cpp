@@ -4,6 +4,7 @@
 // do not, every element type, both directions, NaN and zeros of both signs.
 
 #include "tests/support/host_blocks.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <twill/core/dtype.hpp>
 #include <twill/kernel/gpu/sort.hpp>
@@ -24,7 +25,7 @@ using namespace twill::kernel::gpu;
 
 namespace {
 
-std::mt19937_64 random_numbers{std::random_device{}()};
+std::mt19937_64 random_numbers{twill::test::test_seed()};
 
 /// Any bits at all; many equal ones when asked.
 template <class T> T any_number(bool few) {

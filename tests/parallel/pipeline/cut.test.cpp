@@ -3,6 +3,7 @@
 // Models cut into stages against themselves as one network: values that skip a stage, weights that two stages use, clipping
 // over all stages, states, and cuts that the library finds, against all that there are.
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -51,7 +52,7 @@ static_assert(counts_of_middle.given == 0 && counts_of_middle.received == 1 && c
 static_assert(pipeline::stage_counts<pipeline::CutStage<Skips, 2, double>>.received == 2);
 
 template <class P> void check_as_one_network(int micro_batches, std::int64_t rows, const std::vector<Cpu>& devices) {
-  INFO(P::ScheduleType::name << ", seed " << fresh_seed());
+  INFO(P::ScheduleType::name << ", seed " << test_seed());
   using Model = Skipping;
   manual_seed(Cpu{0}, 7);
   nn::Network<Model, Cpu, double> whole{Cpu{0}};
@@ -104,7 +105,7 @@ TEST_CASE("a model that is cut trains as it does as one network, skips and ties 
 
 /// Two replicas of three ranks, each with its own stage and nothing else, see 6 and 5 rows.
 TEST_CASE("ranks step their own stages over a communicator, replicas beside each other", "[parallel][PAR-7]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const auto x = random_rows<double, 5>(Cpu{0}, 11);
   const auto labels = random_labels(Cpu{0}, 11, 3);
   const auto rule = optim::clip_norm(optim::MomentumSgd{{.rate = 0.1}}, 0.25);
@@ -157,7 +158,7 @@ TEST_CASE("ranks step their own stages over a communicator, replicas beside each
 
 TEST_CASE("devices whose streams run late train with the bits of those at once, forward passes kept or not",
           "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   using P = Stages<pipeline::ZeroBubbleH1, Skips>;
   using OnLate = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, Late, Skips>;
   P pipe{{Cpu{0}, Cpu{1}, Cpu{0}}};

@@ -2,6 +2,7 @@
 //
 // Stages of a cut model that keep running statistics: as one network does where there is one micro-batch, once for each where
 // forward passes are computed again.
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
@@ -37,7 +38,7 @@ double element(const nn::StoredTensor& tensor, std::size_t i) {
 }
 
 TEST_CASE("stages update running statistics as one network does, once a micro-batch", "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const auto x = random_rows<double, 5>(Cpu{0}, 9);
   const auto labels = random_labels(Cpu{0}, 9, 3);
   const optim::MomentumSgd rule{{.rate = 0.1}};
@@ -66,7 +67,7 @@ TEST_CASE("stages update running statistics as one network does, once a micro-ba
 
 TEST_CASE("deferred running statistics are those of the whole batch, however many micro-batches it has",
           "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   const auto x = random_rows<double, 5>(Cpu{0}, 8);
   const auto labels = random_labels(Cpu{0}, 8, 3);
   nn::Network<Normed, Cpu, double> whole{Cpu{0}};

@@ -2,6 +2,7 @@
 //
 // Stages that compute on images: what their programs leave for each other passes between them as it was computed, with its
 // channels last, and the numbers are one network's.
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/convolution.hpp>
@@ -79,7 +80,7 @@ TEST_CASE("what programs of a stage leave for each other is not turned round", "
 }
 
 TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   using P = pipeline::BasicPipeline<pipeline::ZeroBubbleH1, double, Cpu, Cuts>;
   const auto flat = random_rows<double, 3 * 6 * 6>(Cpu{0}, 5);
   Tensor<double, Cpu, Shape<dyn, 3, 6, 6>> x(Cpu{0}, Dims(5, 3, 6, 6));

@@ -3,6 +3,7 @@
 // Pipelines outside of training against one network: results, what is kept, ranks that are alone; and what differs between the
 // two modes: dropout, and run-time numbers of single stages.
 #include "tests/support/four_devices.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/memory/statistics.hpp>
@@ -60,7 +61,7 @@ template <class A, class B> double difference(const A& a, const B& b) {
 }
 
 TEST_CASE("a pipeline infers what one network does, for any number of micro-batches", "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   nn::Network<Normed, Cpu, double> whole{Cpu{0}};
   for (std::uint64_t i = 0; i < 3; ++i) static_cast<void>(whole.forward(random_rows<double, 5>(Cpu{0}, 12, i)));
   const auto x = random_rows<double, 5>(Cpu{0}, 11, 9);
@@ -102,7 +103,7 @@ TEST_CASE("inference keeps nothing of a micro-batch", "[parallel][PAR-6]") {
 }
 
 TEST_CASE("ranks that are alone infer together, and the result is where it is wanted", "[parallel][PAR-7]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   manual_seed(Cpu{0}, 7);
   nn::Network<Noisy, Cpu, double> whole{Cpu{0}};
   manual_seed(Cpu{0}, 7);
@@ -140,7 +141,7 @@ TEST_CASE("results that are not those of rows are refused with several micro-bat
 
 // ---- modes and numbers ----------------------------------------------------------------------------------------------
 TEST_CASE("a pipeline drops what one network drops, and each stage may have numbers of its own", "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   manual_seed(Cpu{0}, 7);
   nn::Network<Noisy, Cpu, double> whole{Cpu{0}};
   manual_seed(Cpu{0}, 7);

@@ -5,6 +5,7 @@
 
 #include "tests/support/emulated_device.hpp"
 #include "tests/support/late_device.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/compile/gpu/executor.hpp>
@@ -88,7 +89,7 @@ void check_near(const Named& left, const Named& right) {
 template <class P, class Network>
 void check_training(P& pipe, Network& one, int micro_batches, std::int64_t rows, pipeline::Checkpointing checkpointing,
                     bool has_prefix) {
-  INFO(P::ScheduleType::name << ", seed " << fresh_seed());
+  INFO(P::ScheduleType::name << ", seed " << test_seed());
   const auto weights = [](const auto& view) { return view.buffer; };
   const auto gradients = [](const auto& view) { return view.gradient; };
   const auto compare = [&](auto pick) {

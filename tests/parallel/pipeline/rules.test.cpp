@@ -3,6 +3,7 @@
 // Rules over several stages against one network, in bfloat16: an overflow in one stage skips the step in all, the scale is
 // divided out once and before gradients are clipped; options that change between steps; half gradients of micro-batches.
 #include "tests/support/four_devices.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
@@ -103,7 +104,7 @@ template <class Step> void check_course(Stages& pipe, Step& step, const Course& 
 }
 
 TEST_CASE("an overflow in one stage skips the step in all, in one process and over ranks", "[parallel][PAR-6]") {
-  INFO("seed " << fresh_seed());
+  INFO("seed " << test_seed());
   nn::Network<Model, Cpu, bfloat16> whole{Cpu{0}};
   const nn::StateDict start = nn::state_dict(whole);
   const auto labels = random_labels(Cpu{0}, 10, 3);

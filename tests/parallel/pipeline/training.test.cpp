@@ -2,6 +2,7 @@
 //
 // Pipelines of models against one network of the whole: gradients in float64, losses, updated weights, uneven micro-batches,
 // two stages on a rank.
+#include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/memory/statistics.hpp>
@@ -91,8 +92,7 @@ template <class Reference, class P, class Pick> double difference(const Referenc
 template <class P, class Model>
 void check_training(int micro_batches, std::int64_t rows, std::vector<Cpu> devices,
                     pipeline::Checkpointing checkpointing = pipeline::Checkpointing::never) {
-  INFO(P::ScheduleType::name << ", " << micro_batches << " micro-batches of " << rows << " rows, seed "
-                             << fresh_seed());
+  INFO(P::ScheduleType::name << ", " << micro_batches << " micro-batches of " << rows << " rows, seed " << test_seed());
   const auto x = random_rows<double, 5>(Cpu{0}, rows);
   const auto labels = random_labels(Cpu{0}, rows, 3);
   nn::Network<Model, Cpu, double> whole{Cpu{0}};
