@@ -1,19 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the headers and a package, so that find_package(twill) gives twill::twill, twill::cuda, twill::algorithms
-# and twill::mpi elsewhere. What else was found on this machine is not written into the package: twillConfig.cmake looks for it on the
-# machine that uses it.
+# Installs the headers, a CMake package, pkg-config files and the licence, and packs them (`cpack`). What was found on this
+# machine is written into none of them: twillConfig.cmake looks for it on the machine that uses it. So the tree is the same
+# on every machine and can be moved; it lies in include/ and share/, where both tools look on any architecture.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/twill)
+file(STRINGS ${PROJECT_SOURCE_DIR}/include/twill/core/config.hpp version REGEX "^#define TWILL_VERSION ")
+if(NOT version STREQUAL "#define TWILL_VERSION \"${PROJECT_VERSION}\"")
+  message(FATAL_ERROR "core/config.hpp has '${version}' and the project is ${PROJECT_VERSION}; tools/set_version sets both")
+endif()
+
+set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/twill)
 install(TARGETS twill twill_cuda twill_algorithms twill_mpi EXPORT twillTargets FILE_SET HEADERS)
 install(EXPORT twillTargets NAMESPACE twill:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/twillConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
+# A minor release may change anything before 1.0 and breaks nothing after.
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION VERSION_LESS 1)
+  set(compatibility SameMinorVersion)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+                                 COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake ${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
-              cmake/cuda_libraries.cmake
+              cmake/cuda_libraries.cmake cmake/host_libraries.cmake
         DESTINATION ${package_dir})
+
+# For builds without CMake. The second and third add the libraries for matrix products and convolutions.
+foreach(name IN ITEMS twill twill-openblas twill-onednn)
+  configure_file(cmake/pkgconfig/${name}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+endforeach()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
+
+# `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_PACKAGE_CONTACT "The twill developers <twill@localhost>")
+  set(CPACK_PACKAGE_VENDOR "The twill developers")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+  set(CPACK_PACKAGE_FILE_NAME twill-${PROJECT_VERSION})
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_GENERATOR TGZ DEB)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_NAME libtwill-dev)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas-openmp-dev, libdnnl-dev")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, libopenmpi-dev, libtbb-dev")
+  include(CPack)
+endif()

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest program of a user; the three consumers build it.
+// The program of a user that each consumer builds: an expression and a matrix product, which goes to the libraries that
+// the package found.
 
-#include <twill/core/shape.hpp>
+#include <twill/expr.hpp>
+#include <twill/tensor.hpp>
 
-int main() { return twill::Dims(2, 3).elements() == 6 ? 0 : 1; }
+#include <cstdio>
+
+int main() {
+  using namespace twill;
+  const Tensor a = full<float, Shape<64, 64>>(0.5F);
+  const Tensor product = matmul(a, a) * 2 + 1;
+  std::printf("twill %s, %s, %s\n", TWILL_VERSION, cpu::has_blas ? "CBLAS" : "no CBLAS",
+              cpu::has_onednn ? "oneDNN" : "no oneDNN");
+  return product(3, 5).item() == 33 ? 0 : 1;
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where the libraries of host devices lie: used by twill's own build and by twillConfig.cmake, so that a package finds on the
+# machine that uses it what the build would find there.
+
+# Sets, for each of CBLAS and ONEDNN, TWILL_HAS_<name>, TWILL_<name>_LIBRARY and TWILL_<name>_INCLUDE_DIR.
+macro(twill_find_host_libraries)
+  # CBLAS for large matrix products. OpenBLAS's OpenMP build comes first: its threads can be bounded by the caller, and it
+  # does not compete with the teams of twill. Any other library that offers cblas.h will do.
+  find_path(TWILL_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-openmp openblas)
+  find_library(TWILL_CBLAS_LIBRARY NAMES openblas PATH_SUFFIXES openblas-openmp)
+  if(NOT TWILL_CBLAS_LIBRARY)
+    find_library(TWILL_CBLAS_LIBRARY NAMES mkl_rt blis cblas blas)
+  endif()
+  # oneDNN beside it, faster for most shapes of float32 products, for bfloat16 and for convolutions (its version 2).
+  find_path(TWILL_ONEDNN_INCLUDE_DIR dnnl_version.h)
+  find_library(TWILL_ONEDNN_LIBRARY NAMES dnnl)
+  foreach(twill_library IN ITEMS CBLAS ONEDNN)
+    set(TWILL_HAS_${twill_library} FALSE)
+    if(TWILL_${twill_library}_INCLUDE_DIR AND TWILL_${twill_library}_LIBRARY)
+      set(TWILL_HAS_${twill_library} TRUE)
+    endif()
+    mark_as_advanced(TWILL_${twill_library}_INCLUDE_DIR TWILL_${twill_library}_LIBRARY)
+  endforeach()
+endmacro()
+
+# Thrust and libcu++ (CCCL) for <twill/algorithms.hpp>, from the CUDA toolkit, which compiles them without CUDA; TBB for its
+# `in_parallel`. Sets TWILL_HAS_CCCL, TWILL_CCCL_INCLUDE_DIR and TBB_FOUND.
+macro(twill_find_algorithm_libraries)
+  find_path(TWILL_CCCL_INCLUDE_DIR thrust/version.h
+            HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include/cccl include)
+  find_package(TBB CONFIG QUIET)
+  mark_as_advanced(TWILL_CCCL_INCLUDE_DIR TBB_DIR)
+  set(TWILL_HAS_CCCL FALSE)
+  if(TWILL_CCCL_INCLUDE_DIR)
+    set(TWILL_HAS_CCCL TRUE)
+  endif()
+endmacro()
