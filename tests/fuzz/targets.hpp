@@ -5,6 +5,8 @@
 // else; what it accepts has to be consistent and readable to its last byte. The committed corpus runs in every test build
 // (tests/io/corpus.test.cpp), the fuzzers of CMakeLists.txt look for more.
 
+#include "tests/fuzz/target.hpp"
+
 #include <twill/data/idx.hpp>
 #include <twill/io/checkpoint.hpp>
 #include <twill/io/csv.hpp>
@@ -16,8 +18,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,14 +26,6 @@
 #include <vector>
 
 namespace twill::fuzz {
-
-using Bytes = std::span<const std::byte>;
-
-inline void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "a reader's result is wrong: %s\n", what);
-  std::abort();
-}
 
 /// Reads every byte of a tensor, and compares their number with its shape.
 inline void look_at(const nn::StoredTensor& tensor) {
@@ -45,17 +37,6 @@ inline void look_at(const nn::StoredTensor& tensor) {
 }
 inline void look_at(const nn::StateDict& state) {
   for (const auto& entry : state.entries()) look_at(entry.second);
-}
-
-/// Calls a reader, which may refuse. Returns whether it accepted.
-template <class F> bool accepts(F&& read) {
-  try {
-    read();
-    return true;
-  } catch (const Error& error) {
-    require(error.what()[0] != '\0', "an error without a text");
-    return false;
-  }
 }
 
 inline bool npy(Bytes bytes) {
@@ -150,10 +131,6 @@ inline bool tokens(Bytes bytes) {
   return accepted;
 }
 
-struct Target {
-  std::string_view name;
-  bool (*run)(Bytes);
-};
 inline constexpr std::array<Target, 8> targets{{{"npy", &npy},
                                                 {"npz", &npz},
                                                 {"safetensors", &safetensors},

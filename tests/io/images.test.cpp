@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG and JPEG files of every form, cut short everywhere and changed anywhere, and folders of classes through a loader.
+// PNG and JPEG files of every form, cut short everywhere and changed anywhere, the fuzzers' corpus of them, and folders of
+// classes through a loader.
 
+#include "tests/fuzz/image_targets.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
@@ -287,22 +289,57 @@ TEST_CASE("a folder of classes is a data set of images and labels", "[io][TRAIN-
                     "ImageFolder: '" + (folder / "train/empty") + "' has no .png, .jpg or .jpeg file");
   CHECK_THROWS_WITH(io::ImageFolder(folder / "train/cat"),
                     "ImageFolder: '" + (folder / "train/cat") + "' has no sub-folder, of which each is a class");
-  CHECK_THROWS_WITH(io::ImageFolder(folder / "none"),
-                    "ImageFolder: '" + (folder / "none") + "': No such file or directory");
+  CHECK_THROWS_WITH(io::ImageFolder(folder / "none"), "read: '" + (folder / "none") + "': No such file or directory");
 }
 
-TEST_CASE("a class that cannot be listed to its end is named", "[io][IO-4]") {
+TEST_CASE("links in a folder of classes are followed, but in no ring", "[io][IO-4]") {
+  const TemporaryFolder folder;
+  namespace fs = std::filesystem;
+  fs::create_directories(folder / "train/cat/more");
+  fs::create_directories(folder / "elsewhere");
+  overwrite(folder / "elsewhere/a.png", png_of(gradient(2, 2)));
+  fs::create_directory_symlink(folder / "elsewhere", folder / "train/cat/linked");
+  fs::create_symlink(folder / "nothing", folder / "train/cat/gone.png");
+  overwrite(folder / "train/cat/.png", "no name");
+  const io::ImageFolder images(folder / "train/");
+  REQUIRE(images.size() == 1);
+  CHECK(images.path(0) == folder / "train/cat/linked/a.png");
+  fs::create_directory_symlink(folder / "train/cat", folder / "train/cat/more/ring");
+  CHECK_THROWS_WITH(io::ImageFolder(folder / "train"),
+                    "ImageFolder: '" + (folder / "train/cat/more/ring") + "' leads back to a folder above it");
+}
+
+TEST_CASE("the fuzzers' corpus passes the readers of images", "[io][IO-4]") {
+  std::string folder{__FILE__};
+  folder.resize(folder.rfind("io/"));
+  folder += "fuzz/corpus/";
+  for (const fuzz::Target& target : fuzz::image_targets) {
+    INFO(target.name);
+    int accepted = 0;
+    for (const auto& corpus : std::filesystem::directory_iterator{folder})
+      for (const auto& file : std::filesystem::directory_iterator{corpus}) {
+        const bool is_own = corpus.path().filename() == target.name;
+        const std::string content = contents(file.path().string());
+        const bool is_accepted = target.run(std::as_bytes(std::span{content}));
+        accepted += is_accepted;
+        if (!is_own) CHECK(!is_accepted);
+      }
+    CHECK(accepted >= 3);
+  }
+}
+
+TEST_CASE("a folder of classes that cannot be listed is named", "[io][IO-4]") {
   if (is_sanitized) return skip("sanitizers open files as well");
   const TemporaryFolder folder;
-  std::filesystem::create_directories(folder / "train/cat/more");
+  std::filesystem::create_directories(folder / "train/cat");
   const int free_number = ::open("/", O_RDONLY | O_CLOEXEC);
   REQUIRE(free_number >= 0);
   ::close(free_number);
   rlimit usual{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
-  rlimit one_more = usual; // the class can be opened, not the folder in it as well
-  one_more.rlim_cur = static_cast<rlim_t>(free_number) + 1;
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &one_more) == 0);
+  rlimit no_more = usual;
+  no_more.rlim_cur = static_cast<rlim_t>(free_number);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &no_more) == 0);
   std::string message;
   try {
     const io::ImageFolder images(folder / "train");
@@ -310,5 +347,5 @@ TEST_CASE("a class that cannot be listed to its end is named", "[io][IO-4]") {
     message = error.what();
   }
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
-  CHECK(message == "ImageFolder: '" + (folder / "train/cat") + "': Too many open files");
+  CHECK(message == "read: '" + (folder / "train") + "': Too many open files");
 }

@@ -10,33 +10,88 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/data/image.hpp>
+#include <twill/io/folder.hpp>
 #include <twill/io/image_options.hpp>
 #include <twill/io/jpeg.hpp>
 #include <twill/io/mapped_file.hpp>
 #include <twill/io/png.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace twill::inline v0::io::detail {
 
 /// Whether a file's name ends as those of images do, in small letters or large ones.
-[[nodiscard]] inline bool is_named_as_image(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+[[nodiscard]] inline bool is_named_as_image(std::string_view name) {
+  const auto ends_with = [&](std::string_view ending) {
+    const auto is_same = [](char own, char small) {
+      return own == small || (own >= 'A' && own <= 'Z' && own - 'A' + 'a' == small);
+    };
+    return name.size() > ending.size() &&
+           std::equal(ending.begin(), ending.end(), name.end() - static_cast<std::ptrdiff_t>(ending.size()),
+                      [&](char small, char own) { return is_same(own, small); });
+  };
+  return ends_with(".png") || ends_with(".jpg") || ends_with(".jpeg");
 }
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+[[nodiscard]] inline std::string path_in(std::string_view folder, std::string_view name) {
+  return join_text({folder, folder.ends_with('/') ? "" : "/", name});
+}
+
+/// What stands at a path, behind links; mode 0 where a link leads nowhere. throws: SystemError
+[[nodiscard]] inline struct stat status_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) return found;
+  if (errno != ENOENT) fail_call("read", path);
+  return {};
+}
+
+/// The images of a class: those of a folder and of the folders below it, in order of folder and name.
+class ImageFiles {
+public:
+  struct File {
+    std::string folder{};
+    std::string name{};
+    [[nodiscard]] auto operator<=>(const File&) const = default;
+  };
+
+  /// throws: SystemError, ValueError where links make a ring
+  [[nodiscard]] static std::vector<File> below(const std::string& folder) {
+    ImageFiles files{};
+    files.add(folder, status_of(folder));
+    std::sort(files.found_.begin(), files.found_.end());
+    return std::move(files.found_);
+  }
+
+private:
+  void add(const std::string& folder, const struct stat& status) {
+    const std::pair own{status.st_dev, status.st_ino};
+    if (std::find(above_.begin(), above_.end(), own) != above_.end())
+      throw ValueError(join_text({"ImageFolder: '", folder, "' leads back to a folder above it"}));
+    above_.push_back(own);
+    for (const std::string& name : names_in(folder)) {
+      const std::string path = path_in(folder, name);
+      const struct stat found = status_of(path);
+      if (S_ISDIR(found.st_mode)) add(path, found);
+      if (S_ISREG(found.st_mode) && is_named_as_image(name)) found_.push_back({folder, name});
+    }
+    above_.pop_back();
+  }
+
+  std::vector<File> found_{};
+  std::vector<std::pair<dev_t, ino_t>> above_{}; ///< the folders that are being listed
+};
+
+} // namespace twill::inline v0::io::detail
 
 namespace twill::inline v0::io::inline TWILL_ISA {
 
@@ -53,33 +108,19 @@ namespace twill::inline v0::io::inline TWILL_ISA {
 /// Images of classes, a source for `data::image_dataset`. Copies share the list of files.
 class ImageFolder {
 public:
-  /// throws: SystemError when a folder cannot be read, ValueError when there is no class, or a class without images
+  /// throws: SystemError when a folder cannot be read, ValueError when there is no class, or a class without images, or when a
+  /// link leads back to a folder above it
   explicit ImageFolder(const std::string& folder, const ImageOptions& options = {}) : options_{options} {
-    namespace fs = std::filesystem;
     auto files = std::make_shared<Files>();
-    std::string at = folder; // for errors of iterators, which name no path
-    try {
-      for (const fs::directory_entry& entry : fs::directory_iterator{folder})
-        if (entry.is_directory()) files->classes.push_back(entry.path().filename().string());
-      std::sort(files->classes.begin(), files->classes.end());
-      for (std::size_t label = 0; label < files->classes.size(); ++label) {
-        std::vector<fs::path> found{};
-        const fs::path root = fs::path{folder} / files->classes[label];
-        at = root.string();
-        for (const fs::directory_entry& entry :
-             fs::recursive_directory_iterator{root, fs::directory_options::follow_directory_symlink})
-          if (detail::is_named_as_image(entry.path()) && entry.is_regular_file()) found.push_back(entry.path());
-        if (found.empty())
-          throw ValueError(join_text({"ImageFolder: '", root.string(), "' has no .png, .jpg or .jpeg file"}));
-        std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
-          return std::pair{a.parent_path().string(), a.filename().string()} <
-                 std::pair{b.parent_path().string(), b.filename().string()};
-        });
-        for (const fs::path& file : found) files->samples.emplace_back(file.string(), static_cast<std::int64_t>(label));
-      }
-    } catch (const fs::filesystem_error& error) {
-      const std::string path = error.path1().empty() ? at : error.path1().string();
-      throw SystemError(join_text({"ImageFolder: '", path, "': ", error.code().message()}));
+    for (std::string& name : names_in(folder))
+      if (S_ISDIR(detail::status_of(detail::path_in(folder, name)).st_mode)) files->classes.push_back(std::move(name));
+    std::sort(files->classes.begin(), files->classes.end());
+    for (std::size_t label = 0; label < files->classes.size(); ++label) {
+      const std::string root = detail::path_in(folder, files->classes[label]);
+      const auto found = detail::ImageFiles::below(root);
+      if (found.empty()) throw ValueError(join_text({"ImageFolder: '", root, "' has no .png, .jpg or .jpeg file"}));
+      for (const auto& file : found)
+        files->samples.emplace_back(detail::path_in(file.folder, file.name), static_cast<std::int64_t>(label));
     }
     if (files->classes.empty())
       throw ValueError(join_text({"ImageFolder: '", folder, "' has no sub-folder, of which each is a class"}));

@@ -6,9 +6,9 @@
 // libjpeg only warns about is an error where pixels would be made up: a file that ends too early, and codes that are none.
 // Not in the umbrella, because it needs libjpeg. Read next: io/image_folder.hpp.
 
-#include <twill/core/error.hpp>
-#include <twill/core/text.hpp>
+#include <twill/core/config.hpp>
 #include <twill/data/image.hpp>
+#include <twill/io/detail/image_reading.hpp>
 #include <twill/io/image_options.hpp>
 
 #include <array>
@@ -17,9 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include <jpeglib.h> // which needs size_t and FILE
 
@@ -63,6 +61,10 @@ public:
 
   [[nodiscard]] std::int64_t height() const { return jpeg_.image_height; }
   [[nodiscard]] std::int64_t width() const { return jpeg_.image_width; }
+  /// A block of 64 pixels has at least one bit.
+  [[nodiscard]] std::uint64_t least_bytes() const {
+    return std::uint64_t{jpeg_.image_height} * jpeg_.image_width / 512;
+  }
   [[nodiscard]] const char* message() const { return message_.data(); }
 
 private:
@@ -118,17 +120,7 @@ namespace twill::inline v0::io::inline TWILL_ISA {
 /// The image in the bytes of a JPEG file; `where` begins each message. throws: ValueError naming what is wrong
 [[nodiscard]] inline data::Image<std::uint8_t> parse_jpeg(std::string_view where, std::span<const std::byte> bytes,
                                                           const ImageOptions& options = {}) {
-  detail::JpegReading reading{bytes};
-  const auto damaged = [&] { return ValueError(join_text({where, " is damaged: ", reading.message()})); };
-  if (!reading.read_header()) throw damaged();
-  require_pixels(where, reading.height(), reading.width(), options);
-  constexpr std::int64_t pixels_of_byte = 512; // a block of 64 pixels has at least one bit
-  if (reading.height() * reading.width() / pixels_of_byte > static_cast<std::int64_t>(bytes.size()))
-    throw ValueError(join_text({where, " is damaged: ", reading.height(), " x ", reading.width(),
-                                " pixels cannot come from ", bytes.size(), " bytes"}));
-  auto image = data::Image<std::uint8_t>::blank(reading.height(), reading.width(), 3);
-  if (!reading.read_pixels(image.values.data())) throw damaged();
-  return image;
+  return detail::read_image<detail::JpegReading>(where, bytes, options);
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA

@@ -3,12 +3,11 @@
 //
 // PNG images as pixels of three bytes, by libpng: palettes, grey, 16 bits and interlacing become plain RGB, transparency is dropped
 // as Pillow's convert("RGB") drops it. libpng reports errors by longjmp, so what runs under it has nothing that would have to be
-// destroyed; memory for pixels is taken after the header was believed. Not in the umbrella, because it needs libpng.
-// Read next: io/image_folder.hpp.
+// destroyed. Not in the umbrella, because it needs libpng. Read next: io/detail/image_reading.hpp, io/image_folder.hpp.
 
-#include <twill/core/error.hpp>
-#include <twill/core/text.hpp>
+#include <twill/core/config.hpp>
 #include <twill/data/image.hpp>
+#include <twill/io/detail/image_reading.hpp>
 #include <twill/io/image_options.hpp>
 
 #include <png.h>
@@ -20,9 +19,7 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 
 namespace twill::inline v0::io::detail::inline TWILL_ISA {
 
@@ -69,10 +66,10 @@ public:
     });
   }
 
-  [[nodiscard]] std::uint32_t height() const { return height_; }
-  [[nodiscard]] std::uint32_t width() const { return width_; }
-  /// The bytes of the rows as they are in the file once they are inflated.
-  [[nodiscard]] std::uint64_t stored_bytes() const { return std::uint64_t{row_bytes_} * height_; }
+  [[nodiscard]] std::int64_t height() const { return height_; }
+  [[nodiscard]] std::int64_t width() const { return width_; }
+  /// No stream of zlib's unfolds to more than 1032 times its size, which is that of the rows as the file has them.
+  [[nodiscard]] std::uint64_t least_bytes() const { return std::uint64_t{row_bytes_} * height_ / 1032; }
   [[nodiscard]] const char* message() const { return message_.data(); }
 
 private:
@@ -119,17 +116,7 @@ namespace twill::inline v0::io::inline TWILL_ISA {
 /// The image in the bytes of a PNG file; `where` begins each message. throws: ValueError naming what is wrong
 [[nodiscard]] inline data::Image<std::uint8_t> parse_png(std::string_view where, std::span<const std::byte> bytes,
                                                          const ImageOptions& options = {}) {
-  detail::PngReading reading{bytes};
-  const auto damaged = [&] { return ValueError(join_text({where, " is damaged: ", reading.message()})); };
-  if (!reading.read_header()) throw damaged();
-  require_pixels(where, reading.height(), reading.width(), options);
-  constexpr std::uint64_t deflate_ratio = 1032; // no stream of zlib's unfolds to more than that
-  if (reading.stored_bytes() / deflate_ratio > bytes.size())
-    throw ValueError(join_text({where, " is damaged: ", reading.height(), " x ", reading.width(),
-                                " pixels cannot come from ", bytes.size(), " bytes"}));
-  auto image = data::Image<std::uint8_t>::blank(reading.height(), reading.width(), 3);
-  if (!reading.read_pixels(image.values.data())) throw damaged();
-  return image;
+  return detail::read_image<detail::PngReading>(where, bytes, options);
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA
