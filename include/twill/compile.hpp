@@ -40,6 +40,7 @@
 #include <twill/compile/simplify.hpp>
 #include <twill/compile/slot_executor.hpp>
 #include <twill/compile/slot_numbers.hpp>
+#include <twill/compile/slot_record.hpp>
 #include <twill/compile/slot_run.hpp>
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/compile/storage.hpp>

@@ -19,3 +19,4 @@
 #include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/core/text.hpp>
+#include <twill/core/utf8.hpp>

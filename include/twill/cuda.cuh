@@ -9,6 +9,7 @@
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
+#include <twill/compile/gpu/slot_record.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/device/cuda/cublas.cuh>

@@ -19,6 +19,7 @@
 #include <twill/optim/loss_scale.hpp>
 #include <twill/parallel/data_parallel_step.hpp>
 #include <twill/parallel/ranks.hpp>
+#include <twill/profile/trace.hpp>
 #include <twill/tensor/random.hpp>
 
 #include <algorithm>
@@ -196,6 +197,35 @@ inline void slot_peaks() {
   require(!graph && graph.reason().find("several device slots") != std::string::npos);
 }
 const Case slot_peaks_case{"each GPU holds the bytes that were predicted for its part of a model", &slot_peaks};
+
+/// Launches of both slots and the copies between them, of plain steps and a checked one.
+inline void traced_slots() {
+  const std::vector<D> places{D{0}, D{D::count() - 1}};
+  const auto x = random_rows<float, 5>(Cpu{0}, 6).to(places[0]);
+  const auto label = random_labels(Cpu{0}, 6, 3, 2).to(places[1]);
+  nn::Network<InTwoSlots, D> model{places};
+  auto step = train_step(model, nn::cross_entropy, rule_of_slots());
+  static_cast<void>(step(x, label));
+  const profile::Trace trace = profile::trace([&] {
+    static_cast<void>(step(x, label));
+    static_cast<void>(step.checked(x, label));
+  });
+  require_equal(trace.runs.size(), std::size_t{2});
+  require(!trace.runs[0].is_checked && trace.runs[1].is_checked);
+  for (const RecordedRun& run : trace.runs) {
+    std::vector<int> launches(2);
+    int copies = 0;
+    for (const NodeTime& time : run.times) {
+      const NodeInfo& node = (*run.nodes)[time.node];
+      require(trace.start_s - 1e-3 <= time.start_s && time.start_s <= time.end_s);
+      ++(node.kind == "move" ? copies : launches[static_cast<std::size_t>(node.slot)]);
+    }
+    require(run.is_update && launches[0] > 2 && launches[1] > 2 && copies > 2);
+    require_equal(run.devices, std::vector<std::string>{to_string(places[0]), to_string(places[1])});
+  }
+}
+const Case traced_slots_case{"a trace tells when the launches and copies of a program on several GPUs ran",
+                             &traced_slots};
 
 } // namespace parallel_suite
 } // namespace twill::test

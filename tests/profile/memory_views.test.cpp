@@ -10,6 +10,10 @@
 #include <tests/support/python.hpp>
 #include <tests/support/skip.hpp>
 
+#if __has_include(<nlohmann/json.hpp>)
+#include <tests/support/trace_document.hpp>
+#endif
+
 #include <catch2/catch.hpp>
 
 #include <cstddef>
@@ -131,7 +135,13 @@ TEST_CASE("recorded memory is a trace with the fields that viewers ask for", "[p
   const std::string trace = profile::memory_trace({line, other.timeline()});
   const auto names = members(trace);
   const std::size_t events = names.at("ph");
-  for (const char* field : {"name", "pid", "tid", "ts"}) CHECK(names.at(field) >= events);
+  for (const char* field : {"name", "pid", "tid"}) CHECK(names.at(field) >= events);
+  CHECK(names.at("ts") == events - count(trace, "\"ph\": \"M\""));
+#if __has_include(<nlohmann/json.hpp>)
+  const test::TraceDocument document{trace};
+  CHECK(document.complaint() == "");
+  for (const char* kind : {"M", "X", "C"}) CHECK(document.count(kind) > 0);
+#endif
   CHECK(names.at("traceEvents") == 1);
   const std::size_t slices = count(trace, "\"ph\": \"X\"");
   CHECK(slices == 1 + 4 * 2 + 2);

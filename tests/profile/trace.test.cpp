@@ -15,7 +15,7 @@
 #include <catch2/catch.hpp>
 
 #if __has_include(<nlohmann/json.hpp>)
-#include <nlohmann/json.hpp>
+#include "tests/support/trace_document.hpp"
 #endif
 
 #include <algorithm>
@@ -33,6 +33,13 @@ using twill::test::random_rows;
 namespace {
 
 constexpr std::int64_t rows = 13;
+
+/// A layer in each slot.
+struct TwoSlots {
+  static constexpr auto forward(Input<Dim<"batch">, 5> x) {
+    return nn::linear(nn::to(tanh(nn::linear(x, 7, "here")), nn::Slot{1}), 3, "there");
+  }
+};
 
 /// The nodes of an operation in a layer.
 std::vector<NodeInfo> nodes_of(const RecordedRun& run, const std::string& operation, const std::string& layer,
@@ -161,8 +168,80 @@ TEST_CASE("a table has the most expensive nodes first, with rates and the limit 
   CHECK(profile::peaks_of(trace, "gpu:0").flops_per_second == 0);
 }
 
+TEMPLATE_TEST_CASE("a trace shows each slot of a program, the copies between slots, and checked steps", "[profile]",
+                   Cpu, twill::test::Late) {
+  const std::vector<TestType> devices{TestType{0}, TestType{1}};
+  manual_seed(devices[0], 5);
+  nn::Network<TwoSlots, TestType> model{devices};
+  manual_seed(devices[0], 5);
+  nn::Network<TwoSlots, TestType> other{devices};
+  auto step = train_step(model, nn::mse, optim::Sgd{{.rate = 0.1}});
+  auto plain = train_step(other, nn::mse, optim::Sgd{{.rate = 0.1}});
+  const auto x = random_rows<float, 5>(devices[0], rows);
+  const auto y = random_rows<float, 3>(devices[1], rows, 1);
+  std::vector<float> losses{};
+  const profile::Trace trace = profile::trace([&] {
+    for (int i = 0; i < 2; ++i) losses.push_back(step(x, y).item());
+    losses.push_back(step.checked(x, y).item());
+  });
+  for (const float loss : losses) CHECK(loss == plain(x, y).item()); // a trace changes nothing
+
+  REQUIRE(trace.runs.size() == 3);
+  CHECK(trace.runs[2].is_checked);
+  CHECK_FALSE(trace.runs[0].is_checked);
+  for (const RecordedRun& run : trace.runs) {
+    CHECK(run.is_update);
+    CHECK(run.devices == std::vector<std::string>{to_string(devices[0]), to_string(devices[1])});
+    std::vector<int> runs_of_node(run.nodes->size());
+    for (const NodeTime& time : run.times) {
+      CHECK(trace.start_s <= time.start_s);
+      CHECK(time.start_s <= time.end_s);
+      CHECK(time.end_s <= trace.end_s);
+      ++runs_of_node[time.node];
+    }
+    std::vector<int> slots(2), moves(2);
+    for (std::size_t i = 0; i < runs_of_node.size(); ++i) {
+      const NodeInfo& node = (*run.nodes)[i];
+      if (run.is_checked) CHECK(runs_of_node[i] == 1); // each instruction by itself
+      CHECK(runs_of_node[i] <= 1);
+      (node.kind == "move" ? moves : slots)[static_cast<std::size_t>(node.slot)] += runs_of_node[i];
+      if (node.kind == "move" && !node.is_gradient && node.slot == 1) CHECK(node.bytes_written == rows * 7 * 4);
+    }
+    CHECK(slots[0] > 2);
+    CHECK(slots[1] > 2);
+    CHECK(moves == std::vector<int>{2, 1}); // forward into slot 1, its gradient and the loss into slot 0
+    CHECK(nodes_of(run, "matmul", "there", false).size() == 1);
+    CHECK(nodes_of(run, "matmul", "there", false).front().slot == 1);
+  }
+#if __has_include(<nlohmann/json.hpp>)
+  const test::TraceDocument document{profile::chrome_trace(trace)};
+  CHECK(document.complaint() == "");
+  CHECK(document.complete("copies").size() == 3 * 3);
+  std::vector<std::string> found{};
+  for (const auto& event : document.complete("runs"))
+    if (event.at("cat") == "run") found.push_back(event.at("name"));
+  CHECK(std::count(found.begin(), found.end(), "step") == 2 * 2);
+  CHECK(std::count(found.begin(), found.end(), "checked step") == 2);
+#endif
+}
+
 #if __has_include(<nlohmann/json.hpp>)
 TEST_CASE("a trace of nodes is a document that viewers open", "[profile]") {
+  CHECK(test::TraceDocument{profile::chrome_trace(made_up())}.complaint() == "");
+  CHECK(test::TraceDocument{profile::chrome_trace(profile::Trace{})}.complaint() == "");
+  const auto named = [](const std::string& layer) {
+    profile::Trace trace = made_up();
+    std::vector<NodeInfo> nodes = *trace.runs[0].nodes;
+    nodes[0].layer = nodes[0].operation = layer;
+    trace.runs[0].nodes = std::make_shared<const std::vector<NodeInfo>>(nodes);
+    const test::TraceDocument found{profile::chrome_trace(trace)};
+    CHECK(found.complaint() == "");
+    return found.complete("runs")[1].at("name").get<std::string>();
+  };
+  CHECK(named("Schicht\n\"\t\\ \xc3\xbc \xe2\x82\xac \xf0\x9f\xa7\xb5") ==
+        "Schicht\n\"\t\\ \xc3\xbc \xe2\x82\xac \xf0\x9f\xa7\xb5");
+  CHECK(named("cut \xe2\x82") == "cut \xef\xbf\xbd\xef\xbf\xbd"); // what is no UTF-8 becomes U+FFFD
+  CHECK(named("\xff\xc0\x80x") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx");
   const auto document = nlohmann::json::parse(profile::chrome_trace(made_up()));
   const auto& events = document.at("traceEvents");
   std::vector<nlohmann::json> complete{};

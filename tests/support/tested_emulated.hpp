@@ -8,6 +8,7 @@
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
+#include <twill/compile/gpu/slot_record.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>

@@ -113,8 +113,7 @@ private:
           launch(device_, [&](const team_t<D>&) { check_integers(table_, binding.symbols, arguments.inputs); });
       [[maybe_unused]] const RunRange range{table_, binding};
       if (records_runs()) [[unlikely]]
-        if (const auto recorder = run_recorder(); recorder != nullptr && watcher_ == nullptr)
-          return run_for(*recorder, bound, arguments);
+        if (const auto recorder = run_recorder(); recorder != nullptr) return run_for(*recorder, bound, arguments);
       run_between_calls(binding, arguments, [this, &binding](std::size_t begin, std::size_t end) {
         running_.store(true, std::memory_order_relaxed);
         launch(device_, [this, &binding, begin, end](const team_t<D>& team) {
@@ -131,13 +130,17 @@ private:
   /// The same for somebody who records.
   TWILL_COLD void run_for(RunRecorder& recorder, Bound& bound, const RunArguments& arguments) {
     Binding& binding = bound.numbers;
-    const auto tasks = begin_record(recorder, new_record(table_, bound.numbers, {to_string(device_)}));
+    const auto describe_run = watcher_ != nullptr ? &new_checked_record : &new_record;
+    const auto tasks = begin_record(recorder, describe_run(table_, bound.numbers, {to_string(device_)}));
     run_between_calls(
         binding, arguments,
         [&](std::size_t begin, std::size_t end) {
           running_.store(true, std::memory_order_relaxed);
           launch(device_, [this, &binding, begin, end, tasks](const team_t<D>& team) {
-            run_recorded(team, binding, begin, end, kernels_, *tasks);
+            if (watcher_ != nullptr)
+              run_watched_recorded(team, table_, binding, begin, end, kernels_, *watcher_, *tasks);
+            else
+              run_recorded(team, binding, begin, end, kernels_, *tasks);
             if (end == binding.instructions.size()) running_.store(false, std::memory_order_release);
           });
         },

@@ -188,10 +188,17 @@ inline void add_bytes(const TableView& table, const Binding& binding, const Boun
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// What each instruction is. Those that share a launch stand in its first one, with their bytes and arithmetic together.
-[[nodiscard]] TWILL_COLD inline std::vector<NodeInfo> node_infos(const TableView& table, const Binding& binding) {
+/// What each instruction is by itself.
+[[nodiscard]] TWILL_COLD inline std::vector<NodeInfo> instruction_infos(const TableView& table,
+                                                                        const Binding& binding) {
   std::vector<NodeInfo> nodes{};
   for (std::size_t i = 0; i < binding.instructions.size(); ++i) nodes.push_back(detail::node_info(table, binding, i));
+  return nodes;
+}
+
+/// What each launch is: instructions that share one stand in its first, with their bytes and arithmetic together.
+[[nodiscard]] TWILL_COLD inline std::vector<NodeInfo> node_infos(const TableView& table, const Binding& binding) {
+  std::vector<NodeInfo> nodes = instruction_infos(table, binding);
   for (std::size_t i = 0; i < nodes.size(); i += binding.instructions[i].members) {
     const std::size_t members = binding.instructions[i].members;
     nodes[i].instructions = static_cast<int>(members);

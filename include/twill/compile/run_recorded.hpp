@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run of a table on a host device with the time of each launch: the same kernels in the same order, the clock read once
-// between two launches. Executors come here only while somebody records. Read next: profile/trace.hpp.
+// between two launches; where each result is looked at, the clock stands still meanwhile. Executors come here only while
+// somebody records. Read next: compile/slot_record.hpp, profile/trace.hpp.
 
 #include <twill/compile/node_info.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_joined.hpp>
+#include <twill/compile/watch.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
@@ -75,6 +77,15 @@ private:
   return run;
 }
 
+/// The same of a run that somebody looks into, whose instructions share no launch.
+[[nodiscard]] TWILL_COLD inline RecordedRun new_checked_record(const TableView& table, Binding& binding,
+                                                               std::vector<std::string> devices) {
+  RecordedRun run = new_record(table, binding, std::move(devices));
+  run.nodes = std::make_shared<const std::vector<NodeInfo>>(instruction_infos(table, binding));
+  run.is_checked = true;
+  return run;
+}
+
 /// Hands such a run to who records.
 [[nodiscard]] TWILL_COLD inline std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record) {
   auto run = std::make_shared<TimedRun>(std::move(record));
@@ -96,6 +107,20 @@ TWILL_COLD inline void run_recorded(const Team& team, Binding& binding, std::siz
     before = after;
   });
   tasks.add(times);
+}
+
+/// The same for a watcher, who sees what each instruction has written while its clock stands still.
+TWILL_COLD inline void run_watched_recorded(const Team& team, const TableView& table, Binding& binding,
+                                            std::size_t begin, std::size_t end, std::span<const KernelFunction> kernels,
+                                            Watcher& watcher, const TimedTasks& tasks) {
+  run_one_by_one(
+      table, binding, begin, end,
+      [&](const BoundInstruction& instruction, const kernel::Call& call) {
+        const double before = steady_seconds();
+        kernels[instruction.kernel](team, call);
+        tasks.add({{static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()}});
+      },
+      [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
 }
 
 /// Makes a call of a group and tells when.

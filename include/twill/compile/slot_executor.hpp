@@ -7,7 +7,9 @@
 // captured as a graph. Programs of one slot have `Executor`. Read next: compile/slot_run.hpp, compile/gpu/slot_numbers.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/ranges.hpp>
 #include <twill/compile/slot_numbers.hpp>
+#include <twill/compile/slot_record.hpp>
 #include <twill/compile/slot_run.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -103,10 +105,15 @@ private:
       numbers_.write(arguments.knobs);
       place(bound, arguments);
       check_inputs(bound.numbers.symbols, arguments.inputs);
+      [[maybe_unused]] const RunRange range{table_, bound.numbers};
+      SlotRecord<D> record{};
+      if (records_runs()) [[unlikely]]
+        record = new_record_of(bound.numbers);
       if (watcher_ == nullptr)
-        run_steps(bound);
+        run_steps(bound, record);
       else
-        run_watched_steps(bound);
+        run_watched_steps(bound, record);
+      record.end();
     }
   }
 
@@ -182,17 +189,30 @@ private:
             table_.values[source].slot, table_.operands[first + 1].value};
   }
 
-  void run_steps(BoundSlots& bound) {
+  /// Where somebody still records.
+  [[nodiscard]] TWILL_COLD SlotRecord<D> new_record_of(Binding& binding) const {
+    const auto recorder = run_recorder();
+    if (recorder == nullptr) return {};
+    std::vector<std::string> names{};
+    for (const D& device : devices_) names.push_back(to_string(device));
+    const auto describe_run = watcher_ != nullptr ? &new_checked_record : &new_record;
+    return {recorder, devices_, describe_run(table_, binding, std::move(names))};
+  }
+
+  void run_steps(BoundSlots& bound, const SlotRecord<D>& record) {
     SlotRun<D> run{devices_, bound.schedule};
     Binding& binding = bound.numbers;
     for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s) {
       const SlotStep& step = bound.schedule.steps[s];
       if (step.moves) {
         const Copy copy = copy_of(binding, step);
-        run.add_move(s, copy.to, copy.from_slot, copy.from, copy.bytes);
+        run.add_move(s, copy.to, copy.from_slot, copy.from, copy.bytes, record.copy(step));
       } else {
-        run.add_launch(s, [this, &binding, begin = step.begin, end = step.end](const team_t<D>& team) {
-          run_instructions(team, binding, begin, end, kernels_);
+        run.add_launch(s, [this, &binding, &step, record](const team_t<D>& team) {
+          if (record) [[unlikely]]
+            record.run(team, binding, step, kernels_);
+          else
+            run_instructions(team, binding, step.begin, step.end, kernels_);
         });
       }
     }
@@ -200,18 +220,21 @@ private:
   }
 
   /// Step by step; each has run before the next one begins.
-  void run_watched_steps(BoundSlots& bound) {
+  void run_watched_steps(BoundSlots& bound, const SlotRecord<D>& record) {
     Binding& binding = bound.numbers;
     for (const SlotStep& step : bound.schedule.steps) {
       if (step.moves) {
         const Copy copy = copy_of(binding, step);
+        const auto timed = record.copy(step);
+        timed.begin(device(step.slot));
         copy_bytes(device(step.slot), copy.to, device(copy.from_slot), copy.from, copy.bytes, CopyOptions{});
+        timed.end(device(step.slot));
         look_at(device(step.slot), copy.to, copy.bytes, [this, &binding, value = copy.value](const void* data) {
           watcher_->see(table_, binding.symbols, value, data);
         });
       } else {
-        launch(device(step.slot), [this, &binding, &step](const team_t<D>& team) {
-          run_watched(team, table_, binding, step.begin, step.end, kernels_, *watcher_);
+        launch(device(step.slot), [this, &binding, &step, record](const team_t<D>& team) {
+          record.run_watched(team, table_, binding, step, kernels_, *watcher_);
         });
       }
       if constexpr (!launches_in_caller<D>()) synchronize(device(step.slot));

@@ -8,6 +8,7 @@
 // whose own work never waits for a queue: the steps that it gave away would come behind it. Read next:
 // compile/slot_executor.hpp.
 
+#include <twill/compile/slot_record.hpp>
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -73,27 +74,39 @@ public:
     if (step.is_awaited) done_[number] = record(device);
   }
 
-  /// Gives the copy that a step is to the devices between which it goes.
-  void add_move(std::size_t number, void* to, int from_slot, const void* from, std::size_t bytes) {
+  /// Gives the copy that a step is to the devices between which it goes, and tells who records, if anybody.
+  void add_move(std::size_t number, void* to, int from_slot, const void* from, std::size_t bytes, TimedCopy<D> timed) {
     const SlotStep& step = schedule_->steps[number];
     const D target = device_of(step.slot);
     const D source = device_of(from_slot);
-    if (is_in_order_) return copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
+    if (is_in_order_) {
+      timed.begin(target);
+      copy_bytes(target, to, source, from, bytes, {.non_blocking = !launches_in_caller<D>()});
+      return timed.end(target);
+    }
     std::vector<Event<D>> ready = events(step);
     if constexpr (launches_in_caller<D>()) {
       tasks_.push_back(submit(target, [=, this, ready = std::move(ready)] {
-        unless_failed(
-            [&] { static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready})); });
+        unless_failed([&] {
+          for (const Event<D>& event : ready) event.wait();
+          timed.begin(target);
+          static_cast<void>(pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{}));
+          timed.end(target);
+        });
       }));
       done_[number] = record(target);
     } else if constexpr (requires(std::span<const Event<D>> events) {
                            pull_bytes(target, to, source, from, bytes, events);
                          }) {
+      timed.begin_arrival(target, ready);
       done_[number] = pull_bytes(target, to, source, from, bytes, std::span<const Event<D>>{ready});
+      timed.end_arrival(target);
       arrived_[static_cast<std::size_t>(step.slot)] = done_[number];
     } else {
       for (const Event<D>& event : ready) wait(target, event);
+      timed.begin(target);
       copy_bytes(target, to, source, from, bytes, {.non_blocking = true});
+      timed.end(target);
       done_[number] = record(target);
     }
   }

@@ -71,7 +71,7 @@ struct FiniteWatcher final : Watcher {
   }
 };
 
-/// Runs the instructions from `begin` to before `end` once, by `run(kernel, call)`, and hands over what each has written:
+/// Runs the instructions from `begin` to before `end` once, by `run(instruction, call)`, and hands over what each has written:
 /// `show(value, data)`.
 template <class Run, class Show>
 void run_one_by_one(const TableView& table, Binding& binding, std::size_t begin, std::size_t end, const Run& run,
@@ -79,7 +79,7 @@ void run_one_by_one(const TableView& table, Binding& binding, std::size_t begin,
   for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     for (std::size_t m = 0; m < launch->members; ++m) {
       const BoundInstruction& instruction = launch[m];
-      run(launch->kernel, binding.call(instruction));
+      run(instruction, binding.call(instruction));
       const auto number = static_cast<std::size_t>(&instruction - binding.instructions.data());
       if (table.instructions[number].loop >= 0) continue;
       for (std::size_t k = 0; k < instruction.operand_count; ++k) {
@@ -95,7 +95,8 @@ void run_one_by_one(const TableView& table, Binding& binding, std::size_t begin,
 inline void run_watched(const Team& team, const TableView& table, Binding& binding, std::size_t begin, std::size_t end,
                         std::span<const KernelFunction> kernels, Watcher& watcher) {
   run_one_by_one(
-      table, binding, begin, end, [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel](team, call); },
+      table, binding, begin, end,
+      [&](const BoundInstruction& instruction, const kernel::Call& call) { kernels[instruction.kernel](team, call); },
       [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
 }
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where executors tell what each launch of a run was and when it ran, while somebody records; otherwise a run asks one flag.
-// The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads, devices and
-// shared libraries of a process. Read next: compile/run_recorded.hpp, which fills them, and profile/trace.hpp, which shows them.
+// The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads, devices
+// and shared libraries of a process. Read next: compile/run_recorded.hpp, which fills them, and profile/trace.hpp, which
+// shows them.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -48,7 +49,8 @@ struct RecordedRun {
   std::shared_ptr<const std::vector<NodeInfo>> nodes{};
   std::vector<std::string> devices{}; ///< of the slots
   bool is_update = false;             ///< it writes weights
-  std::vector<NodeTime> times{};      ///< in the order of the launches, those of loops once for each step
+  std::vector<NodeTime> times{};      ///< in the order of the launches of a slot, those of loops once for each step
+  bool is_checked = false;            ///< somebody looks at what each launch has written, before the next one
 };
 
 /// A run that may still be under way.

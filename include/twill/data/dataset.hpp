@@ -46,7 +46,8 @@ inline constexpr bool reads_fields<D, Fields<F...>> = requires(const D& dataset,
   dataset.read(index, parts...);
 };
 
-/// Whether samples differ from epoch to epoch: read_in_epoch(epoch, index, parts...) beside `read`, which gives those of epoch 0.
+/// Whether samples differ from epoch to epoch: read_in_epoch(epoch, index, parts...) beside `read`, which gives those of
+/// epoch 0.
 template <class D, class F> inline constexpr bool reads_in_epochs = false;
 template <class D, class... F>
 inline constexpr bool reads_in_epochs<D, Fields<F...>> = requires(const D& dataset, std::int64_t number,

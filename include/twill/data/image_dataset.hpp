@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images and labels as samples: a source delivers an image of whatever size, transforms make of it what the rows of a batch hold,
-// anew in every epoch, where the loader's workers read it. Batches have PyTorch's order of axes: channels, height, width.
-// Random transforms depend on seed, epoch and index alone. Read next: data/transforms.hpp, io/image_folder.hpp.
+// Images and labels as samples: a source delivers an image of whatever size, transforms make of it what the rows of a batch
+// hold, anew in every epoch, where the loader's workers read it. Batches have PyTorch's order of axes: channels, height,
+// width. Random transforms depend on seed, epoch and index alone. Read next: data/transforms.hpp, io/image_folder.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -75,8 +75,8 @@ struct ImageDatasetOptions {
   std::uint64_t seed = 0; ///< of the random transforms
 };
 
-/// Images of a source after their transforms, and labels. Row is Shape<channels, height, width>, or Shape<height, width> for one
-/// channel.
+/// Images of a source after their transforms, and labels. Row is Shape<channels, height, width>, or Shape<height, width> for
+/// one channel.
 template <AnyShape Row, ImageSource Source, class Transform>
 requires(Row::is_static && (Row::rank == 2 || Row::rank == 3)) class ImageDataset {
   using Result = decltype(std::declval<const Transform&>()(std::declval<const Source&>().image(std::int64_t{}),

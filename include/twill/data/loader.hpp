@@ -3,9 +3,9 @@
 //
 // `for (auto [image, label] : loader)`: the batches of an epoch, as tensors on a device. Worker threads fill batches in host
 // memory ahead of the consumer; the consumer's own thread brings each to the device, in the order of its stream, so no
-// worker ever touches a device. Order, sizes and contents do not depend on the number of workers; a data set whose samples differ
-// from epoch to epoch is told the epoch (`read_in_epoch`). An iteration may be abandoned anywhere; its workers end with the
-// iterator. Read next: data/prefetch.hpp.
+// worker ever touches a device. Order, sizes and contents do not depend on the number of workers; a data set whose samples
+// differ from epoch to epoch is told the epoch (`read_in_epoch`). An iteration may be abandoned anywhere; its workers end
+// with the iterator. Read next: data/prefetch.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

@@ -238,7 +238,8 @@ private:
   std::tuple<Transforms...> transforms_;
 };
 
-/// Makes one transform of several: compose(RandomCrop{.height = 32, .width = 32, .padding = 4}, RandomHorizontalFlip{}, ToFloat{}).
+/// Makes one transform of several:
+/// compose(RandomCrop{.height = 32, .width = 32, .padding = 4}, RandomHorizontalFlip{}, ToFloat{}).
 template <class... Transforms> [[nodiscard]] Compose<Transforms...> compose(Transforms... transforms) {
   return Compose<Transforms...>{std::move(transforms)...};
 }

@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded memory as a page for a browser, in one file that needs no other: for each pool a chart of the bytes in use over time,
-// by the place that holds them, and tables of who holds what at the peak, or wherever one clicks. Read next:
+// Recorded memory as a page for a browser, in one file that needs no other: for each pool a chart of the bytes in use over
+// time, by the place that holds them, and tables of who holds what at the peak, or wherever one clicks. Read next:
 // profile/memory_trace.hpp for viewers of traces.
 
 #include <twill/core/text.hpp>
+#include <twill/core/utf8.hpp>
 #include <twill/io/json.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/detail/memory_page_text.hpp>
@@ -25,7 +26,7 @@ namespace detail {
 /// Text as JSON in which nothing can end the element of the page that it stands in.
 [[nodiscard]] inline std::string json_in_page(std::string_view text) {
   std::string result;
-  for (const char c : io::json_quoted(text)) {
+  for (const char c : io::json_quoted(repaired_utf8(text))) {
     if (c == '<')
       result += "\\u003c";
     else

@@ -1,20 +1,21 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded memory in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each pool, with counters of
-// the bytes in use and reserved, the largest allocations as slices in lanes, each with its place, and marks where the pool
-// asked the device for memory or had none. The same as a page: profile/memory_page.hpp.
+// Recorded memory in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each pool, with counters
+// of the bytes in use and reserved, the largest allocations as slices in lanes, each with its place, and marks where the
+// pool asked the device for memory or had none. The same as a page: profile/memory_page.hpp.
 
 #include <twill/core/text.hpp>
-#include <twill/io/json.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/memory_lives.hpp>
+#include <twill/profile/trace_events.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::profile {
@@ -35,8 +36,8 @@ public:
     process_ = process;
     begin_seconds_ = begin_seconds;
     reserved_ = -1;
-    name("process_name", 0, join_text({"memory of ", line.pool}));
-    name("thread_name", 0, "pool");
+    events_.name_process(process_, join_text({"memory of ", line.pool}));
+    events_.name_thread(process_, 0, "pool");
     count(line.begin_seconds, line.allocated_before, line.reserved_before);
     for (const memory::TimedEvent& timed : line.events) {
       using enum memory::MemoryEventKind;
@@ -49,9 +50,7 @@ public:
     add_slices(lives_of(line));
   }
 
-  [[nodiscard]] std::string finish() const {
-    return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
-  }
+  [[nodiscard]] std::string finish() const { return events_.text(); }
 
 private:
   void add_slices(const MemoryLives& all_lives) {
@@ -71,45 +70,34 @@ private:
       while (lane < ends.size() && ends[lane] > life->begin_seconds) ++lane;
       if (lane == ends.size()) {
         ends.push_back(0);
-        name("thread_name", lane + 1, join_text({"allocations, lane ", lane + 1}));
+        events_.name_thread(process_, lane + 1, join_text({"allocations, lane ", lane + 1}));
       }
       ends[lane] = life->end_seconds;
-      begin(memory::format_bytes(life->bytes), "X", lane + 1, life->begin_seconds);
-      text_ += join_text(
-          {", \"cat\": \"allocation\", \"dur\": ", fixed(1e6 * (life->end_seconds - life->begin_seconds), 3),
-           ", \"args\": {\"place\": ", io::json_quoted(all_lives.places[life->place]), ", \"bytes\": ", life->bytes,
-           ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",
-           ", \"held\": ", life->ends_after() ? "true" : "false", "}}"});
+      events_.complete(
+          memory::format_bytes(life->bytes), "allocation", process_, lane + 1, microseconds(life->begin_seconds),
+          microseconds(life->end_seconds),
+          join_text({"\"place\": ", TraceEvents::quoted(all_lives.places[life->place]), ", \"bytes\": ", life->bytes,
+                     ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",
+                     ", \"held\": ", life->ends_after() ? "true" : "false"}));
     }
   }
 
-  void begin(std::string_view words, std::string_view phase, std::size_t thread, double seconds) {
-    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": ", io::json_quoted(words), ", \"ph\": \"", phase,
-                        "\", \"pid\": ", process_, ", \"tid\": ", thread,
-                        ", \"ts\": ", fixed(1e6 * (seconds - begin_seconds_), 3)});
-  }
-  void name(std::string_view what, std::size_t thread, std::string_view words) {
-    begin(what, "M", thread, begin_seconds_);
-    text_ += join_text({", \"args\": {\"name\": ", io::json_quoted(words), "}}"});
-  }
+  [[nodiscard]] double microseconds(double seconds) const { return 1e6 * (seconds - begin_seconds_); }
   void count(double seconds, std::int64_t allocated, std::int64_t reserved) {
-    begin("allocated", "C", 0, seconds);
-    text_ += join_text({", \"args\": {\"bytes\": ", allocated, "}}"});
-    if (reserved == reserved_) return;
-    reserved_ = reserved;
-    begin("reserved", "C", 0, seconds);
-    text_ += join_text({", \"args\": {\"bytes\": ", reserved, "}}"});
+    events_.count("allocated", process_, microseconds(seconds), "bytes", allocated);
+    if (reserved != std::exchange(reserved_, reserved))
+      events_.count("reserved", process_, microseconds(seconds), "bytes", reserved);
   }
   void mark(const memory::TimedEvent& timed) {
-    begin(memory::name(timed.event.kind), "i", 0, timed.seconds);
-    text_ += join_text({", \"cat\": \"pool\", \"s\": \"t\", \"args\": {\"bytes\": ", timed.event.bytes, "}}"});
+    events_.mark(memory::name(timed.event.kind), "pool", process_, 0, microseconds(timed.seconds),
+                 join_text({"\"bytes\": ", timed.event.bytes}));
   }
 
   const MemoryTraceOptions& options_;
   std::size_t process_ = 0;
   double begin_seconds_ = 0;
   std::int64_t reserved_ = -1;
-  std::string text_{};
+  TraceEvents events_{};
 };
 
 } // namespace detail

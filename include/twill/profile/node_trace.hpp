@@ -3,7 +3,8 @@
 //
 // The nodes of compiled programs in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each
 // device, an event for each run and in it one for each launch, with its layer, bytes, arithmetic and share of the limit that
-// binds. Runs of one device that overlap stand in threads of their own. Read next: profile/trace.hpp.
+// binds. Runs of one device that overlap stand in threads of their own, and so do copies between the slots of a program,
+// which go beside the work of both. In each thread events begin one after the other. Read next: profile/trace.hpp.
 
 #include <twill/core/text.hpp>
 #include <twill/profile/gantt.hpp>
@@ -11,17 +12,20 @@
 #include <twill/profile/trace_events.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace twill::inline v0::profile::detail {
 
 class NodeTraceText {
 public:
-  explicit NodeTraceText(const Trace& trace) : trace_{trace} {}
+  explicit NodeTraceText(const Trace& trace) : trace_{trace}, begin_s_{trace.start_s} {
+    for (const RecordedRun& run : trace.runs) // the clocks of GPUs are compared with the host's once
+      for (const NodeTime& time : run.times) begin_s_ = std::min(begin_s_, time.start_s);
+  }
 
   [[nodiscard]] std::string text() {
     for (const RecordedRun& run : trace_.runs)
@@ -30,30 +34,51 @@ public:
   }
 
 private:
+  /// A thread in which nothing overlaps.
+  struct Lane {
+    std::size_t thread = 0;
+    double end = 0; ///< of what stands in it last
+  };
   struct Device {
     std::size_t process = 0;
     Peaks peaks{};
-    std::vector<double> lane_ends{}; ///< of the last run in each thread
+    std::vector<Lane> runs{};
+    std::vector<Lane> copies{};
   };
 
   void add(const RecordedRun& run, int slot) {
-    double start = 0;
-    double end = 0;
-    std::size_t launches = 0;
-    for (const NodeTime& time : run.times) {
-      if ((*run.nodes)[time.node].slot != slot) continue;
-      start = launches == 0 ? time.start_s : std::min(start, time.start_s);
-      end = std::max(end, time.end_s);
-      ++launches;
-    }
-    if (launches == 0) return;
-    Device& device = device_of(run.devices[static_cast<std::size_t>(slot)]);
-    const std::size_t thread = lane_of(device, start, end);
-    complete(run.is_update ? "step" : "run", "run", device, thread, start, end,
-             join_text({"\"launches\": ", launches}));
+    std::vector<NodeTime> launches{};
+    std::vector<NodeTime> copies{};
     for (const NodeTime& time : run.times)
       if (const NodeInfo& node = (*run.nodes)[time.node]; node.slot == slot)
-        complete(node.operation, node.kind, device, thread, time.start_s, time.end_s, arguments_of(node, time, device));
+        (node.kind == "move" ? copies : launches).push_back(time);
+    if (launches.empty() && copies.empty()) return;
+    Device& device = device_of(run.devices[static_cast<std::size_t>(slot)]);
+    add_launches(run, device, launches);
+    std::stable_sort(copies.begin(), copies.end(), begins_earlier);
+    for (const NodeTime& time : copies)
+      add_node((*run.nodes)[time.node], device, lane_of(device, device.copies, "copies", time.start_s, time.end_s),
+               time);
+  }
+
+  void add_launches(const RecordedRun& run, Device& device, std::vector<NodeTime>& times) {
+    if (times.empty()) return;
+    std::stable_sort(times.begin(), times.end(), begins_earlier);
+    const double start = times.front().start_s;
+    double end = start;
+    for (const NodeTime& time : times) end = std::max(end, time.end_s);
+    const std::size_t thread = lane_of(device, device.runs, "runs", start, end);
+    complete(join_text({run.is_checked ? "checked " : "", run.is_update ? "step" : "run"}), "run", device, thread,
+             start, end, join_text({"\"launches\": ", times.size()}));
+    for (const NodeTime& time : times) add_node((*run.nodes)[time.node], device, thread, time);
+  }
+
+  void add_node(const NodeInfo& node, const Device& device, std::size_t thread, const NodeTime& time) {
+    complete(node.operation, node.kind, device, thread, time.start_s, time.end_s, arguments_of(node, time, device));
+  }
+
+  [[nodiscard]] static bool begins_earlier(const NodeTime& left, const NodeTime& right) {
+    return left.start_s < right.start_s;
   }
 
   [[nodiscard]] Device& device_of(const std::string& name) {
@@ -66,30 +91,30 @@ private:
     return known->second;
   }
 
-  /// The first thread of a device in which no run overlaps this one.
-  [[nodiscard]] std::size_t lane_of(Device& device, double start, double end) {
+  /// The first of some threads of a device in which nothing overlaps what begins and ends here.
+  [[nodiscard]] std::size_t lane_of(const Device& device, std::vector<Lane>& lanes, std::string_view words,
+                                    double start, double end) {
     std::size_t lane = 0;
-    while (lane < device.lane_ends.size() && device.lane_ends[lane] > start) ++lane;
-    if (lane == device.lane_ends.size()) {
-      device.lane_ends.push_back(end);
-      events_.name_thread(device.process, lane, join_text({"runs ", lane + 1}));
+    while (lane < lanes.size() && lanes[lane].end > start) ++lane;
+    if (lane == lanes.size()) {
+      const std::size_t thread = device.runs.size() + device.copies.size();
+      lanes.push_back({thread, end});
+      events_.name_thread(device.process, thread, join_text({words, " ", lane + 1}));
     }
-    device.lane_ends[lane] = end;
-    return lane;
+    lanes[lane].end = end;
+    return lanes[lane].thread;
   }
 
-  /// Whole nanoseconds, so that launches end where the next begins and none leaves its run.
   void complete(const std::string& name, std::string_view category, const Device& device, std::size_t thread,
                 double start, double end, const std::string& arguments) {
-    const auto nanoseconds = [&](double seconds) { return std::round((seconds - trace_.start_s) * 1e9); };
-    events_.complete(name, category, device.process, thread, nanoseconds(start) * 1e-3,
-                     (nanoseconds(end) - nanoseconds(start)) * 1e-3, arguments);
+    events_.complete(name, category, device.process, thread, 1e6 * (start - begin_s_), 1e6 * (end - begin_s_),
+                     arguments);
   }
 
   [[nodiscard]] static std::string arguments_of(const NodeInfo& node, const NodeTime& time, const Device& device) {
     std::string text =
-        join_text({"\"layer\": \"", TraceEvents::escaped(node.layer),
-                   "\", \"gradient\": ", node.is_gradient ? "true" : "false", ", \"dtype\": \"", name(node.dtype),
+        join_text({"\"layer\": ", TraceEvents::quoted(node.layer),
+                   ", \"gradient\": ", node.is_gradient ? "true" : "false", ", \"dtype\": \"", name(node.dtype),
                    "\", \"instructions\": ", node.instructions, ", \"bytes_read\": ", node.bytes_read,
                    ", \"bytes_written\": ", node.bytes_written, ", \"flops\": ", node.flops});
     const auto bytes = static_cast<double>(node.bytes_read + node.bytes_written);
@@ -102,6 +127,7 @@ private:
   }
 
   const Trace& trace_;
+  double begin_s_; ///< where the document's time is 0
   std::map<std::string, Device> devices_{};
   TraceEvents events_{};
 };

@@ -82,7 +82,7 @@ private:
 
   void complete(const std::string& name, std::string_view category, std::size_t thread, double start, double end,
                 const std::string& arguments) {
-    events_.complete(name, category, process_, thread, start * microseconds_, (end - start) * microseconds_, arguments);
+    events_.complete(name, category, process_, thread, start * microseconds_, end * microseconds_, arguments);
   }
   [[nodiscard]] std::string time(double value) const { return fixed(value * microseconds_, 3); }
 

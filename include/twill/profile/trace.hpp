@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When every node of compiled programs ran: `auto trace = profile::trace([&] { step(image, label); });` records all runs of
-// all threads on all devices of the process meanwhile, training steps, inference, replicas and stages of pipelines, launch by
-// launch; GPUs tell their own times by events, and their runs are not replayed from a graph then. Programs with several device
-// slots and checked steps are not recorded. Held against the measured limits of a device, a node's time says how much of the
+// all threads on all devices of the process meanwhile, training steps, checked ones, inference, replicas, stages of pipelines
+// and programs with several device slots, launch by launch and copy by copy; GPUs tell their own times by events, and their
+// runs are not replayed from a graph then. Held against the measured limits of a device, a node's time says how much of the
 // machine it used. While nobody traces, a run asks one flag. Read next: profile/node_table.hpp, profile/node_trace.hpp.
 
 #include <twill/core/clock.hpp>

@@ -1,16 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text in the Trace Event Format, which chrome://tracing and Perfetto open: processes and threads with names, and complete
-// events, each with its beginning, its length and what the viewer shows beside it. Times are microseconds. What is written
-// with it: profile/trace.hpp.
+// Text in the Trace Event Format, which chrome://tracing and Perfetto open: processes and threads with names, complete events
+// with their beginning, their length and what the viewer shows beside them, marks, counters and arrows. Times are microseconds,
+// written as whole nanoseconds, so that what touches does not overlap. Names need not be UTF-8, the document is. What is
+// written with it: profile/node_trace.hpp, profile/schedule_trace.hpp, profile/memory_trace.hpp.
 
-#include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/core/utf8.hpp>
+#include <twill/io/json.hpp>
 #include <twill/profile/svg_plot.hpp>
 
+#include <cmath>
 #include <cstddef>
-#include <fstream>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,17 +31,31 @@ public:
 
   /// Something that took a while. `arguments` are members of a JSON object: `"\"bytes\": 12"`.
   void complete(std::string_view name, std::string_view category, std::size_t process, std::size_t thread,
-                double start_us, double length_us, std::string_view arguments) {
+                double start_us, double end_us, std::string_view arguments) {
     begin(name, "X", process, thread);
-    text_ += join_text({", \"cat\": \"", escaped(category), "\", \"ts\": ", detail::fixed(start_us, 3),
-                        ", \"dur\": ", detail::fixed(length_us, 3), ", \"args\": {", arguments, "}}"});
+    text_ += join_text({", \"cat\": ", quoted(category), ", \"ts\": ", time(start_us), ", \"dur\": ",
+                        fixed_us(nanoseconds(end_us) - nanoseconds(start_us)), ", \"args\": {", arguments, "}}"});
+  }
+
+  /// A moment of a thread.
+  void mark(std::string_view name, std::string_view category, std::size_t process, std::size_t thread, double time_us,
+            std::string_view arguments) {
+    begin(name, "i", process, thread);
+    text_ += join_text(
+        {", \"cat\": ", quoted(category), ", \"ts\": ", time(time_us), ", \"s\": \"t\", \"args\": {", arguments, "}}"});
+  }
+
+  /// What a counter of a process is from this moment on.
+  void count(std::string_view name, std::size_t process, double time_us, std::string_view unit, std::int64_t value) {
+    begin(name, "C", process, 0);
+    text_ += join_text({", \"ts\": ", time(time_us), ", \"args\": {", quoted(unit), ": ", value, "}}"});
   }
 
   /// One end of an arrow between two events, on the event of its thread in which this moment lies.
   void arrow(std::string_view name, bool is_head, std::size_t number, std::size_t process, std::size_t thread,
              double time_us) {
     begin(name, is_head ? "f" : "s", process, thread);
-    text_ += join_text({", \"cat\": \"", escaped(name), "\", \"id\": ", number, ", \"ts\": ", detail::fixed(time_us, 3),
+    text_ += join_text({", \"cat\": ", quoted(name), ", \"id\": ", number, ", \"ts\": ", time(time_us),
                         is_head ? ", \"bp\": \"e\"}" : "}"});
   }
 
@@ -47,24 +64,23 @@ public:
     return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
   }
 
-  /// What stands between the quotes of a JSON string.
-  [[nodiscard]] static std::string escaped(std::string_view text) {
-    std::string result{};
-    for (const char c : text) {
-      if (c == '"' || c == '\\') result += '\\';
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return result;
-  }
+  /// A JSON string with its quotes.
+  [[nodiscard]] static std::string quoted(std::string_view text) { return io::json_quoted(repaired_utf8(text)); }
 
 private:
+  [[nodiscard]] static double nanoseconds(double microseconds) { return std::round(1e3 * microseconds); }
+  [[nodiscard]] static std::string fixed_us(double whole_nanoseconds) {
+    return detail::fixed(1e-3 * whole_nanoseconds, 3);
+  }
+  [[nodiscard]] static std::string time(double microseconds) { return fixed_us(nanoseconds(microseconds)); }
+
   void begin(std::string_view name, std::string_view phase, std::size_t process, std::size_t thread) {
-    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": \"", escaped(name), "\", \"ph\": \"", phase,
+    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": ", quoted(name), ", \"ph\": \"", phase,
                         "\", \"pid\": ", process, ", \"tid\": ", thread});
   }
   void name_something(std::string_view what, std::size_t process, std::size_t thread, std::string_view name) {
     begin(what, "M", process, thread);
-    text_ += join_text({", \"args\": {\"name\": \"", escaped(name), "\"}}"});
+    text_ += join_text({", \"args\": {\"name\": ", quoted(name), "}}"});
   }
 
   std::string text_{};

@@ -78,14 +78,20 @@ const void* on_the_host(const gpu::Queue<R>& queue, const void* data, std::size_
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// The same launch by launch; what each has written is copied to the host and shown.
-template <gpu::Runtime R>
+/// The same launch by launch; what each has written is copied to the host and shown. Where somebody records, `timed` is told.
+template <gpu::Runtime R, class Timed>
 void run_watched(const gpu::Queue<R>& queue, const TableView& table, Binding& binding, std::size_t begin,
-                 std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher) {
+                 std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher,
+                 Timed* timed) {
   std::vector<std::byte> copy{};
   run_one_by_one(
       table, binding, begin, end,
-      [&](std::size_t kernel, const kernel::Call& call) { kernels[kernel].run(queue, call); },
+      [&](const BoundInstruction& instruction, const kernel::Call& call) {
+        if (timed != nullptr) timed->begin(queue.stream());
+        kernels[instruction.kernel].run(queue, call);
+        if (timed != nullptr)
+          timed->end(queue.stream(), static_cast<std::size_t>(&instruction - binding.instructions.data()));
+      },
       [&](int value, const void* data) {
         const std::size_t bytes = binding.value_bytes[static_cast<std::size_t>(value)];
         watcher.see(table, binding.symbols, value, detail::on_the_host(queue, data, bytes, copy));
@@ -245,10 +251,8 @@ private:
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into");
-    const std::string name = to_string(device_);
-    const auto clock = recorder.shared<GpuClock<R>>(
-        name, [&] { return std::make_shared<GpuClock<R>>(device_.index, queue.stream()); });
-    const auto run = std::make_shared<GpuTimedRun<D>>(device_, clock, new_record(table_, bound.numbers, {name}));
+    const auto run = std::make_shared<GpuTimedRun<D>>(device_, clock_of(recorder, device_, queue.stream()),
+                                                      new_record(table_, bound.numbers, {to_string(device_)}));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     Binding& binding = bound.numbers;
@@ -288,9 +292,15 @@ private:
       detail::check_integers(table_, symbols, bounds,
                              detail::on_the_host(queue, arguments.inputs[index], count * size_of(input.dtype), copy));
     }
+    const auto recorder = records_runs() ? run_recorder() : nullptr;
+    std::shared_ptr<GpuTimedRun<D>> timed{};
+    if (recorder != nullptr)
+      timed = std::make_shared<GpuTimedRun<D>>(device_, clock_of(*recorder, device_, queue.stream()),
+                                               new_checked_record(table_, bound.numbers, {to_string(device_)}));
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
-      compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_);
+      compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get());
     });
+    if (timed) recorder->add(std::move(timed));
     ++report_.plain_runs;
     report_.reason = "the run was watched";
   }

@@ -60,6 +60,14 @@ template <gpu::Runtime R> struct GpuClock {
   double moment_s = 0;
 };
 
+/// The clock of a device for all who record there. requires: the device is the current one    throws: GpuError
+template <gpu::GpuDevice D>
+[[nodiscard]] std::shared_ptr<GpuClock<typename D::Runtime>> clock_of(RunRecorder& recorder, const D& device,
+                                                                      typename D::Runtime::Stream stream) {
+  using Clock = GpuClock<typename D::Runtime>;
+  return recorder.shared<Clock>(to_string(device), [&] { return std::make_shared<Clock>(device.index, stream); });
+}
+
 /// A run whose launches stand between timers.
 template <gpu::GpuDevice D> class GpuTimedRun final : public PendingRun {
   using R = typename D::Runtime;
@@ -88,7 +96,7 @@ public:
   [[nodiscard]] RecordedRun take() override {
     const gpu::Using<R> scope{device_.index};
     if (timers_.empty()) return std::move(run_);
-    timers_.back()->wait();
+    for (const auto& timer : timers_) timer->wait(); // of several streams, perhaps
     const GpuTimer<R>& first = *timers_.front();
     const double start_s = clock_->moment_s + first.seconds_since(clock_->moment); // the rest by short, exact distances
     const auto time_of = [&](std::size_t timer) { return start_s + timers_[timer]->seconds_since(first); };

@@ -1,0 +1,132 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same on GPUs: each slot has timers in the streams of its device, around each launch and around each copy that enters it,
+// and all slots together are one run. It is handed to who records when all of it was given to the streams. Read next:
+// compile/gpu/run_recorded.hpp, compile/slot_record.hpp.
+
+#include <twill/compile/gpu/executor.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
+#include <twill/compile/slot_record.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/scope.hpp>
+#include <twill/device/gpu/stream.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// A run whose slots have timers of their own.
+template <gpu::GpuDevice D> class GpuSlotRun final : public PendingRun {
+public:
+  explicit GpuSlotRun(RecordedRun run) : run_{std::move(run)} {}
+
+  std::vector<std::shared_ptr<GpuTimedRun<D>>> slots{};
+
+  [[nodiscard]] RecordedRun take() override {
+    for (const auto& slot : slots) {
+      const std::vector<NodeTime> times = slot->take().times;
+      run_.times.insert(run_.times.end(), times.begin(), times.end());
+    }
+    return std::move(run_);
+  }
+
+private:
+  RecordedRun run_;
+};
+
+template <ComputeDevice D>
+requires gpu::GpuDevice<D>
+class TimedCopy<D> {
+  using R = typename D::Runtime;
+
+public:
+  TimedCopy() = default;
+  TimedCopy(std::shared_ptr<GpuTimedRun<D>> slot, std::size_t node) : slot_{std::move(slot)}, node_{node} {}
+
+  void begin(const D& device) const {
+    if (slot_ != nullptr) launch(device, [&](const gpu::Queue<R>& queue) { slot_->begin(queue.stream()); });
+  }
+  void end(const D& device) const {
+    if (slot_ != nullptr) launch(device, [&](const gpu::Queue<R>& queue) { slot_->end(queue.stream(), node_); });
+  }
+
+  /// The same in the stream of copies that go beside the device's work.
+  template <class Events> void begin_arrival(const D& device, const Events& ready) const {
+    if (slot_ == nullptr) return;
+    const auto stream = gpu::state_of(device).arrival_stream();
+    record(device).hold(stream, device.index);
+    for (const auto& event : ready) event.hold(stream, device.index);
+    const gpu::Using<R> scope{device.index};
+    slot_->begin(stream);
+  }
+  void end_arrival(const D& device) const {
+    if (slot_ == nullptr) return;
+    const auto stream = gpu::state_of(device).arrival_stream();
+    const gpu::Using<R> scope{device.index};
+    slot_->end(stream, node_);
+  }
+
+private:
+  std::shared_ptr<GpuTimedRun<D>> slot_{};
+  std::size_t node_ = 0;
+};
+
+template <ComputeDevice D>
+requires gpu::GpuDevice<D>
+class SlotRecord<D> {
+  using R = typename D::Runtime;
+  using Queue = gpu::Queue<R>;
+
+public:
+  SlotRecord() = default;
+  /// throws: GpuError
+  SlotRecord(std::shared_ptr<RunRecorder> recorder, const std::vector<D>& devices, RecordedRun run)
+      : recorder_{std::move(recorder)}, run_{std::make_shared<GpuSlotRun<D>>(std::move(run))} {
+    for (const D& device : devices)
+      launch(device, [&](const Queue& queue) {
+        run_->slots.push_back(
+            std::make_shared<GpuTimedRun<D>>(device, clock_of(*recorder_, device, queue.stream()), RecordedRun{}));
+      });
+  }
+
+  [[nodiscard]] explicit operator bool() const { return run_ != nullptr; }
+
+  void run(const Queue& queue, Binding& binding, const SlotStep& step,
+           std::span<const StartedKernel<Queue>> kernels) const {
+    GpuTimedRun<D>& slot = *slot_of(step);
+    slot.begin(queue.stream());
+    for_each_launch(binding, step.begin, step.end, [&](const BoundInstruction* launch) {
+      run_launch(queue, binding, launch, kernels);
+      slot.end(queue.stream(), static_cast<std::size_t>(launch - binding.instructions.data()));
+    });
+  }
+  void run_watched(const Queue& queue, const TableView& table, Binding& binding, const SlotStep& step,
+                   std::span<const StartedKernel<Queue>> kernels, Watcher& watcher) const {
+    compile::run_watched(queue, table, binding, step.begin, step.end, kernels, watcher,
+                         run_ != nullptr ? slot_of(step).get() : nullptr);
+  }
+
+  [[nodiscard]] TimedCopy<D> copy(const SlotStep& step) const {
+    return run_ != nullptr ? TimedCopy<D>{slot_of(step), step.begin} : TimedCopy<D>{};
+  }
+
+  void end() {
+    if (run_ != nullptr) recorder_->add(std::exchange(run_, nullptr));
+  }
+
+private:
+  [[nodiscard]] const std::shared_ptr<GpuTimedRun<D>>& slot_of(const SlotStep& step) const {
+    return run_->slots[static_cast<std::size_t>(step.slot)];
+  }
+
+  std::shared_ptr<RunRecorder> recorder_{};
+  std::shared_ptr<GpuSlotRun<D>> run_{};
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

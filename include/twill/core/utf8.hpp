@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text of unknown origin made UTF-8, so that whoever parses it strictly takes it: names of users, paths, and texts that were
+// cut after so many bytes. What is UTF-8 stays as it is. Read next: profile/trace_events.hpp.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0 {
+
+namespace detail {
+/// The bytes of the character with which a text begins, 0 where that is none (RFC 3629, section 4).
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xc2 && first <= 0xdf   ? 2
+                             : first >= 0xe0 && first <= 0xef ? 3
+                             : first >= 0xf0 && first <= 0xf4 ? 4
+                                                              : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  const bool is_too_long = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool is_no_character = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
+  return is_too_long || is_no_character ? 0 : length;
+}
+} // namespace detail
+
+/// The text with U+FFFD for each byte that belongs to no character.
+[[nodiscard]] inline std::string repaired_utf8(std::string_view text) {
+  std::string result{};
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = detail::utf8_length(text);
+    if (length > 0)
+      result += text.substr(0, length);
+    else
+      result += "\xef\xbf\xbd";
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return result;
+}
+
+} // namespace twill::inline v0
