@@ -36,6 +36,7 @@
 #include <twill/nn/pooling.hpp>
 #include <twill/nn/recurrent.hpp>
 #include <twill/nn/recurrent_layers.hpp>
+#include <twill/nn/run_executor.hpp>
 #include <twill/nn/sharded.hpp>
 #include <twill/nn/shards.hpp>
 #include <twill/nn/slot.hpp>

@@ -68,13 +68,20 @@ template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const Fi
   return first.device();
 }
 
+/// The executor of a device among those of a thread and a source, made when it is missing. It is the same function for all
+/// sources; `view` is asked for only then.
+template <ComputeDevice D>
+Executor<D>& executor_among(std::map<int, Executor<D>>& executors, const D& device, TableView (*view)(),
+                            std::span<const KernelFunctionOn<team_t<D>>> functions) {
+  const auto found = executors.find(device.index);
+  if (found != executors.end()) return found->second;
+  return executors.try_emplace(device.index, device, view(), functions, Arena::for_each_run).first->second;
+}
+
 /// The executor of a source on a device, one for each thread.
 template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& device) {
   thread_local std::map<int, Executor<D>> executors{};
-  const auto found = executors.find(device.index);
-  if (found != executors.end()) return found->second;
-  return executors.try_emplace(device.index, device, Compiled<S>::view(), kernels<S, team_t<D>>, Arena::for_each_run)
-      .first->second;
+  return executor_among<D>(executors, device, &Compiled<S>::view, kernels<S, team_t<D>>);
 }
 
 /// The same of a source on the devices of its slots.

@@ -10,6 +10,7 @@
 #include <twill/nn/layer_hooks.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/nn/no_grad.hpp>
+#include <twill/nn/run_executor.hpp>
 #include <twill/nn/stage.hpp>
 #include <twill/tensor/create.hpp>
 
@@ -53,14 +54,6 @@ concept AnyTracked = requires(const std::remove_cvref_t<X>& x, const typename st
   x.backward_from(gradient);
 };
 
-/// What a run depends on besides its arguments.
-struct RunContext {
-  compile::Knobs knobs{};                        ///< the run-time numbers of the programs
-  std::int64_t first_row = 0;                    ///< where the rows stand in the whole batch, when it is split
-  std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null where there are none
-  kernel::RankGroups groups{};                   ///< that the run works with
-};
-
 } // namespace twill::inline v0::nn::inline TWILL_ISA
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
@@ -94,32 +87,8 @@ template <compile::Source S, ComputeDevice D>
 std::vector<memory::Buffer<D>> run_to_buffers(std::span<const D> devices, const graph::SymbolValues& symbols,
                                               std::span<void* const> inputs, std::span<void* const> parameters,
                                               const RunContext& context, void* first_output = nullptr) {
-  auto& executor = compile::detail::thread_executor<S>(devices);
-  std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(executor.table().outputs));
-  std::vector<void*> outputs(buffers.size());
-  for (const compile::ValueInfo& value : executor.table().values) {
-    if (value.storage != compile::Storage::output) continue;
-    const auto k = static_cast<std::size_t>(value.index);
-    if (k == 0 && first_output != nullptr) {
-      outputs[0] = first_output;
-      continue;
-    }
-    buffers[k] =
-        memory::Buffer<D>(device_of_slot<S>(devices, value.slot),
-                          static_cast<std::size_t>(value.shape.elements().evaluate(symbols)) * size_of(value.dtype));
-    outputs[k] = buffers[k].data();
-  }
-  compile::Knobs knobs{executor.table().knobs};
-  knobs.take(context.knobs);
-  run_with_hooks(executor, context.on_layers, [&] {
-    executor.run(symbols, {.inputs = inputs,
-                           .parameters = parameters,
-                           .outputs = outputs,
-                           .knobs = knobs.bits(),
-                           .first_row = context.first_row,
-                           .groups = &context.groups});
-  });
-  return buffers;
+  return run_executor(compile::detail::thread_executor<S>(devices), devices, {symbols, inputs, parameters}, context,
+                      first_output);
 }
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA

@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of a stage by its executor: what it depends on besides its arguments, memory for what it hands out, and the hooks on
+// what it taps. A model has several sources for each stage, and every one has a type; this is the same code for all of them,
+// compiled once for a kind of device. Read next: nn/tracked.hpp.
+
+#include <twill/compile/knobs.hpp>
+#include <twill/compile/table.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/device.hpp>
+#include <twill/kernel/rank_group.hpp>
+#include <twill/memory/buffer.hpp>
+#include <twill/nn/layer_hooks.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// What a run depends on besides its arguments.
+struct RunContext {
+  compile::Knobs knobs{};                        ///< the run-time numbers of the programs
+  std::int64_t first_row = 0;                    ///< where the rows stand in the whole batch, when it is split
+  std::shared_ptr<const LayerHooks> on_layers{}; ///< hooks on layers; null where there are none
+  kernel::RankGroups groups{};                   ///< that the run works with
+};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// What a run reads.
+struct RunInputs {
+  const graph::SymbolValues& symbols;
+  std::span<void* const> inputs;
+  std::span<void* const> parameters;
+};
+
+/// Runs an executor on the devices of its slots. Its outputs are untyped blocks of memory.
+template <class Executor, ComputeDevice D>
+std::vector<memory::Buffer<D>> run_executor(Executor& executor, std::span<const D> devices, const RunInputs& given,
+                                            const RunContext& context, void* first_output) {
+  const compile::TableView& table = executor.table();
+  std::vector<memory::Buffer<D>> buffers(static_cast<std::size_t>(table.outputs));
+  std::vector<void*> outputs(buffers.size());
+  for (const compile::ValueInfo& value : table.values) {
+    if (value.storage != compile::Storage::output) continue;
+    const auto k = static_cast<std::size_t>(value.index);
+    if (k == 0 && first_output != nullptr) {
+      outputs[0] = first_output;
+      continue;
+    }
+    buffers[k] = memory::Buffer<D>(devices[table.slots == 1 ? 0 : static_cast<std::size_t>(value.slot)],
+                                   static_cast<std::size_t>(value.shape.elements().evaluate(given.symbols)) *
+                                       size_of(value.dtype));
+    outputs[k] = buffers[k].data();
+  }
+  compile::Knobs knobs{table.knobs};
+  knobs.take(context.knobs);
+  run_with_hooks(executor, context.on_layers, [&] {
+    executor.run(given.symbols, {.inputs = given.inputs,
+                                 .parameters = given.parameters,
+                                 .outputs = outputs,
+                                 .knobs = knobs.bits(),
+                                 .first_row = context.first_row,
+                                 .groups = &context.groups});
+  });
+  return buffers;
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
