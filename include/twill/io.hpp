@@ -12,6 +12,7 @@
 #include <twill/io/csv_cells.hpp>
 #include <twill/io/csv_columns.hpp>
 #include <twill/io/csv_dataset.hpp>
+#include <twill/io/csv_labels.hpp>
 #include <twill/io/csv_numbers.hpp>
 #include <twill/io/file_calls.hpp>
 #include <twill/io/folder.hpp>
@@ -26,3 +27,4 @@
 #include <twill/io/stored.hpp>
 #include <twill/io/tokens.hpp>
 #include <twill/io/training.hpp>
+#include <twill/io/unfinished.hpp>

@@ -286,6 +286,29 @@ TEST_CASE("each call of a save and of a load fails once in turn: an exception, t
   io::set_file_fault(nullptr);
 }
 
+TEST_CASE("a save removes what dead processes left of its name, and of no other", "[io][IO-4]") {
+  const TemporaryFolder place{};
+  const std::string path = place / "x";
+  const std::vector<std::string> others{path + "2.writing-1-0", path + ".writing-1", path + ".writing-1-0x",
+                                        place / "y.writing-1-0"};
+  for (const std::string& other : others) overwrite(other, "of another name");
+  overwrite(path + ".writing-1-0", "of a process that died");
+  io::AtomicFile another{path}; // of a save that goes on
+  another.write("slow");
+  CHECK(!std::filesystem::exists(path + ".writing-1-0"));
+  overwrite(path + ".writing-1-1", "of a process that died");
+  {
+    io::AtomicFile file{path};
+    file.write("quick");
+    file.finish();
+    CHECK(file.is_in_place());
+  }
+  CHECK(!std::filesystem::exists(path + ".writing-1-1"));
+  for (const std::string& other : others) CHECK(std::filesystem::exists(other));
+  another.finish();
+  CHECK(contents(path) == "slow");
+}
+
 TEST_CASE("a process killed at any point of a save leaves the last good checkpoint", "[io][IO-4]") {
   const TemporaryFolder place{};
   std::mt19937_64 random{test_seed()};
@@ -332,6 +355,11 @@ TEST_CASE("a process killed at any point of a save leaves the last good checkpoi
     CHECK(is_of_step(found->checkpoint, found->step));
     last = found->step;
   }
+  overwrite(place / "run/notes.writing-1-0", "of another name");
+  io::CheckpointFolder{place / "run", {.keep_last = 1}}.save(last + 1,
+                                                             of_step(last + 1)); // removes what they have left
+  CHECK(std::distance(std::filesystem::directory_iterator{place / "run"}, {}) == 2);
+  CHECK(std::filesystem::exists(place / "run/notes.writing-1-0"));
   std::printf("killed %d times, %d times in the middle of a file, %d checkpoints written\n", kills, in_the_middle,
               static_cast<int>(last));
 }

@@ -10,6 +10,7 @@
 
 #include <twill/data/loader.hpp>
 #include <twill/io/csv_dataset.hpp>
+#include <twill/io/csv_labels.hpp>
 #include <twill/tensor/access.hpp>
 
 #include <catch2/catch.hpp>
@@ -123,6 +124,46 @@ TEST_CASE("missing values are refused, or NaN on request", "[io][TRAIN-8]") {
   }
   CHECK(refusal<std::int64_t>("x,y\n1,\n", {}, {.missing = io::MissingValues::as_nan}) ==
         "csv, line 2, column 1 ('y'): '' is a missing value, for which int64 has no NaN");
+}
+
+TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
+  const std::string text = "size,kind\n1,rose\n2,\"a \"\"b\"\"\"\n3, rose\n4,None\n";
+  const auto refused = [&](std::string_view file, const io::CsvColumn& column, std::vector<std::string> classes = {},
+                           const io::CsvOptions& options = {}) {
+    try {
+      static_cast<void>(io::parse_csv_labels("csv", file, column, std::move(classes), options));
+    } catch (const ValueError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{"nothing"};
+  };
+  using Labels = std::vector<std::int64_t>;
+  const io::CsvOptions with_missing{.missing = io::MissingValues::as_nan};
+  const auto first = io::parse_csv_labels("csv", text, "kind", {}, with_missing);
+  CHECK(first.classes == std::vector<std::string>{"rose", "a \"b\""});
+  CHECK(first.labels == Labels{0, 1, 0, io::missing_label});
+  const auto given = io::parse_csv_labels("csv", text, -1, {"None", "a \"b\"", "fern", "rose"});
+  CHECK(given.classes.size() == 4);
+  CHECK(given.labels == Labels{3, 1, 3, 0});
+  CHECK(io::parse_csv_labels("csv", "b\na\nb\n", 0, {}, bare).labels == Labels{0, 1, 0});
+  CHECK(io::parse_csv_labels("csv", "kind\n", "kind").labels.empty());
+  CHECK(refused(text, "kind") ==
+        "csv, line 5, column 1 ('kind'): 'None' is a missing value; CsvOptions::missing = as_nan reads it as -1");
+  CHECK(refused(text, "kind", {"rose", "fern"}) ==
+        "csv, line 3, column 1 ('kind'): 'a \"\"b\"\"' is none of the 2 classes given");
+  CHECK(refused("x,y\na,b\nc\n", "x") == "csv, line 3 ends after 1 columns, the first row has 2");
+  CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
+  CHECK(refused(text, "none") == "csv: there is no column named 'none'");
+  // Messages are cut at whole characters: 39 letters, then one of two bytes.
+  CHECK(refusal("x\n" + std::string(39, 'z') + "\xC3\xA9z\n").find(std::string(39, 'z') + "...' is not") !=
+        std::string::npos);
+
+  const TemporaryFolder folder;
+  overwrite(folder / "x.csv", "kind\nb\na\n");
+  CHECK(io::read_csv_labels(folder / "x.csv", "kind").labels == Labels{0, 1});
+  CHECK_THROWS_WITH(io::read_csv_labels(folder / "x.csv", "kind", {"b"}),
+                    "read_csv_labels: '" + (folder / "x.csv") +
+                        "', line 3, column 0 ('kind'): 'a' is none of the 1 classes given");
 }
 
 TEST_CASE("numbers are exact, and too small ones are zero", "[io][TRAIN-8]") {

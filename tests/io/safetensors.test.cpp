@@ -287,6 +287,9 @@ TEST_CASE("a process that dies at any call of a save in several files leaves the
   for (long call = 0;; ++call) {
     const TemporaryFolder folder{};
     const std::string path = folder / "model.safetensors.index.json";
+    io::save_sharded(folder.path, state_of(4), {.name = "model-save1"}); // the name of a later set of "model"
+    overwrite(folder / "models-00001-of-00001.safetensors", "of another name");
+    overwrite(folder / "models-00001-of-00001.safetensors.writing-1-0", "of another name");
     io::save_sharded(folder.path, state_of(1), {.shard_bytes = 100});
     const pid_t child = ::fork();
     if (child == 0) {
@@ -310,9 +313,11 @@ TEST_CASE("a process that dies at any call of a save in several files leaves the
     io::save_sharded(folder.path, state_of(3), {.shard_bytes = 100}); // the next one is right
     const nn::StateDict last = io::load_sharded(path);
     CHECK(same(*last.find("layer2"), *state_of(3).find("layer2")));
+    // What the dead process left is gone, the files of other names are there.
+    CHECK(std::distance(std::filesystem::directory_iterator{folder.path}, {}) == 4 + 4);
+    CHECK(io::load_sharded(folder / "model-save1.safetensors.index.json").size() == 3);
     if (!was_killed) {
       CHECK(is_new);
-      CHECK(std::distance(std::filesystem::directory_iterator{folder.path}, {}) == 4); // the old files are gone
       break;
     }
     ++died;

@@ -59,6 +59,22 @@ TEST_CASE("an observer hears of every event, in order and with its place", "[mem
   for (std::size_t i = 1; i < events.size(); ++i) REQUIRE(events[i - 1].sequence < events[i].sequence);
 }
 
+TEST_CASE("a place with a very long name is cut at whole characters of UTF-8", "[memory][MEM-7]") {
+  const auto is_begin = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  std::string accents;
+  for (int i = 0; i < 300; ++i) accents += "\xC3\xA9";
+  for (const std::string& name : {accents, accents + "x", accents + "\xE2\x82\xAC", std::string(511, 'x')}) {
+    const Place outer{"outer"};
+    const Place place{name};
+    const std::string text = Place::current();
+    REQUIRE(text.size() >= 505);
+    REQUIRE(text.size() <= 511);
+    REQUIRE(is_begin(text[0]));
+    REQUIRE(text.find(name.substr(name.size() - 6) + " (tracking.test.cpp:") != std::string::npos);
+    REQUIRE(text.find("outer") == std::string::npos);
+  }
+}
+
 TEST_CASE("a history keeps the latest events and says how many it dropped", "[memory]") {
   Pool<FailingUpstream> pool{"test"};
   MemoryHistory history{3};

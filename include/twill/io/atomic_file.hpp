@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file that appears whole or not at all: it is written beside its place under another name, brought to the disk, and
-// renamed. A program that dies in between leaves the old file as it was.
+// renamed. A program that dies in between leaves the old file as it was, and a temporary one that the next save of this name
+// removes. Read next: io/unfinished.hpp.
 
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/io/file_calls.hpp>
 #include <twill/io/folder.hpp>
+#include <twill/io/unfinished.hpp>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fcntl.h>
 #include <span>
 #include <string>
@@ -26,10 +28,10 @@ namespace twill::inline v0::io {
 class AtomicFile {
 public:
   /// throws: SystemError naming the file and why; so do the other functions
-  explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{temporary_of(path_)} {
+  explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{detail::unfinished_of(path_)} {
+    detail::remove_unfinished(folder_of(path_), std::string_view{path_}.substr(path_.rfind('/') + 1));
     if (!detail::call_fails("open", temporary_))
-      while ((file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0 && errno == EEXIST)
-        temporary_ = temporary_of(path_);
+      while (!create()) temporary_ = detail::unfinished_of(path_);
     if (file_ < 0) detail::fail_call("open", temporary_);
   }
   AtomicFile(const AtomicFile&) = delete;
@@ -46,7 +48,7 @@ public:
     while (!bytes.empty()) {
       const ssize_t written = detail::call_fails("write", temporary_) ? -1 : ::write(file_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_write();
+      if (written < 0) fail_write(bytes.size(), size_);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       size_ += static_cast<std::uint64_t>(written);
     }
@@ -61,13 +63,16 @@ public:
                                   ? -1
                                   : ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(position));
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail_write();
+      if (written < 0) fail_write(bytes.size(), position);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
       position += static_cast<std::uint64_t>(written);
     }
   }
 
   void write_at(std::uint64_t position, std::string_view text) { write_at(position, std::as_bytes(std::span{text})); }
+
+  /// Whether the file is in its place, which it may be although `finish` threw.
+  [[nodiscard]] bool is_in_place() const { return file_ < 0; }
 
   /// How many bytes `write` has written.
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -84,15 +89,20 @@ public:
   }
 
 private:
-  [[noreturn]] void fail_write() {
-    has_failed_ = true;
-    detail::fail_call("write", temporary_);
+  /// Makes the temporary file and locks it. Returns false where another name has to be tried.
+  [[nodiscard]] bool create() {
+    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ < 0) return errno != EEXIST;
+    if (detail::lock_unfinished(file_)) return true;
+    ::close(file_); // another process took it for one that was left behind
+    file_ = -1;
+    return false;
   }
 
-  /// A name that no other file of this process has, nor, most likely, one of another process.
-  [[nodiscard]] static std::string temporary_of(const std::string& path) {
-    static std::atomic<unsigned> count{0};
-    return path + ".writing-" + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1));
+  [[noreturn]] void fail_write(std::size_t bytes, std::uint64_t position) {
+    has_failed_ = true;
+    const std::string reason = std::strerror(errno);
+    throw SystemError(join_text({"write: '", temporary_, "', ", bytes, " bytes at byte ", position, ": ", reason}));
   }
 
   std::string path_;

@@ -129,7 +129,7 @@ private:
   void write(std::int64_t step, const Checkpoint& checkpoint) const {
     if (step < 0) throw ValueError(join_text({"checkpoint folder: a step is at least 0, got ", step}));
     for (const std::string& name : names_in(path_)) // left by a process that died
-      if (name.starts_with(start) && name.find(".writing-") != std::string::npos) remove(path_ + "/" + name);
+      if (step_of(detail::finished_name(name))) detail::remove_unfinished(join_text({path_, "/", name}));
     save_checkpoint(path_of(step), checkpoint);
     std::vector<std::int64_t> older =
         steps(); // later ones are of a run that was given up, or damaged: not ours to judge

@@ -4,7 +4,8 @@
 // Numbers from CSV files: `read_csv<float>(path)` as rows in a vector, `load_csv<Tensor<...>>(path)` as a tensor, with
 // columns chosen by name or number; `csv_dataset` in io/csv_dataset.hpp makes samples for a loader. A file is read twice: the
 // first time to prove it, without keeping anything, the second to fill memory of exactly the right size; a file that is
-// refused takes none. Read next: io/csv_numbers.hpp for what counts as a number, io/csv_cells.hpp for what counts as a cell.
+// refused takes none. Read next: io/csv_numbers.hpp for what counts as a number, io/csv_cells.hpp for what counts as a cell,
+// io/csv_labels.hpp for text.
 
 #include <twill/core/config.hpp>
 #include <twill/io/csv_columns.hpp>
@@ -79,33 +80,39 @@ struct CsvSource {
   }
 };
 
+/// Calls `use(cell, row)` for each cell behind the header. Returns the number of rows.
+/// throws: ValueError for a file that is none, and for a row of other width than the first
+template <class Use> std::int64_t for_each_cell(const CsvSource& source, Use&& use) {
+  const std::int64_t width = source.columns();
+  CsvCells cells = source.cells();
+  std::int64_t row = source.options.has_header ? -1 : 0;
+  while (cells.next()) {
+    if (row >= 0) use(cells.cell(), row);
+    if (!cells.cell().is_last) continue;
+    if (cells.cell().column + 1 != width)
+      throw ValueError(join_text({source.where, ", line ", cells.cell().line, " ends after ", cells.cell().column + 1,
+                                  " columns, the first row has ", width}));
+    ++row;
+  }
+  return std::max<std::int64_t>(row, 0);
+}
+
 /// Reads the chosen numbers of every row, element type T[i] for selection i, and calls `keep(i, row, position, value)` for each,
 /// i as an integral constant. Returns the number of rows. throws: ValueError for whatever is wrong with the file
 template <CsvScalar... T, class Keep>
 std::int64_t for_each_number(const CsvSource& source, const std::array<CsvSelection, sizeof...(T)>& selections,
                              Keep&& keep) {
-  const std::int64_t width = source.columns();
-  CsvCells cells = source.cells();
-  std::int64_t row = source.options.has_header ? -1 : 0;
   std::array<std::size_t, sizeof...(T)> cursors{};
-  const auto read = [&]<std::size_t I, class Value>(std::integral_constant<std::size_t, I> which, const Value&) {
-    selections[I].for_each_place(cells.cell().column, cursors[I], [&](std::int64_t position) {
-      keep(which, row, position, number_of<Value>(source.where, source.text, source.options, cells.cell()));
-    });
-  };
-  while (cells.next()) {
-    if (row >= 0) [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (read(std::integral_constant<std::size_t, I>{}, T{}), ...);
-      }
+  return for_each_cell(source, [&](const CsvCell& cell, std::int64_t row) {
+    if (cell.column == 0) cursors = {};
+    const auto read = [&]<std::size_t I, class Value>(std::integral_constant<std::size_t, I> which, const Value&) {
+      selections[I].for_each_place(cell.column, cursors[I], [&](std::int64_t position) {
+        keep(which, row, position, number_of<Value>(source.where, source.text, source.options, cell));
+      });
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (read(std::integral_constant<std::size_t, I>{}, T{}), ...); }
     (std::make_index_sequence<sizeof...(T)>{});
-    if (!cells.cell().is_last) continue;
-    if (cells.cell().column + 1 != width)
-      throw ValueError(join_text({source.where, ", line ", cells.cell().line, " ends after ", cells.cell().column + 1,
-                                  " columns, the first row has ", width}));
-    cursors = {};
-    ++row;
-  }
-  return std::max<std::int64_t>(row, 0);
+  });
 }
 
 /// The number of rows of a file that holds what it should. Keeps nothing.

@@ -18,7 +18,7 @@ namespace twill::inline v0::io {
 /// What becomes of a cell that is empty, says NA, N/A, NULL, null, None, or NaN.
 enum class MissingValues {
   refuse, ///< An error that names line and column.
-  as_nan, ///< NaN; element types without NaN are an error.
+  as_nan, ///< NaN; element types without NaN are an error. Among labels of classes `missing_label`.
 };
 
 /// How a text file of a table is written.

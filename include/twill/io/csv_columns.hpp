@@ -105,6 +105,9 @@ public:
     return is_range_ ? end_ - first_ : static_cast<std::int64_t>(places_.size());
   }
 
+  /// The column that is wanted alone. requires: a list of one
+  [[nodiscard]] std::int64_t only() const { return places_.front().first; }
+
   /// Calls `f(position)` for each place that wants this column. `cursor` is 0 at a row's start and belongs to the caller.
   template <class F> void for_each_place(std::int64_t column, std::size_t& cursor, F&& f) const {
     if (is_range_) {

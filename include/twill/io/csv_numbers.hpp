@@ -35,9 +35,17 @@ namespace twill::inline v0::io::detail {
 
 inline constexpr std::array<std::string_view, 7> missing_texts{"", "NA", "N/A", "NULL", "null", "None", "<NA>"};
 
+/// Whether a cell says that there is no value.
+[[nodiscard]] inline bool is_missing_text(std::string_view text) {
+  return std::find(missing_texts.begin(), missing_texts.end(), text) != missing_texts.end() || text == "nan" ||
+         text == "NaN";
+}
+
 /// As much of a text as a message can bear, without characters that would spoil it.
 [[nodiscard]] TWILL_COLD inline std::string shown(std::string_view text) {
-  constexpr std::size_t most = 40;
+  std::size_t most = 40;
+  while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80)
+    --most; // to the end of a character of UTF-8
   std::string result{text.substr(0, most)};
   for (char& c : result)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
@@ -99,8 +107,7 @@ template <CsvScalar T>
     if constexpr (std::floating_point<T>) is_missing = std::isnan(value);
     if (!is_missing) return value;
   } else {
-    is_missing = std::find(missing_texts.begin(), missing_texts.end(), cell.text) != missing_texts.end() ||
-                 cell.text == "nan" || cell.text == "NaN";
+    is_missing = is_missing_text(cell.text);
   }
   if constexpr (std::floating_point<T>)
     if (is_missing && options.missing == MissingValues::as_nan) return std::numeric_limits<T>::quiet_NaN();

@@ -10,6 +10,7 @@
 #include <twill/io/json.hpp>
 #include <twill/io/mapped_file.hpp>
 #include <twill/io/safetensors.hpp>
+#include <twill/io/unfinished.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -141,11 +142,74 @@ files_of_index(const std::vector<std::string>& names, const std::string& folder,
                     number(shards), ".safetensors"});
 }
 
+/// Whether a file's name is one of those that shards of a name have, in whatever set.
+[[nodiscard]] inline bool is_shard_file(std::string_view file, std::string_view name) {
+  const auto passes = [&](std::string_view text) {
+    if (!file.starts_with(text)) return false;
+    file.remove_prefix(text.size());
+    return true;
+  };
+  const auto passes_digits = [&](std::size_t least) {
+    const std::size_t count = std::min(file.find_first_not_of("0123456789"), file.size());
+    file.remove_prefix(count);
+    return count >= least;
+  };
+  if (!passes(name)) return false;
+  if (passes("-save") && !passes_digits(1)) return false;
+  return passes("-") && passes_digits(5) && passes("-of-") && passes_digits(5) && file == ".safetensors";
+}
+
+/// The files of a set without an index, which go again where the save fails.
+struct NewShards {
+  std::vector<std::string> paths{};
+  bool is_kept = false;
+
+  NewShards() = default;
+  NewShards(const NewShards&) = delete;
+  NewShards& operator=(const NewShards&) = delete;
+  ~NewShards() {
+    for (const std::string& path : paths)
+      if (!is_kept) ::unlink(path.c_str());
+  }
+};
+
+/// The files of a folder that look like shards of this name, or like temporary files of them and of its index, and that no other
+/// index claims: "model-save1-00001-of-00002.safetensors" may be the first set of "model-save1". None where an index that may
+/// claim them cannot be read.
+[[nodiscard]] inline std::vector<std::string> left_shards(const std::vector<std::string>& names,
+                                                          const std::string& folder, const std::string& name) {
+  constexpr std::string_view index_end = ".safetensors.index.json";
+  const std::string own_index = join_text({name, index_end});
+  std::set<std::string, std::less<>> of_others{};
+  std::vector<std::string_view> others{};
+  for (const std::string& file : names) {
+    if (!file.ends_with(index_end) || file == own_index) continue;
+    others.push_back(std::string_view{file}.substr(0, file.size() - index_end.size()));
+    try {
+      of_others.merge(files_of_index(names, folder, file));
+    } catch (const SystemError&) {
+      return {};
+    }
+  }
+  std::vector<std::string> result{};
+  for (const std::string& file : names) {
+    const std::string_view finished = finished_name(file).empty() ? std::string_view{file} : finished_name(file);
+    const bool is_index = finished != file && finished == own_index;
+    const auto is_shard_of = [&](std::string_view other) {
+      return other.size() > name.size() && is_shard_file(finished, other);
+    };
+    const bool is_others = of_others.contains(finished) || std::any_of(others.begin(), others.end(), is_shard_of);
+    if (!is_others && (is_index || is_shard_file(finished, name))) result.push_back(file);
+  }
+  return result;
+}
+
 } // namespace detail
 
 /// Writes `name-00001-of-00003.safetensors`, ..., and `name.safetensors.index.json` last. Where that index is there already,
 /// the new files have other names than those it knows, so a program that dies in between leaves the old set whole; when
-/// the new index is in its place, the old set's files of this name are removed. One process writes to a folder at a time.
+/// the new index is in its place, the old set's files of this name are removed, and with them what programs that died have
+/// left of it. One process writes to a folder at a time.
 /// throws: SystemError, ValueError for a limit of zero
 inline void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options = {}) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
@@ -163,20 +227,25 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
     total += bytes;
   }
   const std::string index_name = options.name + ".safetensors.index.json";
-  const auto before = detail::files_of_index(names_in(folder), folder, index_name);
+  const std::vector<std::string> names = names_in(folder);
+  const auto before = detail::files_of_index(names, folder, index_name);
+  const std::set<std::string_view> present{names.begin(), names.end()};
   int set = 0;
-  const auto touches_files = [&] {
+  const auto touches_files = [&] { // or is the beginning of another name's
+    if (set > 0 && present.contains(join_text({options.name, "-save", set, ".safetensors.index.json"}))) return true;
     for (std::size_t i = 0; i < shards.size(); ++i)
-      if (before.contains(detail::shard_file(options.name, set, i, shards.size()))) return true;
+      if (present.contains(detail::shard_file(options.name, set, i, shards.size()))) return true;
     return false;
   };
   while (touches_files()) ++set;
+  detail::NewShards made{};
   std::map<std::string_view, std::string> file_of{};
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::string file = detail::shard_file(options.name, set, i, shards.size());
     std::vector<TensorPlan> plan{};
     for (const auto* entry : shards[i]) plan.push_back({entry->first, entry->second.dtype, entry->second.shape});
-    SafetensorsWriter writer{join_text({folder, "/", file}), std::move(plan), {{"format", "pt"}}};
+    made.paths.push_back(join_text({folder, "/", file}));
+    SafetensorsWriter writer{made.paths.back(), std::move(plan), {{"format", "pt"}}};
     for (const auto* entry : shards[i]) {
       writer.write(entry->first, entry->second.bytes);
       file_of[entry->first] = file;
@@ -192,12 +261,23 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
   text += "\n  }\n}\n";
   AtomicFile index{join_text({folder, "/", index_name})};
   index.write(text);
-  index.finish();
-  const std::string own = join_text({options.name, "-"});
-  for (const std::string& file : before) { // whoever has mapped one keeps it
-    if (!file.starts_with(own)) continue;  // the index named somebody else's file too
+  try {
+    index.finish();
+  } catch (...) {
+    made.is_kept = index.is_in_place();
+    throw;
+  }
+  made.is_kept = true;
+  std::set<std::string, std::less<>> old{};
+  for (const std::string& file : before)
+    if (file.starts_with(join_text({options.name, "-"}))) old.insert(file); // the index named somebody else's file too
+  for (std::string& file : detail::left_shards(names, folder, options.name)) old.insert(std::move(file));
+  for (const auto& [tensor, file] : file_of) old.erase(file);
+  for (const std::string& file : old) { // whoever has mapped one keeps it
     const std::string path = join_text({folder, "/", file});
-    if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
+    if (!detail::finished_name(file).empty())
+      detail::remove_unfinished(path);
+    else if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
       detail::fail_call("remove", path);
   }
 }

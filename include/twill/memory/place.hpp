@@ -100,13 +100,19 @@ private:
     return place;
   }
 
-  /// Written from its end, the innermost name first; of very long ones the outer part is left out.
+  /// Written from its end, the innermost name first; of very long ones the outer part is left out, at a whole character of
+  /// UTF-8.
   [[nodiscard]] TWILL_COLD const char* make_text() const noexcept {
     char text[512];
     char* begin = text + sizeof text;
+    bool is_full = false;
     const auto put = [&](std::string_view part) {
+      if (is_full) return;
       const auto room = static_cast<std::size_t>(begin - text);
-      const std::size_t size = part.size() < room ? part.size() : room;
+      std::size_t size = part.size() < room ? part.size() : room;
+      is_full = size < part.size();
+      const auto goes_on = [&] { return (static_cast<unsigned char>(part[part.size() - size]) & 0xC0) == 0x80; };
+      while (is_full && size > 0 && goes_on()) --size;
       begin -= size;
       std::memcpy(begin, part.data() + (part.size() - size), size);
     };
