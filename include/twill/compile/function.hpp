@@ -58,13 +58,14 @@ concept Traceable = std::is_empty_v<F> && std::default_initializable<F> && std::
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
+template <class D, class Other> void require_one_device(const D& device, const Other& other) {
+  if (!(other == device))
+    throw DeviceError("call: operands lie on " + to_string(device) + " and " + to_string(other) +
+                      "; move one with to(device)");
+}
+
 template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const First& first, const Rest&... rest) {
-  [[maybe_unused]] const auto check = [&](const auto& tensor) {
-    if (!(tensor.device() == first.device()))
-      throw DeviceError("call: operands lie on " + to_string(first.device()) + " and " + to_string(tensor.device()) +
-                        "; move one with to(device)");
-  };
-  (check(rest), ...);
+  (require_one_device(first.device(), rest.device()), ...);
   return first.device();
 }
 
