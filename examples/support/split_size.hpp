@@ -134,7 +134,8 @@ public:
       result_.splits.push_back({size, static_cast<int>((options.batch + size - 1) / size)});
     for (const SplitResult& split : result_.splits)
       steps_.push_back(std::make_unique<Step>(
-          train_step(pipe_, twill::nn::mse, split_size_rule, {.micro_batches = split.micro_batches})));
+          train_step(pipe_, twill::nn::mse, split_size_rule,
+                     {.micro_batches = split.micro_batches, .weight_orders = pipeline::WeightOrders::kept_for_step})));
   }
 
   /// A step of each size; the first round warms up.
@@ -156,7 +157,10 @@ public:
     for (SplitResult& split : result_.splits) {
       const Batch rows(device, split.rows);
       const int rounds = static_cast<int>(std::clamp<std::int64_t>(batch_rows / (2 * split.rows), 2, 20));
-      auto costs = pipeline::measured_costs(pipe_, twill::nn::mse, {.rounds = rounds}, rows.images, rows.targets);
+      const auto orders =
+          split.micro_batches > 1 ? pipeline::WeightOrders::kept_for_step : pipeline::WeightOrders::made_each_time;
+      auto costs = pipeline::measured_costs(pipe_, twill::nn::mse, {.rounds = rounds, .weight_orders = orders},
+                                            rows.images, rows.targets);
       for (pipeline::StageCost& stage : costs) stage.update_s = update_s;
       const auto step = pipeline::simulate<typename Pipe::ScheduleType>({costs, split.micro_batches}, cluster_);
       split.predicted_s = step.step_s;

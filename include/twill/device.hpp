@@ -11,6 +11,7 @@
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/half_arithmetic.hpp>
+#include <twill/device/cpu/kept_orders.hpp>
 #include <twill/device/cpu/library_threads.hpp>
 #include <twill/device/cpu/memory.hpp>
 #include <twill/device/cpu/onednn.hpp>

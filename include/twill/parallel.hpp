@@ -36,6 +36,7 @@
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>
 #include <twill/parallel/pipeline/inference.hpp>
+#include <twill/parallel/pipeline/kept_weights.hpp>
 #include <twill/parallel/pipeline/machine.hpp>
 #include <twill/parallel/pipeline/measure.hpp>
 #include <twill/parallel/pipeline/memory.hpp>

@@ -13,7 +13,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -168,4 +170,51 @@ TEST_CASE("a team's convolutions are those of one thread", "[kernel][convolution
 TEST_CASE("the kernel of GPUs computes the same convolutions", "[kernel][convolution]") {
   check_all<float, true>(Team::serial());
   check_all<half, true>(Team::serial());
+}
+
+TEST_CASE("convolutions find weights in the library's order where they are kept", "[kernel][convolution][PAR-6]") {
+  const auto shape = with_output(
+      {.batch = 3, .in_channels = 32, .out_channels = 64, .input = {9, 8}, .kernel = {3, 3}, .padding = {1, 1}});
+  const int core = detail::cores_of_process().front();
+  static auto& threads = *new detail::ForkJoin{{core, core, core}, "test"}; // its threads never end
+  for (const ConvolutionPart part : {ConvolutionPart::output, ConvolutionPart::input_gradient}) {
+    bool reorders = false;
+#if defined(TWILL_WITH_ONEDNN)
+    if constexpr (cpu::has_onednn_convolution)
+      if (const auto* const plan = cpu::find_convolution(part, DType::float32, shape)) reorders = plan->reorders();
+#endif
+    std::vector<float> x(static_cast<std::size_t>(shape.x_elements()), 1);
+    std::vector<float> y(static_cast<std::size_t>(shape.y_elements()), 1);
+    std::vector<float> w(static_cast<std::size_t>(shape.w_elements()));
+    std::vector<float> lent(w.size() + 16);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 7);
+    const kernel::Convolution<float> convolution{part, shape, x.data(), w.data(), y.data()};
+    const std::vector<float>& result = part == ConvolutionPart::output ? y : x;
+    run_convolution(Team::serial(), convolution);
+    const std::vector<float> expected = result;
+    void* memory = lent.data();
+    std::size_t bytes = lent.size() * sizeof(float);
+    REQUIRE(std::align(64, w.size() * sizeof(float), memory, bytes) != nullptr);
+    cpu::KeptOrders orders;
+    orders.add(w.data(), part, memory, w.size() * sizeof(float) - 64); // too little: each call makes its own
+    cpu::KeptOrder* const small = orders.find(w.data(), part);
+    REQUIRE(small != nullptr);
+    CHECK(orders.find(w.data() + 1, part) == nullptr);
+    CHECK(orders.find(w.data(), ConvolutionPart::weight_gradient) == nullptr);
+    run_convolution(Team::serial(), convolution, small);
+    CHECK(result == expected);
+    CHECK(orders.filled() == 0);
+    for (const Team& team : {Team::serial(), Team{threads}}) {
+      cpu::KeptOrder kept{w.data(), part, memory, w.size() * sizeof(float)};
+      run_convolution(team, convolution, &kept);
+      CHECK(result == expected);
+      CHECK(kept.is_filled() == reorders);
+      if (!reorders) continue;
+      std::vector<float> others(w.size(), 1);
+      w.swap(others); // whoever keeps weights says when they change
+      run_convolution(team, kernel::Convolution<float>{part, shape, x.data(), w.data(), y.data()}, &kept);
+      w.swap(others);
+      CHECK(result == expected);
+    }
+  }
 }

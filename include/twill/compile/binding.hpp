@@ -141,8 +141,12 @@ struct SlotArena {
 struct Binding {
   /// What an instruction hands to its kernel.
   [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const {
-    return {instruction.grid, operands.data() + instruction.first_operand, shapes.data() + instruction.first_shape,
-            dtypes.data() + instruction.first_operand, instruction.attributes};
+    return {instruction.grid,
+            operands.data() + instruction.first_operand,
+            shapes.data() + instruction.first_shape,
+            dtypes.data() + instruction.first_operand,
+            instruction.attributes,
+            orders};
   }
 
   graph::SymbolValues symbols{};
@@ -160,6 +164,7 @@ struct Binding {
   List<std::size_t> value_bytes{};
   List<SlotArena> arenas{}; ///< for each slot
   std::size_t arena_bytes = 0;
+  cpu::KeptOrders* orders = nullptr;                    ///< of the run's weights, if somebody keeps them
   std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what the launches are, once somebody has asked
 };
 

@@ -81,6 +81,7 @@ struct RunArguments {
   bool inputs_stay = false;       ///< the inputs of all runs lie at these addresses: a captured graph may keep them
   Interlude* interlude = nullptr; ///< what the host does in between
   const kernel::RankGroups* groups = nullptr; ///< that the program calls
+  cpu::KeptOrders* orders = nullptr; ///< on hosts: of weights that are the same in other runs; outlives the run
 };
 
 /// Calls `run(begin, end)` for the instructions up to each place of an interlude and lets it act there.
@@ -100,6 +101,7 @@ template <class Run> void run_with_interlude(const Binding& binding, Interlude* 
 
 /// Tells the operands of a binding where everything lies that the caller hands in. throws: never
 inline void place_outside(Bound& bound, const RunArguments& arguments) {
+  bound.numbers.orders = arguments.orders;
   kernel::Operand* const operands = bound.numbers.operands.data();
   for (const OutsideOperand& operand : bound.numbers.outside) {
     void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()

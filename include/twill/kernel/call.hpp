@@ -10,6 +10,10 @@
 
 #include <cstdint>
 
+namespace twill::inline v0::cpu {
+class KeptOrders;
+} // namespace twill::inline v0::cpu
+
 namespace twill::inline v0::kernel {
 
 struct Call {
@@ -20,6 +24,7 @@ struct Call {
   const Dims* shapes = nullptr;  ///< of each operand, in its own axes
   const DType* dtypes = nullptr; ///< of each operand
   const std::int64_t* attributes = nullptr;
+  cpu::KeptOrders* orders = nullptr; ///< of weights that do not change between runs, see device/cpu/kept_orders.hpp
 };
 
 } // namespace twill::inline v0::kernel

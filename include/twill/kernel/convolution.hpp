@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
+#include <twill/device/cpu/kept_orders.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/any_team.hpp>
@@ -91,14 +92,16 @@ template <class T> void convolve_plainly(const Convolution<T>& convolution) {
       }
 }
 
-/// In the calling thread, by whoever knows the type.
-template <class T> void convolve_in_thread(const Convolution<T>& convolution) {
+/// In the calling thread, by whoever knows the type. Weights may be kept in the order of who reads them.
+template <class T> void convolve_in_thread(const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>)) {
     if (auto* const plan = cpu::find_convolution(convolution.part, dtype_of<T>, convolution.shape))
-      if (plan->run(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()))) return;
+      if (plan->run(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()), kept))
+        return;
   }
 #endif
+  static_cast<void>(kept);
   if constexpr (NarrowFloat<T>) {
     const ConvolutionShape& s = convolution.shape;
     const auto widened = [](const T* from, std::int64_t count, bool is_read) {
@@ -152,8 +155,10 @@ template <class T>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
-/// Computes one part of a convolution. On other kinds of team an overload of theirs does. Call it unqualified.
-template <class T> void run_convolution(const Team& team, const Convolution<T>& convolution) {
+/// Computes one part of a convolution; weights may be kept in the order of who reads them. On other kinds of team an overload
+/// of theirs does. Call it unqualified.
+template <class T>
+void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
   const ConvolutionShape& s = convolution.shape;
   if (s.multiply_adds() == 0) {
     if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
@@ -161,14 +166,14 @@ template <class T> void run_convolution(const Team& team, const Convolution<T>& 
     return;
   }
   constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return detail::convolve_in_thread(convolution);
+  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return detail::convolve_in_thread(convolution, kept);
   if (s.batch < team.size() && convolution.part == ConvolutionPart::output) {
     for (std::int64_t image = 0; image < s.batch; ++image) {
       const Convolution<T> one = detail::images_of(convolution, image, image + 1);
       team.parallel([&](int rank, int size) {
         const std::int64_t first = s.output[0] * rank / size;
         const std::int64_t last = s.output[0] * (rank + 1) / size;
-        if (first < last) detail::convolve_in_thread(detail::rows_of(one, first, last));
+        if (first < last) detail::convolve_in_thread(detail::rows_of(one, first, last), kept);
       });
     }
     return;
@@ -177,7 +182,7 @@ template <class T> void run_convolution(const Team& team, const Convolution<T>& 
     team.parallel([&](int rank, int size) {
       const std::int64_t first = s.batch * rank / size;
       const std::int64_t last = s.batch * (rank + 1) / size;
-      if (first < last) detail::convolve_in_thread(detail::images_of(convolution, first, last));
+      if (first < last) detail::convolve_in_thread(detail::images_of(convolution, first, last), kept);
     });
     return;
   }

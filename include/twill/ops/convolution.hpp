@@ -240,7 +240,11 @@ namespace twill::inline v0::detail::inline TWILL_ISA {
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
-    run_convolution(team, kernel::Convolution<T>{Part, shape_of(call), data(x), data(w), data(y)});
+    const kernel::Convolution<T> convolution{Part, shape_of(call), data(x), data(w), data(y)};
+    if constexpr (std::same_as<TeamType, Team>)
+      run_convolution(team, convolution, call.orders == nullptr ? nullptr : call.orders->find(data(w), Part));
+    else
+      run_convolution(team, convolution);
   }
 
 private:

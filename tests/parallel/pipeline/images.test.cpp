@@ -2,15 +2,18 @@
 //
 // Stages that compute on images: what their programs leave for each other passes between them as it was computed, with its
 // channels last, and the numbers are one network's.
+#include "tests/support/late_device.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
+#include <twill/memory/statistics.hpp>
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/pooling.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
+#include <twill/parallel/pipeline/memory.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step.hpp>
@@ -21,6 +24,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace {
 
@@ -109,6 +114,70 @@ TEST_CASE("a pipeline on images has the gradients of one network", "[parallel][P
       }
     });
   CHECK(compared == whole.parameters().size());
+}
+
+/// Of as many channels as fill the library's blocks.
+struct Blocked {
+  static constexpr Value forward(Input<Dim<"batch">, 32, 6, 6> x) {
+    const nn::ConvolutionLayerOptions options{.kernel = 3, .padding = 1};
+    const Value y = nn::stage_boundary(relu(nn::conv2d(x, 32, "first", options)));
+    const Value z = relu(nn::conv2d(y, 64, "second", options)) + nn::conv2d(y, 64, "beside", {.kernel = 1});
+    return nn::linear(flatten(nn::adaptive_avg_pool2d(z, 1)), 3, "head");
+  }
+};
+using BlockedStages = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, float, Late, pipeline::Cut<Blocked>>;
+
+TEST_CASE("weights are brought into the library's order once in a step", "[parallel][PAR-6][PAR-8]") {
+  INFO("seed " << test_seed());
+  using pipeline::WeightOrders;
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution) // the library makes its cache in a way that ThreadSanitizer does not see
+    static_cast<void>(cpu::find_convolution(ConvolutionPart::output, DType::float32, ConvolutionShape{}));
+#endif
+  constexpr std::int64_t rows = 8;
+  const auto images =
+      from_values<Shape<dyn, 32, 6, 6>>(random_values<float>(rows * 32 * 36), Dims(rows, 32, 6, 6), Late{0});
+  const auto labels = random_labels(Late{1}, rows, 3);
+  const std::vector<Late> devices{Late{0}, Late{1}};
+  const auto weights = [](auto& pipe) {
+    std::vector<std::vector<float>> all;
+    pipe.for_each_stage([&](auto& network) { all.push_back(weights_of(network)); });
+    return all;
+  };
+  std::vector<std::int64_t> before;
+  for (const Late device : devices) before.push_back(memory_allocated(device));
+  BlockedStages pipe{devices};
+  const auto initial = pipeline::state_dict(pipe);
+  const auto rule = optim::Sgd{{.rate = 0.1}};
+  std::vector<std::vector<float>> expected;
+  std::vector<pipeline::RankMemory> least;
+  for (const WeightOrders orders : {WeightOrders::made_each_time, WeightOrders::kept_for_step}) {
+    const pipeline::StepOptions options{.micro_batches = 3, .weight_orders = orders}; // of 3, 3, 2
+    INFO("orders " << static_cast<int>(orders));
+    pipeline::load_state_dict(pipe, initial);
+    const auto predicted = pipeline::memory(pipe, nn::cross_entropy, rule, options, images, labels);
+    auto step = train_step(pipe, nn::cross_entropy, rule, options);
+    step(images, labels);
+    for (const Late device : devices) reset_peak_memory_stats(device);
+    step(images, labels); // reads what the first one has written
+    for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+      synchronize(devices[rank]);
+      CHECK(max_memory_allocated(devices[rank]) - before[rank] == predicted[rank].peak);
+      CHECK(memory_allocated(devices[rank]) - before[rank] == predicted[rank].held);
+    }
+    if (orders == WeightOrders::made_each_time) {
+      expected = weights(pipe);
+      least = predicted;
+      continue;
+    }
+    CHECK(weights(pipe) == expected); // bit for bit
+    if (!cpu::has_onednn_convolution) continue;
+    constexpr std::int64_t elements = 32 * 32 * 9;
+    CHECK(predicted[0].peak == least[0].peak + elements * 4); // nobody reads the gradient of the images
+    CHECK(predicted[1].peak == least[1].peak + 2 * (2 * elements + 32 * 64) * 4);
+    CHECK(predicted[1].held == least[1].held);
+  }
+  CHECK(pipe.at<0>().kept_orders() == nullptr);
 }
 
 } // namespace

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions by oneDNN 2 through its C header, in the calling thread alone: a team shares out the batch itself. Weights are
-// brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step.
-// Plans are kept by each thread. Read next: kernel/convolution.hpp.
+// brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step, or
+// kept in that order where somebody keeps them. Each thread has plans of its own, of the last shapes that it met. Read next:
+// kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
+#include <twill/device/cpu/kept_orders.hpp>
 
 #if defined(TWILL_WITH_ONEDNN)
 #include <twill/device/cpu/library_threads.hpp>
@@ -15,10 +17,12 @@
 #include <dnnl_version.h>
 
 #include <memory>
+#include <mutex>
 #include <vector>
 #endif
 
 #include <cstddef>
+#include <cstdint>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 #include <dnnl.h>
@@ -61,6 +65,17 @@ struct DnnlThread {
   return thread;
 }
 
+/// The number of an order of weights, the same in all threads. There are few: each shape of weights has one or two.
+[[nodiscard]] inline int number_of_order(const dnnl_memory_desc_t& order) {
+  static std::mutex known{};
+  static std::vector<dnnl_memory_desc_t> orders{};
+  const std::lock_guard lock(known);
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    if (dnnl_memory_desc_equal(&orders[i], &order) != 0) return static_cast<int>(i);
+  orders.push_back(order);
+  return static_cast<int>(orders.size()) - 1;
+}
+
 /// One part of one convolution, ready to run.
 class DnnlConvolution {
 public:
@@ -73,27 +88,38 @@ public:
     return part == part_ && dtype == dtype_ && shape == shape_;
   }
   [[nodiscard]] bool is_ready() const { return is_ready_; }
+  /// Whether the library wants the weights in another order than they have.
+  [[nodiscard]] bool reorders() const { return reorder_ != nullptr; }
   [[nodiscard]] std::size_t scratch_bytes() const { return weight_bytes_ + scratchpad_bytes_; }
 
+  /// Reads the weights from `kept`, if it is not null, in the order that the library wants, and leaves them there for others.
   /// requires: is_ready(), and `scratch` has scratch_bytes() bytes from a cache line on
-  [[nodiscard]] bool run(void* x, void* w, void* y, std::byte* scratch) {
+  [[nodiscard]] bool run(void* x, void* w, void* y, std::byte* scratch, KeptOrder* kept = nullptr) {
     const OneOpenMpThread scope{};
-    void* const inner_weights = weight_bytes_ > 0 ? scratch : w;
+    const bool reads_weights = part_ != ConvolutionPart::weight_gradient;
+    const bool may_keep = kept != nullptr && reorder_ && reads_weights && weight_bytes_ <= kept->bytes();
+    const bool is_kept = may_keep && kept->is_in(order_);
+    const bool keeps = may_keep && !is_kept && kept->claim();
+    void* const inner_weights = is_kept || keeps ? kept->memory() : weight_bytes_ > 0 ? scratch : w;
     set(x_, x);
     set(w_, w);
     set(inner_w_, inner_weights);
     set(y_, y);
     set(scratchpad_, scratch + weight_bytes_);
-    if (reorder_ && part_ != ConvolutionPart::weight_gradient && !reorder(w_.get(), inner_w_.get())) return false;
-    const bool is_weights = part_ == ConvolutionPart::weight_gradient;
+    if (reorder_ && reads_weights && !is_kept) {
+      const bool is_ordered = reorder(w_.get(), inner_w_.get());
+      if (keeps && is_ordered) kept->set_order(order_);
+      if (keeps && !is_ordered) kept->give_back();
+      if (!is_ordered) return false;
+    }
     const bool is_output = part_ == ConvolutionPart::output;
     const dnnl_exec_arg_t arguments[] = {
         {part_ == ConvolutionPart::input_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, x_.get()},
-        {is_weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, inner_w_.get()},
+        {reads_weights ? DNNL_ARG_WEIGHTS : DNNL_ARG_DIFF_WEIGHTS, inner_w_.get()},
         {is_output ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, y_.get()},
         {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
     if (dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) != dnnl_success) return false;
-    return !reorder_ || !is_weights || reorder(inner_w_.get(), w_.get());
+    return !reorder_ || reads_weights || reorder(inner_w_.get(), w_.get());
   }
 
 private:
@@ -169,6 +195,7 @@ private:
       if (!order) return false;
       reorder_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, order.get());
       if (!reorder_) return false;
+      order_ = number_of_order(inner);
     }
     scratchpad_bytes_ = whole_lines(dnnl_memory_desc_get_size(&pad));
     convolve_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
@@ -189,6 +216,7 @@ private:
   bool is_ready_ = false;
   std::size_t weight_bytes_ = 0; ///< of the weights in the library's order; 0 where it takes them as they lie
   std::size_t scratchpad_bytes_ = 0;
+  int order_ = 0; ///< the number of the library's
   Dnnl<dnnl_primitive_t> convolve_{};
   Dnnl<dnnl_primitive_t> reorder_{};
   Dnnl<dnnl_memory_t> x_{}, y_{}, w_{}, inner_w_{}, scratchpad_{};
@@ -205,6 +233,8 @@ private:
   static_cast<void>(detail::dnnl_thread()); // made before and so destroyed after the plans
   for (const auto& plan : plans)
     if (plan->is_for(part, dtype, shape)) return plan->is_ready() ? plan.get() : nullptr;
+  constexpr std::size_t most_plans = 1024; // a DenseNet-121 has about 200 for each size of batch
+  if (plans.size() == most_plans) plans.erase(plans.begin());
   plans.push_back(std::make_unique<detail::DnnlConvolution>(part, dtype, shape));
   return plans.back()->is_ready() ? plans.back().get() : nullptr;
 }

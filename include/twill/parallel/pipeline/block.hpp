@@ -66,9 +66,10 @@ private:
 /// A program with an executor of its own, made at its first run.
 template <compile::Source S, ComputeDevice D> class Program {
 public:
-  /// Runs it; outputs are new blocks.
+  /// Runs it; outputs are new blocks. Convolutions find the weights that are kept in their order.
   Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
-                       std::span<void* const> parameters, const nn::RunContext& context) {
+                       std::span<void* const> parameters, const nn::RunContext& context,
+                       cpu::KeptOrders* orders = nullptr) {
     if (!executor_ || !(executor_->device() == device))
       executor_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<S>::view(),
                                                          compile::kernels<S, team_t<D>>, compile::Arena::for_each_run);
@@ -91,7 +92,8 @@ public:
                              .knobs = knobs.bits(),
                              .first_row = context.first_row,
                              .interlude = has_sums ? &*sums : nullptr,
-                             .groups = &context.groups});
+                             .groups = &context.groups,
+                             .orders = orders});
     return outputs;
   }
 

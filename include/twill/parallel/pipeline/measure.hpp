@@ -28,8 +28,9 @@ namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
 /// How stages are timed.
 struct MeasureOptions {
-  int rounds = 5;                        ///< at least, of each stage; the median counts
-  StageCheckpointing checkpointing = {}; ///< as the pipeline will run
+  int rounds = 5;                                            ///< at least, of each stage; the median counts
+  StageCheckpointing checkpointing = {};                     ///< as the pipeline will run
+  WeightOrders weight_orders = WeightOrders::made_each_time; ///< as the pipeline will run
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
@@ -234,7 +235,7 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
     const std::array<Dims, sizeof...(I)> shapes{std::get<I>(all).shape()...};
     List<StageCost> costs = stage_bytes<P>(shapes, options.checkpointing);
     detail::KeptBuffers<P> buffers{pipeline};
-    detail::begin_step(pipeline);
+    detail::begin_step(pipeline, {.micro_batches = 2, .weight_orders = options.weight_orders});
     detail::StageBench<P, L, std::remove_cv_t<decltype(x)>, std::remove_cvref_t<decltype(targets)>> bench{
         pipeline, loss, x, targets, detail::rows_of_batch(x, targets), options};
     bench.pass();
@@ -250,6 +251,7 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
         costs[stage].alone_share = std::min(1.0, detail::median(samples[stage].alone) / together);
     }
     buffers.put_back();
+    detail::drop_orders(pipeline);
     pipeline.for_each_stage([](auto& network) { network.zero_grad(); });
     return costs;
   }

@@ -74,7 +74,9 @@ requires(std::same_as<typename Batch::device_type, Meta>&&...)
   typename detail::OnMeta<P>::type pipeline{devices};
   for (std::size_t rank = 0; rank < devices.size(); ++rank)
     found[rank].weights = memory_allocated(devices[rank]) - before[rank];
-  auto step = train_step(pipeline, loss, rule, options);
+  StepOptions there = options;
+  if (!detail::stages_keep_orders<P>) there.weight_orders = WeightOrders::made_each_time;
+  auto step = train_step(pipeline, loss, rule, there);
   std::apply(step, all); // makes the optimiser's states
   for (const Meta device : devices) reset_peak_memory_stats(device);
   std::apply(step, all);

@@ -185,6 +185,7 @@ private:
     if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { runner.scale_gradients(own.scale()); });
     begin_ = steady_seconds();
     events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
+    detail::drop_orders(*pipeline_);
     if (replicas_) replicas_->finish(states);
     RankTies<C, D>{*communicator_, schedule_, states}.add(tied_);
     double loss = 0;
@@ -198,7 +199,7 @@ private:
   /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
   void begin(std::int64_t rows, const StageStates<D>& states) {
     if (replicas_) replicas_->clear();
-    detail::begin_step(*pipeline_);
+    detail::begin_step(*pipeline_, options_);
     if constexpr (P::Plan::has_ties)
       if (pipeline_->groups().all().empty()) share_draw();
     rows_ = {0, rows};

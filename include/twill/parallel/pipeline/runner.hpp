@@ -48,10 +48,26 @@ template <class P> void give_up_step(P& pipeline) {
   });
 }
 
+/// Whether the stages of a pipeline can keep weights in the order of who reads them: all or none do.
+template <class P> inline constexpr bool stages_keep_orders = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (can_keep_orders<typename std::tuple_element_t<I, typename P::Stages>::D> && ...);
+}
+(typename P::Sequence{});
+
+/// The weights are about to change.
+template <class P> void drop_orders(P& pipeline) {
+  pipeline.for_each_stage_here([](auto& stage) { stage.drop_orders(); });
+}
+
 /// Before a step; a cut model draws as one.
-template <class P> void begin_step(P& pipeline) {
+template <class P> void begin_step(P& pipeline, const StepOptions& options = {}) {
   give_up_step(pipeline);
-  pipeline.for_each_stage_here([&](auto& stage) { stage.context = stage.network.context_without_draw(); });
+  const bool keeps_orders = stages_keep_orders<P> && options.weight_orders == WeightOrders::kept_for_step &&
+                            options.micro_batches > 1; // a single one keeps them for nobody
+  pipeline.for_each_stage_here([&](auto& stage) {
+    stage.keeps_orders = keeps_orders;
+    stage.context = stage.network.context_without_draw();
+  });
   if (!pipeline.groups().all().empty())
     return pipeline.draw_with_groups(
         [](auto& stage, const Draw& draw) { stage.context.knobs.set_draw(draw.seed, draw.step); });

@@ -12,6 +12,7 @@
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/pipeline/block.hpp>
+#include <twill/parallel/pipeline/kept_weights.hpp>
 #include <twill/parallel/pipeline/programs.hpp>
 
 #include <array>
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,7 +65,8 @@ public:
   Stage(const D& device, const kernel::RankGroups& groups, const Draw& draw) : network{device, groups, draw} {}
 
   Network network;
-  nn::RunContext context{}; ///< of this step: its draws are those of the whole batch
+  nn::RunContext context{};  ///< of this step: its draws are those of the whole batch
+  bool keeps_orders = false; ///< of the weights, for the micro-batches to come, until `drop_orders`
 
   /// A micro-batch between its forward pass and its last gradient: the operands of its backward programs.
   struct Kept {
@@ -83,12 +86,13 @@ public:
   /// one of the rank's batch, which begins at that of the stage's context. What gradients need is kept, or, if it is to be computed again, the inputs alone.
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
+    keep_orders();
     Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
     own.context.first_row += first_row;
     own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
-    Blocks<D> made = forward_(network.device(), symbols, addresses(own.operands), parameters(), own.context);
+    Blocks<D> made = forward_(network.device(), symbols, addresses(own.operands), parameters(), own.context, orders());
     outputs.insert_or_assign(micro_batch, Blocks<D>(made.begin(), made.begin() + counts.results));
     if (!own.is_recomputed) complete(own, std::move(made));
     kept.insert_or_assign(micro_batch, std::move(own));
@@ -101,7 +105,8 @@ public:
       weight_gradient(micro_batch);
     } else {
       Kept own = take_with_cotangents(micro_batch);
-      Blocks<D> made = backward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context);
+      Blocks<D> made =
+          backward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders());
       const auto first = made.begin() + counts.weights;
       if (counts.received > 0) input_gradients.insert_or_assign(micro_batch, Blocks<D>(first, made.end()));
       made.erase(first, made.end());
@@ -113,7 +118,8 @@ public:
   void input_gradient(int micro_batch) requires Split {
     Kept own = take_with_cotangents(micro_batch);
     if constexpr (counts.received > 0) {
-      Blocks<D> made = input_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context);
+      Blocks<D> made =
+          input_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders());
       const auto first = made.begin() + input_gradients_made();
       std::move(first, made.end(), std::back_inserter(own.operands));
       made.erase(first, made.end());
@@ -127,7 +133,8 @@ public:
   void weight_gradient(int micro_batch) requires Split {
     const Kept own = detail::take(kept, micro_batch);
     if constexpr (counts.weights > 0)
-      add_gradients(weight_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
+      add_gradients(
+          weight_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
   }
 
   /// Memory for what is received of a micro-batch.
@@ -182,11 +189,29 @@ public:
     return 0;
   }
 
+  /// The weights that are kept in the order of who reads them; null while none are.
+  [[nodiscard]] const cpu::KeptOrders* kept_orders() const {
+    return kept_weights_ ? &kept_weights_->orders() : nullptr;
+  }
+
   [[nodiscard]] bool is_idle() const {
     return inputs.empty() && kept.empty() && outputs.empty() && cotangents.empty() && input_gradients.empty();
   }
   /// Gives up everything of an unfinished step.
-  void clear() { inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear(); }
+  void clear() {
+    inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear();
+    drop_orders();
+  }
+  /// The weights are about to change, or a step was given up. Waits for what still reads them.
+  void drop_orders() {
+    keeps_orders = false;
+    if (!kept_weights_) return;
+    try {
+      synchronize(network.device());
+    } catch (...) { // whoever waited for the run was told
+    }
+    kept_weights_.reset();
+  }
 
 private:
   static constexpr auto first_cotangent = static_cast<std::size_t>(counts.given + counts.received);
@@ -255,6 +280,19 @@ private:
     return all;
   }
   [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
+  [[nodiscard]] cpu::KeptOrders* orders() { return kept_weights_ ? &kept_weights_->orders() : nullptr; }
+
+  /// Makes room for weights in the order of who reads them, at the first micro-batch of a step.
+  void keep_orders() {
+    if constexpr (can_keep_orders<D>) {
+      using First = std::conditional_t<Split && (counts.received > 0), StageInputGradient<F>, StageBackward<F>>;
+      if (!keeps_orders || kept_weights_) return;
+      kept_weights_.emplace();
+      kept_weights_->add(network.device(), compile::Compiled<StageForward<F>>::view(), parameters());
+      if constexpr (!Split || counts.received > 0)
+        kept_weights_->add(network.device(), compile::Compiled<First>::view(), parameters());
+    }
+  }
 
   /// Drops what nobody reads from now on.
   template <class Wanted> static void release(Blocks<D>& operands, Wanted is_wanted) {
@@ -277,9 +315,11 @@ private:
     Kept own = detail::take(kept, micro_batch);
     if (own.is_recomputed) {
       if constexpr (updates_buffers)
-        complete(own, again_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
+        complete(own,
+                 again_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
       else
-        complete(own, forward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context));
+        complete(own,
+                 forward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
     }
     Blocks<D> given = detail::take(cotangents, micro_batch);
     std::move(given.begin(), given.end(), own.operands.begin() + static_cast<std::ptrdiff_t>(first_cotangent));
@@ -292,6 +332,7 @@ private:
     network.state()->add_gradients(std::move(buffers));
   }
 
+  std::optional<KeptWeights<D>> kept_weights_{};
   detail::Program<StageForward<F>, D> forward_{};
   detail::Program<StageForwardAgain<F>, D> again_{};
   detail::Program<StageBackward<F>, D> backward_{};

@@ -92,7 +92,7 @@ public:
 private:
   template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
     const auto pieces = detail::micro_batches_of(detail::rows_of_batch(x, targets), options_.micro_batches);
-    detail::begin_step(*pipeline_);
+    detail::begin_step(*pipeline_, options_);
     timeline_ = Timeline{};
     timeline_.ranks.resize(static_cast<std::size_t>(P::ranks));
     timeline_.messages.resize(static_cast<std::size_t>(P::ranks));
@@ -116,6 +116,7 @@ private:
       throw;
     }
     timeline_.is_complete = true;
+    detail::drop_orders(*pipeline_);
     add_tied_gradients(pipeline_->states(), tied_);
     return loss;
   }

@@ -58,10 +58,17 @@ private:
   int given_ = -1; ///< negative: for any number of stages
 };
 
+/// In which order convolutions on hosts find their weights. Their library reads blocks of channels, and to bring the weights
+/// into that order costs as much as a few images do: each time, or once for all micro-batches of a step, in memory as large as
+/// the weights of convolutions twice. Gradients have the same bits. Where a stage is on a device of another kind, and in steps
+/// of one micro-batch, nothing is kept.
+enum class WeightOrders : std::uint8_t { made_each_time, kept_for_step };
+
 /// How a batch is cut, and what is kept of a micro-batch.
 struct StepOptions {
-  int micro_batches = 1;                 ///< how many; they may differ by one row
-  StageCheckpointing checkpointing = {}; ///< of each stage
+  int micro_batches = 1;                                     ///< how many; they may differ by one row
+  StageCheckpointing checkpointing = {};                     ///< of each stage
+  WeightOrders weight_orders = WeightOrders::made_each_time; ///< of convolutions on hosts
   /// How long a rank waits for its peers in one call, where a step makes the group; one that hangs keeps the step, see `run_ranks`.
   std::int64_t timeout_ms = 300'000;
 };
