@@ -11,6 +11,7 @@ from pathlib import Path
 import files
 import layers
 import operations
+import paths
 import readme
 import umbrellas
 
@@ -51,6 +52,17 @@ class Layers(Tree):
         self.header("core/detail/a.hpp")
         self.header("kernel/b.hpp", "twill/core/detail/a.hpp")
         self.assertIn("detail of another layer", "".join(layers.check(self.root)))
+
+
+class Paths(Tree):
+    def test_a_path_in_a_document_exists(self):
+        self.header("core/a.hpp")
+        self.write("docs/a.md", "See `include/twill/core/a.hpp`, `core/a.hpp`, `core/*.hpp --all` and `a/b`.\n")
+        self.assertEqual(list(paths.check(self.root)), [])
+
+    def test_a_path_that_leads_nowhere_is_refused(self):
+        self.write("docs/a.md", "See `include/twill/core/b.hpp`.\n")
+        self.assertIn("core/b.hpp, which does not exist", "".join(paths.check(self.root)))
 
 
 class Operations(Tree):

@@ -190,7 +190,7 @@ public:
       taps.push_back(tap);
     }
   }
-  /// Lets copy number `copy` of a tap look at another node.
+  /// Taps a copy of a node as the node itself is tapped.
   constexpr void tap_copy(int node, int copy) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];

@@ -62,7 +62,7 @@ struct ReferenceSizes {
 /// other's blocks: with four divisions 1200 bytes become 1280.
 template <std::size_t Divisions> struct PowerOfTwoDivisions : ReferenceSizes {
   static_assert(std::has_single_bit(Divisions) && Divisions <= 8, "twill: divisions are 1, 2, 4 or 8");
-  /// to which small requests are rounded up
+  /// Bytes that every rounded request is a multiple of.
   static constexpr std::size_t granularity = ReferenceSizes::granularity / Divisions;
 
   /// Bytes that a request takes: to the next part of a power of two.

@@ -23,7 +23,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Where the scores are: in memory, or nowhere, which takes memory for the rows alone.
 enum class AttentionForm : bool { composed, streamed };
 
-/// Heads, dropout and masks of multi-head attention.
+/// Masks, scale and dropout of attention, and how it is computed.
 struct AttentionOptions {
   std::optional<Value> mask{}; ///< (queries, keys) or broadcast to the scores; bool: true takes part; floating: added
   bool is_causal = false;      ///< query i sees keys 0 to i

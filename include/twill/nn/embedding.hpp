@@ -13,7 +13,7 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// How the table of an embedding begins.
+/// Which row of an embedding stays zero.
 struct EmbeddingOptions {
   std::int64_t padding = -1; ///< the index whose row starts as zeros and gets no gradient; -1: none
 };

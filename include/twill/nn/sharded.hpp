@@ -15,7 +15,7 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// Which part of a weight lies on a rank.
+/// Along which dimension a weight is divided over ranks.
 struct ShardOptions {
   int dimension = 0; ///< of the whole weight, along which it is divided
   int blocks = 1;    ///< of which each is divided, such as the queries, keys and values of one weight

@@ -19,7 +19,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// How often and how exactly the largest singular value is estimated (Miyato et al., 2018).
 struct SpectralNormOptions {
   int iterations = 1;     ///< of power iteration in each forward pass in training
-  double epsilon = 1e-12; ///< below which norms are not divided by
+  double epsilon = 1e-12; ///< the least that a norm is divided by
 };
 
 /// A weight under the current scope, divided by the largest singular value of its matrix of first extent and all others. No

@@ -12,7 +12,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// By how much this rank's clock is ahead of rank 0's, and how sure that is, in seconds.
+/// How this rank's clock relates to rank 0's, and how sure that is, in seconds.
 struct ClockOffset {
   double offset_s = 0; ///< added to this rank's time it gives that of rank 0
   double error_s = 0;  ///< it is wrong by no more

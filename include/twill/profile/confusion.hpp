@@ -60,13 +60,13 @@ public:
     for (std::int64_t c = 0; c < classes(); ++c) right += count(c, c);
     return ratio(right, total());
   }
-  /// The part of what was predicted as a class that is of it; NaN where nothing was.
+  /// The part of what was predicted as a class that is of it; 0 where nothing was.
   [[nodiscard]] double precision(std::int64_t predicted) const {
     std::int64_t called = 0;
     for (std::int64_t actual = 0; actual < classes(); ++actual) called += count(actual, predicted);
     return ratio(count(predicted, predicted), called);
   }
-  /// The part of a class that was predicted as it; NaN where there is none.
+  /// The part of a class that was predicted as it; 0 where there is none.
   [[nodiscard]] double recall(std::int64_t actual) const {
     std::int64_t present = 0;
     for (std::int64_t predicted = 0; predicted < classes(); ++predicted) present += count(actual, predicted);

@@ -50,7 +50,7 @@ enum class KlReduce : std::uint8_t { mean, sum, batch_mean };
 /// Whether targets are logarithms, and what is made of the elements' losses.
 struct KlOptions {
   bool log_target = false;          ///< whether the target is given as logarithms, too
-  KlReduce reduce = KlReduce::mean; ///< mean, mean over rows, sum or none
+  KlReduce reduce = KlReduce::mean; ///< over elements, summed, or per row
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
