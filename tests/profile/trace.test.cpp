@@ -229,6 +229,23 @@ TEMPLATE_TEST_CASE("a trace shows each slot of a program, the copies between slo
 TEST_CASE("a trace of nodes is a document that viewers open", "[profile]") {
   CHECK(test::TraceDocument{profile::chrome_trace(made_up())}.complaint() == "");
   CHECK(test::TraceDocument{profile::chrome_trace(profile::Trace{})}.complaint() == "");
+  profile::TraceEvents written{}; // of every kind, in one
+  written.name_process(3, "all kinds");
+  written.complete("outer", "a", 3, 1, 0.0004, 2, "\"bytes\": 12");
+  written.complete("inner", "a", 3, 1, 0.5, 2.0004, "");
+  written.arrow("message", false, 7, 3, 1, 1);
+  written.complete("next", "b", 3, 1, 2, 3, "");
+  written.arrow("message", true, 7, 3, 1, 2.5);
+  written.mark("moment", "c", 3, 1, 4, "\"bytes\": 1");
+  written.count("counter", 3, 4, "bytes", -5);
+  const test::TraceDocument all_kinds{written.text()};
+  CHECK(all_kinds.complaint() == "");
+  for (const char* kind : {"M", "X", "s", "f", "i", "C"}) CHECK(all_kinds.count(kind) > 0);
+  written.complete("before", "b", 3, 1, 2.9, 5, "");
+  CHECK(test::TraceDocument{written.text()}.complaint().find("slices overlap") != std::string::npos);
+  written = {};
+  written.complete("backwards", "b", 3, 1, 2, 1, "");
+  CHECK(test::TraceDocument{written.text()}.complaint().find("a time is not negative") != std::string::npos);
   const auto named = [](const std::string& layer) {
     profile::Trace trace = made_up();
     std::vector<NodeInfo> nodes = *trace.runs[0].nodes;
