@@ -17,6 +17,7 @@ namespace {
 
 twill::fuzz::Target chosen() {
   std::vector<twill::fuzz::Target> known{twill::fuzz::targets.begin(), twill::fuzz::targets.end()};
+  known.push_back({"csv_labels", &twill::fuzz::csv_labels});
 #if TWILL_FUZZ_IMAGES
   known.insert(known.end(), twill::fuzz::image_targets.begin(), twill::fuzz::image_targets.end());
 #endif
