@@ -31,6 +31,7 @@
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/ranges.hpp>
 #include <twill/compile/reading.hpp>
+#include <twill/compile/rehearse.hpp>
 #include <twill/compile/report.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_joined.hpp>

@@ -27,6 +27,8 @@ struct Outcome {
   long exceptions = 0;             ///< how often the scenario had to repeat something
   long blocks_in_use = 0;          ///< of operator new, after the scenario
   long pool_bytes = 0;             ///< in use after the scenario
+  long half_steps = 0;             ///< failed steps that had changed something
+  bool is_half = false;            ///< one of them without need
   std::size_t bits = 0;            ///< of what it computed, hashed
   char message[200] = {};          ///< of the last exception
   bool is_whole = false;
@@ -98,6 +100,7 @@ template <class Scenario> int each_in_turn(const char* name, const Scenario& sce
   std::printf("\n");
   int wrong = 0;
   long thrown = 0;
+  long half = 0;
   if (whole.points < least) {
     std::printf("%s: there were %ld points once\n", name, least);
     ++wrong;
@@ -108,6 +111,8 @@ template <class Scenario> int each_in_turn(const char* name, const Scenario& sce
     const char* fault = nullptr;
     if (!outcome.is_whole)
       fault = "died, or leaked";
+    else if (outcome.is_half)
+      fault = "leaves a step half done";
     else if (outcome.bits != whole.bits)
       fault = "computes something else";
     else if (outcome.pool_bytes != whole.pool_bytes)
@@ -115,13 +120,15 @@ template <class Scenario> int each_in_turn(const char* name, const Scenario& sce
     else if (outcome.blocks_in_use > whole.blocks_in_use)
       fault = "leaves memory in use";
     if (outcome.exceptions > 0) ++thrown;
+    half += outcome.half_steps;
     if (fault == nullptr) continue;
     ++wrong;
     std::printf("%s: point %ld %s (%ld blocks, %ld without a fault); \"%s\"\n", name, point, fault,
                 outcome.blocks_in_use, whole.blocks_in_use, outcome.message);
   }
-  std::printf("%s: %ld of %ld points end in an exception, the others are made good inside; %d wrong\n", name, thrown,
-              (whole.points + stride - 1) / stride, wrong);
+  std::printf("%s: %ld of %ld points end in an exception, the others are made good inside; %ld steps were refused by a "
+              "driver half-way; %d wrong\n",
+              name, thrown, (whole.points + stride - 1) / stride, half, wrong);
   return wrong;
 }
 

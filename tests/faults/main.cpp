@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `test_faults step|save|tiny`: everything that can fail does so once in turn in the first steps of a model with Adam and
-// in saves of a checkpoint (`test_faults save 7`: only point 7, in this process); and steps, however many, take no memory
-// once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The numbers of points are
-// committed: fewer mean that something is not watched any more.
+// `test_faults step|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first steps of a model with
+// Adam, in saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process);
+// and steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at
+// most). The numbers of points are committed: fewer mean that something is not watched any more.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
+#include <tests/faults/steps.hpp>
 #include <tests/support/temporary_folder.hpp>
 
+#include <twill/data/loader.hpp>
 #include <twill/io/checkpoint_folder.hpp>
-#include <twill/io/training.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses/regression.hpp>
@@ -27,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -36,25 +38,17 @@ using namespace twill;
 using namespace twill::test;
 using namespace twill::test::faults;
 
+/// The second layer is so large that its update does not wait for the gradients of the first.
 struct Tiny {
   static constexpr auto forward(Input<Dim<"batch">, 2> x) {
-    const auto first = tanh(nn::linear(x, 8, "first"));
-    return nn::linear(tanh(nn::linear(first, 8, "second")), 1, "output");
+    const auto first = tanh(nn::linear(x, 320, "first"));
+    return nn::linear(tanh(nn::linear(first, 16, "second")), 1, "output");
   }
 };
 using Network = nn::Network<Tiny, Cpu>;
 using Step = decltype(train_step(std::declval<Network&>(), nn::mse, optim::Adam{}));
 
-constexpr std::int64_t rows = 4;
-
-std::size_t hash_of(std::span<const std::byte> bytes, std::size_t before) {
-  return before * 31 + std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-std::size_t hash_of(const nn::StateDict& state, std::size_t before) {
-  for (const auto& [name, tensor] : state.entries()) before = hash_of(tensor.bytes, before);
-  return before;
-}
+constexpr std::int64_t rows = 1; // products of one row are made without a library, which would allocate in its own ways
 
 /// What is counted at the end of a scenario, when everything that it made is gone.
 Outcome counted(Outcome outcome) {
@@ -84,14 +78,62 @@ Outcome training(long failing) {
       });
       again_if_it_fails(outcome, [&] { step.emplace(train_step(*network, nn::mse, optim::Adam{{.rate = 0.1}})); });
       again_if_it_fails(outcome, [&] {
-        x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
-        y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+        x = tensor<Shape<rows, 2>>({1.0F, 2.0F});
+        y = tensor<Shape<rows, 1>>({0.5F});
       });
-      again_if_it_fails(outcome, [&] { losses[0] = (*step)(*x, *y); });
-      again_if_it_fails(outcome, [&] { losses[1] = (*step)(*x, *y); });
-      again_if_it_fails(outcome, [&] { losses[2] = submit(Cpu{0}, [&] { return float((*step)(*x, *y)); }).wait(); });
+      const auto make = [&](float& loss, const auto& f) {
+        step_again_if_it_fails(
+            outcome, *network, *step, [&] { loss = f(); }, [] { synchronize(Cpu{0}); });
+      };
+      make(losses[0], [&] { return float((*step)(*x, *y)); });
+      make(losses[1], [&] { return float((*step)(*x, *y)); });
+      make(losses[2], [&] { return submit(Cpu{0}, [&] { return float((*step)(*x, *y)); }).wait(); });
     }
     outcome.bits = hash_of(std::as_bytes(std::span{losses}), hash_of(nn::state_dict(*network), 1));
+  }
+  return counted(outcome);
+}
+
+/// Two passes of a loader whose two threads make the batches, taken up where a failure stopped them; then work of a team of
+/// three threads, each of which allocates.
+Outcome in_threads(long failing) {
+  points.failing = failing;
+  Outcome outcome{};
+  {
+    const auto sample = [](std::int64_t index) {
+      const std::vector<float> made(std::size_t{8} + static_cast<std::size_t>(index), static_cast<float>(index));
+      return std::tuple{made.back()};
+    };
+    using Loader = decltype(data::DataLoader{data::generated_dataset(12, sample), data::ShuffledSampler{1}, Cpu{0}});
+    std::optional<Loader> loader{};
+    data::Position place{};
+    std::size_t bits = 1;
+    long sum = 0;
+    const Watch watch{};
+    again_if_it_fails(outcome, [&] {
+      loader.emplace(data::generated_dataset(12, sample), data::ShuffledSampler{1}, Cpu{0},
+                     data::LoaderOptions{.batch_size = 2, .workers = 2});
+    });
+    again_if_it_fails(outcome, [&] {
+      while (place.epoch < 2) {
+        loader->set_position(place);
+        for (const auto& [batch] : *loader) {
+          for (std::int64_t row = 0; row < batch.shape()[0]; ++row)
+            bits = bits * 31 + static_cast<std::size_t>(batch.data()[row]);
+          place = loader->position();
+        }
+      }
+    });
+    again_if_it_fails(outcome, [&] {
+      static auto* const threads = new detail::ForkJoin{{0, 0, 0}, "faults"}; // never destroyed, as those of devices
+      std::array<long, 3> sums{};
+      Team{*threads}.parallel([&](int rank, int) {
+        const std::vector<long> made(16, rank + 1);
+        sums[static_cast<std::size_t>(rank)] = made.back();
+      });
+      sum = sums[0] + sums[1] + sums[2];
+    });
+    outcome.bits = bits * 31 + static_cast<std::size_t>(sum);
   }
   return counted(outcome);
 }
@@ -106,8 +148,8 @@ Outcome saving(long failing) {
     manual_seed_all(7);
     Network network{Cpu{0}};
     Step step = train_step(network, nn::mse, optim::Adam{{.rate = 0.1}});
-    const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
-    const auto y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+    const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F});
+    const auto y = tensor<Shape<rows, 1>>({0.5F});
     static_cast<void>(float(step(x, y)));
     watch_files();
     {
@@ -136,8 +178,8 @@ int tiny_steps(int seconds) {
   manual_seed_all(7);
   Network network{Cpu{0}};
   Step step = train_step(network, nn::mse, optim::Adam{{.rate = 1e-4}});
-  const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F});
-  const auto y = tensor<Shape<rows, 1>>({1.0F, 0.0F, -1.0F, 0.5F});
+  const auto x = tensor<Shape<rows, 2>>({1.0F, 2.0F});
+  const auto y = tensor<Shape<rows, 1>>({0.5F});
   float loss = 0;
   for (int i = 0; i < 100; ++i) loss = step(x, y);
   const long blocks = points.blocks_in_use;
@@ -163,17 +205,26 @@ int tiny_steps(int seconds) {
 
 } // namespace
 
+namespace twill::test::faults {
+Outcome training_on_a_gpu(long failing); // gpu.cpp
+}
+
 int main(int count, char** arguments) {
   if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0); // a thousand saves wait for no disk
   const std::string_view scenario = count > 1 ? arguments[1] : "";
   if (count > 2 && scenario != "tiny") { // one point, without another process, for a debugger
-    const Outcome outcome = (scenario == "step" ? training : saving)(std::atol(arguments[2]));
+    const Outcome outcome = (scenario == "step"      ? training
+                             : scenario == "save"    ? saving
+                             : scenario == "threads" ? in_threads
+                                                     : training_on_a_gpu)(std::atol(arguments[2]));
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
   }
-  if (scenario == "step") return each_in_turn("step", training, 90) == 0 ? 0 : 1;
+  if (scenario == "step") return each_in_turn("step", training, 100) == 0 ? 0 : 1;
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
+  if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
+  if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
-  std::printf("usage: test_faults step|save [point], tiny [seconds]\n");
+  std::printf("usage: test_faults step|save|gpu|threads [point], tiny [seconds]\n");
   return 2;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Points at which a program can fail: operator new, the C library's aligned memory (segments of pools), the start of threads,
-// and calls on files. While somebody is watching, each asks here, and the one with the wanted number fails, once. Beside
+// calls on files and those of a driver. While somebody is watching, each asks here, and the one with the wanted number fails, once. Beside
 // them: what operator new has given out and not got back. The hooks are in points.cpp; the linker wraps the C library's.
 
 #include <array>
@@ -11,24 +11,30 @@
 
 namespace twill::test::faults {
 
-enum class Kind { allocation, segment, thread, file };
-inline constexpr std::array<std::string_view, 4> kinds{"operator new", "segments of pools", "threads",
-                                                       "calls on files"};
+enum class Kind { allocation, segment, thread, file, driver };
+inline constexpr std::array<std::string_view, 5> kinds{"operator new", "segments of pools", "threads", "calls on files",
+                                                       "calls of a driver"};
 
 struct Points {
   std::atomic<bool> watched{false};
   std::atomic<long> failing{0}; ///< the number, from 1, of the point that fails; 0 for none
   std::atomic<long> passed{0};
   std::array<std::atomic<long>, kinds.size()> counts{};
-  std::atomic<long> blocks_in_use{0}; ///< of operator new
+  std::atomic<Kind> failed{Kind::allocation}; ///< what the failing point was
+  std::atomic<long> blocks_in_use{0};         ///< of operator new
+  bool (*is_exempt)() = nullptr;              ///< whether what the calling thread allocates now is no point
 };
 inline constinit Points points{};
 
 /// Whether the point that asks has to fail.
 [[nodiscard]] inline bool fails(Kind kind) {
   if (!points.watched.load(std::memory_order_relaxed)) return false;
+  if (kind == Kind::allocation && points.is_exempt != nullptr && points.is_exempt()) return false;
   points.counts[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
-  return points.passed.fetch_add(1, std::memory_order_relaxed) + 1 == points.failing.load(std::memory_order_relaxed);
+  if (points.passed.fetch_add(1, std::memory_order_relaxed) + 1 != points.failing.load(std::memory_order_relaxed))
+    return false;
+  points.failed = kind;
+  return true;
 }
 
 /// Points count, and one may fail, as long as this lives.

@@ -198,6 +198,16 @@ private:
   bool open_ = false;
 };
 
+/// How many calls of the driver this thread is in; what they allocate on the host is the driver's own affair.
+inline constinit thread_local int calls_under_way = 0;
+class UnderWay {
+public:
+  UnderWay() { ++calls_under_way; }
+  ~UnderWay() { --calls_under_way; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+};
+
 inline constexpr int most_devices = 4;
 
 struct DeviceData {
@@ -228,6 +238,7 @@ public:
     Status status = 0;
   };
   Fault fault{};
+  bool (*refuses)() = nullptr; ///< asked before every call, where somebody wants to: whether it fails, with status 999
 
   [[nodiscard]] static Machine& get() {
     static auto* const machine = new Machine;
@@ -258,6 +269,7 @@ public:
           if (fault.status == error::illegal_address) devices[static_cast<std::size_t>(device)].sticky = fault.status;
           return fault.status;
         }
+        if (refuses != nullptr && refuses()) return 999;
       }
     DeviceData& data = devices[static_cast<std::size_t>(device)];
     if (data.sticky != 0) return data.sticky;

@@ -372,6 +372,7 @@ struct EmulatedRuntime {
   struct Call {
     Machine& machine = Machine::get();
     std::lock_guard<std::recursive_mutex> lock{machine.mutex};
+    emulation::UnderWay under_way{};
     Status status;
     explicit Call(std::string_view call, bool allowed_in_capture = true, int device = Machine::device_in_use())
         : status{machine.enter(call, device, allowed_in_capture)} {}

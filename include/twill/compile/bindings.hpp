@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -23,6 +24,7 @@ struct Bound {
   Binding numbers{};
   std::vector<Dims> shapes{};   ///< of the inputs, when a run was given them
   const void* arena = &numbers; ///< where the operands inside it were last placed; at first no arena
+  std::uint64_t rehearsed = 0;  ///< in which state a thread took working memory for it: compile/rehearse.hpp
 };
 
 /// Changes a binding once, when it has been made.

@@ -10,6 +10,7 @@
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/ranges.hpp>
+#include <twill/compile/rehearse.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_recorded.hpp>
 #include <twill/compile/watch.hpp>
@@ -114,9 +115,10 @@ private:
       [[maybe_unused]] const RunRange range{table_, binding};
       if (records_runs()) [[unlikely]]
         if (const auto recorder = run_recorder(); recorder != nullptr) return run_for(*recorder, bound, arguments);
-      run_between_calls(binding, arguments, [this, &binding](std::size_t begin, std::size_t end) {
+      run_between_calls(binding, arguments, [this, &bound, &binding](std::size_t begin, std::size_t end) {
         running_.store(true, std::memory_order_relaxed);
-        launch(device_, [this, &binding, begin, end](const team_t<D>& team) {
+        launch(device_, [this, &bound, &binding, begin, end](const team_t<D>& team) {
+          take_working_memory(team, table_, bound, kernels_);
           if (watcher_ != nullptr) [[unlikely]]
             run_watched(team, table_, binding, begin, end, kernels_, *watcher_);
           else
@@ -136,7 +138,8 @@ private:
         binding, arguments,
         [&](std::size_t begin, std::size_t end) {
           running_.store(true, std::memory_order_relaxed);
-          launch(device_, [this, &binding, begin, end, tasks](const team_t<D>& team) {
+          launch(device_, [this, &bound, &binding, begin, end, tasks](const team_t<D>& team) {
+            take_working_memory(team, table_, bound, kernels_);
             if (watcher_ != nullptr)
               run_watched_recorded(team, table_, binding, begin, end, kernels_, *watcher_, *tasks);
             else

@@ -162,11 +162,12 @@ public:
         const double asked = steady_seconds();
         if (report->items == 0) started = asked;
         std::optional<Batch> batch;
+        const std::int64_t number = coming++; // one that fails has gone by, too, but is not reached
         if (const auto host = prefetch.next()) {
           batch = in_place ? read_in_place(host->rows) : to_device(*host);
           ++report->items;
           report->bytes += bytes_of(*batch);
-          ++reached.batch;
+          reached.batch = number + 1;
           *position = reached;
         }
         const double now = steady_seconds();
@@ -267,7 +268,8 @@ public:
       std::shared_ptr<Position> position;
       std::int64_t epoch_number;
       Position reached;
-      double started = 0; ///< when the first batch was asked for, in seconds
+      std::int64_t coming = reached.batch; ///< the batch that is asked for next
+      double started = 0;                  ///< when the first batch was asked for, in seconds
       Batches batches;
       bool in_place; ///< the consumer reads straight into the tensors; the prefetch only counts
       Prefetch<Host> prefetch;
@@ -299,8 +301,9 @@ public:
     typename Epoch::Iterator iterator_;
   };
   [[nodiscard]] Pass begin() {
-    const Position start = std::exchange(next_, {next_.epoch + 1, 0});
-    return Pass(epoch(start.epoch, start.batch));
+    Pass pass(epoch(next_.epoch, next_.batch)); // when this fails, the same pass is still to come
+    next_ = {next_.epoch + 1, 0};
+    return pass;
   }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 

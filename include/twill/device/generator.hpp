@@ -52,6 +52,12 @@ public:
     return draw;
   }
 
+  /// Takes back what nobody has used after all, if it was the last.
+  void give_back(Draw unused) {
+    const std::lock_guard lock{mutex_};
+    if (state_.seed == unused.seed && state_.step == unused.step + 1) state_ = unused;
+  }
+
   /// What `next` would return; for checkpoints and replicas.
   [[nodiscard]] Draw state() {
     const std::lock_guard lock{mutex_};

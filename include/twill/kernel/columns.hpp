@@ -57,7 +57,9 @@ private:
   void one_slice(const AnyTeam& team) const {
     const bool is_shared = team.size() > 1 && rows_ * n_ * program_.operations >= vector_detail::worth_sharing;
     const std::int64_t chunks = (rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk;
-    if (!is_shared) {
+    if (Rehearsal::is_under_way()) [[unlikely]] {
+      rehearse(is_shared ? team : AnyTeam{}, chunks);
+    } else if (!is_shared) {
       some_columns(0, n_);
     } else if (n_ >= std::int64_t{8} * program_.lanes * team.size() || chunks < team.size()) {
       team.parallel([this](int rank, int size) {
@@ -77,6 +79,15 @@ private:
           add(sums + chunk * bytes, sums + (chunk + step) * bytes, n_);
       finish(0, n_, sums);
     }
+  }
+
+  /// Takes what any rank may need, whichever way the work is shared.
+  TWILL_COLD void rehearse(const AnyTeam& team, std::int64_t chunks) const {
+    const std::int64_t block = sums_bytes(std::min(n_, vector_detail::block_columns));
+    const std::int64_t own = block * (std::bit_width(static_cast<std::uint64_t>(chunks)) + 1);
+    team.parallel([=](int, int) { static_cast<void>(Scratch::of_thread(static_cast<std::size_t>(own))); });
+    if (team.size() > 1 && n_ < std::int64_t{8} * program_.lanes * team.size() && chunks >= team.size())
+      static_cast<void>(Scratch::of_thread(static_cast<std::size_t>(sums_bytes(n_) * chunks)));
   }
 
   /// Sums of chunks are combined as a balanced tree, and as soon as two of one size are there: in the order of the loop

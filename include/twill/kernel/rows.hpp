@@ -64,7 +64,9 @@ public:
     const std::int64_t rows = walk_.count();
     if (rows == 0 || (!program_.reduces && n_ == 0)) return;
     const bool is_shared = team.size() > 1 && rows * n_ * program_.operations >= vector_detail::worth_sharing;
-    if (!is_shared) {
+    if (program_.reduces && Rehearsal::is_under_way()) [[unlikely]] {
+      rehearse(is_shared ? team : AnyTeam{});
+    } else if (!is_shared) {
       if (rows == 1 && !program_.reduces && !streams_) { // the case where overhead shows
         alignas(64) std::byte shared[vector_detail::max_shared_bytes];
         if (program_.shared[0] != nullptr) program_.shared[0](shared, start_.at, bound_);
@@ -88,6 +90,13 @@ public:
   }
 
 private:
+  /// Takes what any rank may need below.
+  TWILL_COLD void rehearse(const AnyTeam& team) const {
+    const bool is_long = n_ > vector_detail::chunk_elements;
+    const std::int64_t chunks = (n_ + vector_detail::chunk_elements - 1) / vector_detail::chunk_elements;
+    team.parallel([=, this](int, int) { static_cast<void>(scratch_rows(is_long ? chunks : 0)); });
+  }
+
   [[gnu::noinline]] void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) const {
     const bool is_ragged = (n_ & (program_.lanes - 1)) != 0 && n_ <= vector_detail::block_elements / 2;
     if (is_ragged && !program_.reduces && grid_.rank == 2 && !streams_ && begin == 0 && end == n_ &&

@@ -200,6 +200,13 @@ public:
     ++last_draw.step;
     return last_draw;
   }
+  /// Takes the last one back, of a run that failed.
+  void give_back(const Draw& unused) {
+    if (groups.all().empty())
+      generator(device).give_back(unused);
+    else
+      --last_draw.step;
+  }
 
   D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;

@@ -176,10 +176,8 @@ private:
     if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
     program.numbers.write(rule, steps_ + 1, program.knobs);
     program.take(network_->knobs());
-    if (program.draws) {
-      const Draw draw = network_->state()->next_draw();
-      program.knobs.set_draw(draw.seed, draw.step);
-    }
+    DrawOfStep draw{*network_->state()};
+    if (program.draws) draw.take(program.knobs);
     void* output = loss_.data();
     program.executor.allow(capture);
     last_ = &program;
@@ -192,10 +190,28 @@ private:
                                        .first_row = 0,
                                        .groups = &network_->state()->groups});
     });
+    draw.is_used = true;
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};
   }
+
+  /// The numbers that a step draws; one that fails gives them back, so that it draws the same ones when it is made again.
+  struct DrawOfStep {
+    explicit DrawOfStep(nn::NetworkState<D>& of) : state{of} {}
+    DrawOfStep(const DrawOfStep&) = delete;
+    DrawOfStep& operator=(const DrawOfStep&) = delete;
+    ~DrawOfStep() {
+      if (taken && !is_used) state.give_back(*taken);
+    }
+    void take(compile::Knobs& knobs) {
+      taken = state.next_draw();
+      knobs.set_draw(taken->seed, taken->step);
+    }
+    nn::NetworkState<D>& state;
+    std::optional<Draw> taken{};
+    bool is_used = false;
+  };
 
   /// One step under the eyes of a watcher.
   template <AnyTensor... Tensors> StepLoss<T, D> watched(compile::Watcher& watcher, const Tensors&... tensors) {

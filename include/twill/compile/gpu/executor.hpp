@@ -182,6 +182,7 @@ private:
 
   BoundRun& prepared(BoundRun& bound) {
     if (bound.is_prepared) return bound;
+    bound.inputs.clear(); // of an attempt that failed
     place_numbers(bound, numbers_.data());
     bound.all_bytes = rounded(bound.numbers.arena_bytes);
     for (std::size_t v = 0; v < table_.values.size(); ++v) {
@@ -235,13 +236,13 @@ private:
   }
 
   void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
+    report_.reason = reason; // before anything runs: it may throw, and a run that was given to the device has been made
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       run_instructions(queue, bound.numbers, begin, end, kernels_);
     });
     ++report_.plain_runs;
-    report_.reason = reason;
   }
 
   /// Launch by launch, each behind a timer.

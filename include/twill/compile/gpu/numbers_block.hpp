@@ -44,8 +44,10 @@ public:
     const std::size_t each = is_usual ? usual_count : count;
     const std::size_t blocks = is_usual ? blocks_of_slab : 1;
     void* memory = nullptr;
+    spare_.reserve(made_ + blocks); // so that all may come back, whatever fails then
     const gpu::Using<R> scope{device};
     gpu::check<R>(R::allocate(&memory, blocks * each * sizeof(std::uint64_t)), "allocate", device);
+    made_ += blocks;
     for (std::size_t i = blocks; i-- > 1;)
       spare_.push_back({static_cast<std::uint64_t*>(memory) + i * each, each, std::nullopt});
     return {static_cast<std::uint64_t*>(memory), each, std::nullopt};
@@ -53,10 +55,7 @@ public:
 
   void give_back(Spare block) noexcept {
     const std::lock_guard lock{mutex_};
-    try {
-      spare_.push_back(std::move(block));
-    } catch (...) { // without room on the host the block is lost
-    }
+    spare_.push_back(std::move(block));
   }
 
   [[nodiscard]] static NumberSlabs& of(int device) {
@@ -69,7 +68,8 @@ private:
   static constexpr std::size_t blocks_of_slab = 128;
 
   std::mutex mutex_{};
-  std::vector<Spare> spare_{};
+  std::vector<Spare> spare_{}; ///< with room for all blocks
+  std::size_t made_ = 0;
 };
 
 } // namespace twill::inline v0::compile::detail

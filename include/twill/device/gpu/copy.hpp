@@ -47,7 +47,11 @@ void copy_with_host(const D& device, Cpu host, void* to, const void* from, const
     if (!inside_task) static_cast<void>(submit(host, [copied] { copied.wait(); }));
     if (!inside_task || is_pinned) return;
   }
-  check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
+  if (const Status status = R::synchronize_stream(stream); status != 0) [[unlikely]] {
+    static_cast<void>(
+        R::synchronize_stream(stream)); // the host memory may go when this throws: nothing copies any more
+    fail<R>(status, "synchronize_stream", device.index);
+  }
 }
 
 /// Lets two devices read each other's memory directly, once, where the hardware can.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps on the emulated GPU in which every call of the driver fails once in turn: those that make the device, copies, launches,
+// captures and waits; and every allocation on the host outside of the driver. The blocks that are counted are the driver's.
+
+#include <tests/faults/in_turn.hpp>
+#include <tests/faults/points.hpp>
+#include <tests/faults/steps.hpp>
+#include <tests/support/tested_emulated.hpp>
+
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/dropout.hpp>
+#include <twill/nn/linear.hpp>
+#include <twill/nn/losses/regression.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/optim/adam.hpp>
+#include <twill/tensor/create.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <array>
+#include <bit>
+#include <optional>
+#include <utility>
+
+namespace {
+
+using namespace twill;
+
+struct Small {
+  static constexpr auto forward(Input<Dim<"batch">, 2> x) {
+    return nn::linear(nn::dropout(tanh(nn::linear(x, 8, "first")), 0.5), 1, "output");
+  }
+};
+using Network = nn::Network<Small, Emulated>;
+using Step = decltype(train_step(std::declval<Network&>(), nn::mse, optim::Adam{}));
+
+} // namespace
+
+namespace twill::test::faults {
+
+Outcome training_on_a_gpu(long failing);
+
+Outcome training_on_a_gpu(long failing) {
+  points.failing = failing;
+  auto& machine = emulation::Machine::get();
+  machine.refuses = [] { return fails(Kind::driver); };
+  points.is_exempt = [] { return emulation::calls_under_way > 0; };
+  Outcome outcome{};
+  {
+    constexpr Emulated device{0};
+    std::optional<Network> network{};
+    std::optional<Step> step{};
+    std::optional<Tensor<float, Emulated, Shape<4, 2>>> x{};
+    std::optional<Tensor<float, Emulated, Shape<4, 1>>> y{};
+    std::array<float, 4> losses{};
+    {
+      const Watch watch{};
+      again_if_it_fails(outcome, [&] {
+        manual_seed_all(7);
+        network.emplace(device);
+      });
+      again_if_it_fails(outcome, [&] { step.emplace(train_step(*network, nn::mse, optim::Adam{{.rate = 0.1}})); });
+      again_if_it_fails(outcome, [&] {
+        x = tensor<Shape<4, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F}).to(device);
+        y = tensor<Shape<4, 1>>({1.0F, 0.0F, -1.0F, 0.5F}).to(device);
+      });
+      for (float& number : losses) { // the later ones are captured graphs
+        const auto loss = step_again_if_it_fails(
+            outcome, *network, *step,
+            [&] {
+              const auto made = (*step)(*x, *y);
+              synchronize(device);
+              return made;
+            },
+            [&] { synchronize(device); });
+        again_if_it_fails(outcome, [&] { number = loss; });
+      }
+    }
+    outcome.bits = hash_of(nn::state_dict(*network), 1);
+    for (const float number : losses) outcome.bits = outcome.bits * 31 + std::bit_cast<unsigned>(number);
+  }
+  outcome.points = points.passed;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) outcome.of_kind[kind] = points.counts[kind];
+  outcome.pool_bytes = memory_allocated(Emulated{0}) + memory_allocated(Cpu{0});
+  outcome.blocks_in_use = static_cast<long>(machine.live_graphs + machine.devices[0].memory.live_blocks());
+  return outcome;
+}
+
+} // namespace twill::test::faults
