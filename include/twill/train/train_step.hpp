@@ -189,8 +189,8 @@ private:
                                        .knobs = program.knobs.bits(),
                                        .first_row = 0,
                                        .groups = &network_->state()->groups});
+      draw.is_used = true; // whatever hooks do that look at the run
     });
-    draw.is_used = true;
     network_->state()->note_update();
     ++steps_;
     return {loss_, steps_, steps_};

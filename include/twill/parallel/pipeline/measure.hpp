@@ -87,7 +87,7 @@ public:
         back(number, stage);
         if (number > 0) made = runner(number).input_gradient(number, 0);
       });
-    for_each_stage([](int, auto& stage) { stage.clear(); });
+    for_each_stage([](int, auto& stage) { stage.forget_micro_batches(); });
   }
 
   /// Runs all ranks at the same time, until each has made its rounds, and then one after the other.
@@ -172,7 +172,7 @@ private:
     const double between = back(number, stage);
     samples.first.push_back(between - turn);
     samples.second.push_back(steady_seconds() - between);
-    stage.clear();
+    stage.forget_micro_batches();
   }
 
   P& pipeline_;

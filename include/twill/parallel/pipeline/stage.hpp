@@ -197,9 +197,13 @@ public:
   [[nodiscard]] bool is_idle() const {
     return inputs.empty() && kept.empty() && outputs.empty() && cotangents.empty() && input_gradients.empty();
   }
+  /// Gives up what is held of micro-batches.
+  void forget_micro_batches() {
+    inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear();
+  }
   /// Gives up everything of an unfinished step.
   void clear() {
-    inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear();
+    forget_micro_batches();
     drop_orders();
   }
   /// The weights are about to change, or a step was given up. Waits for what still reads them.
