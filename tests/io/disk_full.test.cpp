@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <string>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -81,41 +82,69 @@ std::string listed(const std::string& folder) {
 /// Mounts a small file system at a folder, for this process alone. Returns whether it could.
 bool mount_small_disk(const std::string& folder) {
   const std::string user = "0 " + std::to_string(::geteuid()) + " 1";
+  const std::string group = "0 " + std::to_string(::getegid()) + " 1";
   if (::unshare(CLONE_NEWNS) != 0) {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    overwrite("/proc/self/setgroups", "deny"); // before the groups, for those who are not root
     overwrite("/proc/self/uid_map", user);
+    overwrite("/proc/self/gid_map", group);
   }
   return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("none", folder.c_str(), "tmpfs", 0, "size=256k") == 0;
+         ::mount("none", folder.c_str(), "tmpfs", 0, "size=256k") == 0 && ::mkdir((folder + "/x").c_str(), 0755) == 0 &&
+         ::rmdir((folder + "/x").c_str()) == 0;
+}
+
+/// A line for each format: what saving more than there is room for said and left.
+std::string report_of(const std::string& disk) {
+  std::string report{};
+  for (const Format& format : formats()) {
+    const std::string folder = disk + format.name;
+    std::filesystem::create_directory(folder);
+    format.save(folder, state_of(1));
+    const std::string before = listed(folder);
+    std::string error = "nothing";
+    try {
+      format.save(folder, state_of(9));
+    } catch (const SystemError& thrown) {
+      error = thrown.what();
+    }
+    report += format.name + ": " + error + (listed(folder) == before ? "; unchanged" : "; changed");
+    format.save(folder, state_of(2)); // which finds room again
+    report += listed(folder) != before ? "; saved\n" : "; not saved\n";
+    std::filesystem::remove_all(folder);
+  }
+  return report;
 }
 
 } // namespace
+
+TEST_CASE("a path that names no file is refused, and nothing beside it is touched", "[io][IO-4]") {
+  const TemporaryFolder place{};
+  overwrite(place / "other", "of somebody");
+  for (const std::string& path : {std::string{place / ""}, std::string{}}) {
+    std::string said = "nothing";
+    try {
+      io::save_npy(path, nn::StoredTensor::make(DType::uint8, Dims(4)).first);
+    } catch (const ValueError& error) {
+      said = error.what();
+    }
+    CHECK(said == "write: '" + path + "' names no file");
+  }
+  CHECK(contents(place / "other") == "of somebody");
+}
 
 TEST_CASE("a full disk is an error that names file and bytes, and leaves the old file and nothing else", "[io][IO-4]") {
   const TemporaryFolder place{};
   std::filesystem::create_directory(place / "disk");
   constexpr int cannot_mount = 3;
   const pid_t child = ::fork();
-  if (child == 0) { // which tells what happened in a file
-    if (!mount_small_disk(place / "disk")) ::_exit(cannot_mount);
-    std::string report{};
-    for (const Format& format : formats()) {
-      const std::string folder = place / ("disk/" + format.name);
-      std::filesystem::create_directory(folder);
-      format.save(folder, state_of(1));
-      const std::string before = listed(folder);
-      std::string error = "nothing";
-      try {
-        format.save(folder, state_of(9));
-      } catch (const SystemError& thrown) {
-        error = thrown.what();
-      }
-      report += format.name + ": " + error + (listed(folder) == before ? "; unchanged" : "; changed");
-      format.save(folder, state_of(2)); // which finds room again
-      report += listed(folder) != before ? "; saved\n" : "; not saved\n";
-      std::filesystem::remove_all(folder);
+  if (child == 0) { // which tells what happened in a file, and never gets to the other tests
+    try {
+      if (!mount_small_disk(place / "disk")) ::_exit(cannot_mount);
+      overwrite(place / "report", report_of(place / "disk/"));
+    } catch (...) {
+      ::_exit(1);
     }
-    overwrite(place / "report", report);
     ::_exit(0);
   }
   REQUIRE(child > 0);

@@ -30,7 +30,7 @@ def documents(root):
     """Paths of all Markdown files, those of build folders and hidden ones apart."""
     for path in sorted(root.rglob("*.md")):
         parts = path.relative_to(root).parts
-        if not parts[0].startswith("build") and not any(part.startswith(".") for part in parts[:-1]):
+        if not any(part.startswith(("build", ".")) for part in parts[:-1]):
             yield path
 
 
@@ -96,7 +96,7 @@ def link_fault(root, path, link: str) -> str | None:
 def example_faults(root):
     """Each program of examples/ has a line in the list there, with what it has to print."""
     lines = (root / "examples/README.md").read_text().splitlines() if (root / "examples/README.md").exists() else []
-    for path in sorted(p for p in (root / "examples").glob("**/*.c*") if p.suffix in (".cpp", ".cu")):
+    for path in sorted(p for p in (root / "examples").glob("**/*.c*") if p.suffix in (".cpp", ".cu") and not tree.is_built(root, p)):
         file = path.relative_to(root / "examples").as_posix()
         row = next((line for line in lines if line.startswith(f"| [{file}]")), None)
         if row is None:

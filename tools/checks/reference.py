@@ -18,9 +18,9 @@ KEEP = "--write"
 
 def run(folder: Path, keeps_pages: bool) -> subprocess.CompletedProcess:
     """Doxygen with the tree's Doxyfile. Without pages it writes an index of names, since it insists on writing something."""
-    settings = [f"@INCLUDE = {ROOT}/docs/Doxyfile", f"OUTPUT_DIRECTORY = {folder}"]
+    settings = ["@INCLUDE = docs/Doxyfile", f'OUTPUT_DIRECTORY = "{folder}"']
     if not keeps_pages:
-        settings += ["GENERATE_HTML = NO", f"GENERATE_TAGFILE = {folder}/names.xml"]
+        settings += ["GENERATE_HTML = NO", f'GENERATE_TAGFILE = "{folder}/names.xml"']
     return subprocess.run(["doxygen", "-"], input="\n".join(settings), text=True, cwd=ROOT, capture_output=True)
 
 

@@ -33,7 +33,13 @@ def sources(root: Path) -> list[Path]:
     """Every C++ and CUDA source file that the project wrote."""
     folders = ("include", "tests", "bench", "examples", "tools")
     kinds = (".hpp", ".cuh", ".cpp", ".cu")
-    return sorted(p for f in folders for p in (root / f).rglob("*") if p.suffix in kinds and p.is_file())
+    found = [p for f in folders for p in (root / f).rglob("*") if p.suffix in kinds and p.is_file()]
+    return sorted(p for p in found if not is_built(root, p))
+
+
+def is_built(root: Path, path: Path) -> bool:
+    """Whether a file lies in a build folder, where somebody has built a sample of the tree in its place."""
+    return any(part.startswith("build") for part in path.relative_to(root).parts[:-1])
 
 
 def run(check) -> None:

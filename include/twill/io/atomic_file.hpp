@@ -27,9 +27,11 @@ namespace twill::inline v0::io {
 /// A file that appears whole or not at all: it is written beside its name and renamed by `commit`.
 class AtomicFile {
 public:
-  /// throws: SystemError naming the file and why; so do the other functions
+  /// throws: SystemError naming the file and why; so do the other functions; ValueError for a path that names no file
   explicit AtomicFile(std::string path) : path_{std::move(path)}, temporary_{detail::unfinished_of(path_)} {
-    detail::remove_unfinished(folder_of(path_), std::string_view{path_}.substr(path_.rfind('/') + 1));
+    const std::string_view name = std::string_view{path_}.substr(path_.rfind('/') + 1);
+    if (name.empty()) throw ValueError(join_text({"write: '", path_, "' names no file"}));
+    detail::remove_unfinished(folder_of(path_), name);
     if (!detail::call_fails("open", temporary_))
       while (!create()) temporary_ = detail::unfinished_of(path_);
     if (file_ < 0) detail::fail_call("open", temporary_);

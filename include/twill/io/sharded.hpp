@@ -121,13 +121,10 @@ namespace detail {
 files_of_index(const std::vector<std::string>& names, const std::string& folder, const std::string& index) {
   std::set<std::string, std::less<>> files{};
   if (std::find(names.begin(), names.end(), index) == names.end()) return files;
-  try {
-    const MappedFile file{join_text({folder, "/", index})};
-    const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-    const ShardIndex known{index, text};
-    for (const ShardIndex::Entry& entry : known.entries()) files.emplace(known.file_of(entry));
-  } catch (const ValueError&) { // what it named cannot be loaded anyway
-  }
+  const MappedFile file{join_text({folder, "/", index})};
+  const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  const ShardIndex known{index, text};
+  for (const ShardIndex::Entry& entry : known.entries()) files.emplace(known.file_of(entry));
   return files;
 }
 
@@ -187,7 +184,7 @@ struct NewShards {
     others.push_back(std::string_view{file}.substr(0, file.size() - index_end.size()));
     try {
       of_others.merge(files_of_index(names, folder, file));
-    } catch (const SystemError&) {
+    } catch (const Error&) {
       return {};
     }
   }
@@ -228,7 +225,11 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
   }
   const std::string index_name = options.name + ".safetensors.index.json";
   const std::vector<std::string> names = names_in(folder);
-  const auto before = detail::files_of_index(names, folder, index_name);
+  std::set<std::string, std::less<>> before{};
+  try {
+    before = detail::files_of_index(names, folder, index_name);
+  } catch (const ValueError&) { // what it named cannot be loaded anyway
+  }
   const std::set<std::string_view> present{names.begin(), names.end()};
   int set = 0;
   const auto touches_files = [&] { // or is the beginning of another name's

@@ -58,7 +58,7 @@ inline void remove_unfinished(const std::string& path) {
 }
 
 /// Removes what dead processes left of the file `name` of a folder, which ends in a slash. A folder that cannot be listed has
-/// to be cleaned by others.
+/// to be cleaned by others.    requires: a name, since files that are no temporary ones have an empty finished name
 inline void remove_unfinished(const std::string& folder, std::string_view name) {
   const auto close = [](DIR* directory) { ::closedir(directory); };
   const std::unique_ptr<DIR, decltype(close)> directory{::opendir(folder.c_str())};
