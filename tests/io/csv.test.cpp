@@ -155,8 +155,9 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
   CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
   CHECK(refused(text, "none") == "csv: there is no column named 'none'");
   // Messages are cut at whole characters: 39 letters, then one of two bytes.
-  CHECK(refusal("x\n" + std::string(39, 'z') + "\xC3\xA9z\n").find(std::string(39, 'z') + "...' is not") !=
-        std::string::npos);
+  const std::string long_text(39, 'z');
+  const std::string cut = join_text({long_text, "...' is not"});
+  CHECK(refusal(join_text({"x\n", long_text, "\xC3\xA9z\n"})).find(cut) != std::string::npos); // not within a character
 
   const TemporaryFolder folder;
   overwrite(folder / "x.csv", "kind\nb\na\n");
