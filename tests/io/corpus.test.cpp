@@ -5,6 +5,7 @@
 
 #include "tests/fuzz/targets.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/tests_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -193,8 +194,7 @@ fuzz::Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span{t
 } // namespace
 
 TEST_CASE("the fuzzers' corpus passes every reader", "[io][IO-4]") {
-  std::string folder{__FILE__};
-  folder.resize(folder.rfind("io/"));
+  const std::string folder = tests_folder();
   for (const fuzz::Target& target : fuzz::targets) {
     INFO(target.name);
     int files = 0;

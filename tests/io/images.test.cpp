@@ -7,6 +7,7 @@
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
+#include "tests/support/tests_folder.hpp"
 
 #include <twill/data/image_dataset.hpp>
 #include <twill/data/loader.hpp>
@@ -310,9 +311,7 @@ TEST_CASE("links in a folder of classes are followed, but in no ring", "[io][IO-
 }
 
 TEST_CASE("the fuzzers' corpus passes the readers of images", "[io][IO-4]") {
-  std::string folder{__FILE__};
-  folder.resize(folder.rfind("io/"));
-  folder += "fuzz/corpus/";
+  const std::string folder = tests_folder() + "fuzz/corpus/";
   for (const fuzz::Target& target : fuzz::image_targets) {
     INFO(target.name);
     int accepted = 0;

@@ -4,6 +4,7 @@
 // dictionaries of torchvision. Models are traced, not compiled.
 
 #include "examples/models/resnet.hpp"
+#include "tests/support/tests_folder.hpp"
 
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/pooling.hpp>
@@ -55,9 +56,7 @@ std::multiset<std::string> lines_of(std::istream&& text) {
   return lines;
 }
 std::multiset<std::string> golden_lines(const std::string& name) {
-  std::string folder{__FILE__};
-  folder.resize(folder.rfind("nn/"));
-  return lines_of(std::ifstream{folder + "golden/resnet/" + name + ".txt"});
+  return lines_of(std::ifstream{test::tests_folder() + "golden/resnet/" + name + ".txt"});
 }
 
 } // namespace

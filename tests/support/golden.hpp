@@ -3,6 +3,8 @@
 //
 // Reads golden values: .npy files of float64 or int64 under tests/golden/, made by the scripts there with another library.
 
+#include "tests/support/tests_folder.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -22,11 +24,7 @@ struct Golden {
 };
 
 /// Where tests/golden/<name> lies.
-inline std::string golden_path(const std::string& name) {
-  std::string folder{__FILE__};
-  folder.resize(folder.rfind("support"));
-  return folder + "golden/" + name;
-}
+inline std::string golden_path(const std::string& name) { return tests_folder() + "golden/" + name; }
 
 /// Reads tests/golden/<name>.npy. throws: std::runtime_error naming the file
 inline Golden golden(const std::string& name) {

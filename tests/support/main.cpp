@@ -7,6 +7,9 @@
 #include <catch2/catch.hpp>
 
 #include "skip.hpp"
+#include "tests_folder.hpp"
+
+std::string twill::test::tests_folder() { return TWILL_TESTS_FOLDER "/"; }
 
 int main(int argument_count, char** arguments) {
   int result = Catch::Session().run(argument_count, arguments);
