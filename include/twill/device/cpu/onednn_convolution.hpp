@@ -67,12 +67,15 @@ struct DnnlThread {
 
 /// The number of an order of weights, the same in all threads. There are few: each shape of weights has one or two.
 [[nodiscard]] inline int number_of_order(const dnnl_memory_desc_t& order) {
-  static std::mutex known{};
-  static std::vector<dnnl_memory_desc_t> orders{};
-  const std::lock_guard lock(known);
+  struct Known {
+    dnnl_memory_desc_t order; // whose type has no name of its own, with which nvcc's front end cannot destroy elements
+  };
+  static std::mutex mutex{};
+  static std::vector<Known> orders{};
+  const std::lock_guard lock(mutex);
   for (std::size_t i = 0; i < orders.size(); ++i)
-    if (dnnl_memory_desc_equal(&orders[i], &order) != 0) return static_cast<int>(i);
-  orders.push_back(order);
+    if (dnnl_memory_desc_equal(&orders[i].order, &order) != 0) return static_cast<int>(i);
+  orders.push_back({order});
   return static_cast<int>(orders.size()) - 1;
 }
 
