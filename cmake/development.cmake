@@ -34,8 +34,18 @@ target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${
 # g++ begins to collect its garbage at 1 GB instead of at 128 MB: a seventh less time for files full of templates.
 set(twill_gcc_heap --param=ggc-min-heapsize=1000000)
 target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${twill_gcc_heap}>")
+# The same for the host's side of .cu files.
+target_compile_options(twill_development INTERFACE
+                       "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=${twill_gcc_heap}>")
 if(TWILL_CCACHE) # without it ccache cannot tell which precompiled header was read
   target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
+endif()
+
+# Programs of so many small functions link in a seventh of the time, where lld is installed.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=lld TWILL_HAS_LLD)
+if(TWILL_HAS_LLD)
+  target_link_options(twill_development INTERFACE $<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
 endif()
 
 if(TWILL_ARCH)
