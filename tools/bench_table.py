@@ -4,7 +4,8 @@
 
 A benchmark is called `workload/contender` or `workload/contender/size`. Times are medians over the repetitions, with the
 spread (largest minus smallest, over the median) beside them. Where a workload has a contender `reference`, the others
-are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context.
+are also given as a multiple of it. The machine, compiler, flags and commit come from the JSON's context. Where the peaks of the
+machine were measured as well, twill's time is also a share of what binds the workload (tools/roofline.py).
 
 Bars come from a file `{"workload/size": {"times": 1.05, "cause": "..."}}`: what twill may take as a multiple of the
 reference, {"against": {"peer": 1.0}} as a multiple of another contender, or {"nanoseconds": 20} for itself, or several of
@@ -18,6 +19,8 @@ import math
 import statistics
 from collections import defaultdict
 from pathlib import Path
+
+import roofline
 
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#66469b", "#5b8e7d", "#8d6a9f", "#444444"]
@@ -93,11 +96,18 @@ def verdict(contenders, size: str, bar: dict) -> str:
     return f"{text}: {'kept' if kept else 'missed'}{cause}"
 
 
-def table(workload, contenders, bars=None) -> str:
+def share(contenders, size: str, roof) -> str:
+    """What twill reaches of the roof."""
+    times = contenders.get("twill", {}).get(size)
+    return f"{100 * roof.nanoseconds / statistics.median(times):.0f}% of {roof.bound}" if roof and times else ""
+
+
+def table(workload, contenders, bars=None, peaks=None) -> str:
     sizes = sorted({size for by_size in contenders.values() for size in by_size}, key=order)
     names = sorted(contenders, key=lambda name: (name == "reference", name != "twill", name))
     own = {size: (bars or {}).get(f"{workload}/{size}" if size else workload) for size in sizes}
-    heads = names + (["bar"] if any(own.values()) else [])
+    shares = {size: share(contenders, size, peaks.roof(workload, size) if peaks else None) for size in sizes}
+    heads = names + (["twill's share"] if any(shares.values()) else []) + (["bar"] if any(own.values()) else [])
     lines = [f"### {workload}", "", "| size | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     for size in sizes:
         reference = contenders.get("reference", {}).get(size)
@@ -113,6 +123,8 @@ def table(workload, contenders, bars=None) -> str:
             if reference and name != "reference":
                 cell += f", **{ratio(contenders, name, size):.2f}x**"
             cells.append(cell)
+        if any(shares.values()):
+            cells.append(shares[size])
         if any(own.values()):
             cells.append(verdict(contenders, size, own[size]) if own[size] else "")
         lines.append(f"| {size or '–'} | " + " | ".join(cells) + " |")
@@ -193,20 +205,22 @@ def main():
     options = parser.parse_args()
     samples, contexts = read(options.results)
     bars = json.loads(options.bars.read_text()) if options.bars else {}
-    text = (machine(contexts) + "\n\n" +
-            "\n".join(table(workload, contenders, bars) for workload, contenders in samples.items()))
+    peaks = roofline.Machine(samples)
+    shown = {workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS}
+    tables = [peaks.table(), *(table(workload, contenders, bars, peaks) for workload, contenders in shown.items())]
+    text = machine(contexts) + "\n\n" + "\n".join(part for part in tables if part)
     if options.append:
         text += "\n" + options.append.read_text()
     if options.out is None:
         print(text)
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    for workload, contenders in samples.items():
+    for workload, contenders in shown.items():
         (options.out / f"{workload}.svg").write_text(plot(workload, contenders))
     known = [{key: context[key] for key in ("machine", "compiler", "flags", "commit", "date") if key in context}
              for context in contexts]
     (options.out / "results.json").write_text(json.dumps({"contexts": known, "samples": samples}, indent=1) + "\n")
-    links = "\n".join(f"![{workload}]({workload}.svg)" for workload in samples)
+    links = "\n".join(f"![{workload}]({workload}.svg)" for workload in shown)
     (options.out / "results.md").write_text(f"# Benchmarks\n\n{text}\n{links}\n")
 
 

@@ -6,7 +6,7 @@ A block of C++ or Python is announced by `<!-- examples/03_tour.cpp: region -->`
 region by the lines `// region: name` and `// end region` (`#` in Python). Indentation common to the region is removed before
 both are compared. Python files have to parse. Blocks of other languages are free, but a block has to name its language.
 Relative links name a file or folder, and an anchor a heading of the Markdown file that they lead to. examples/README.md
-lists all examples with what they print. `--write` brings the announced blocks up to date with their regions.
+lists all examples with what they print. README's table of results is what tools/readme_table.py makes. `--write` brings the announced blocks up to date with their regions.
 """
 
 import ast
@@ -16,6 +16,9 @@ import textwrap
 from pathlib import Path
 
 import tree
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import readme_table
 
 BLOCK = re.compile(r"^(?:<!-- (\S+): ([\w-]+) -->\n)?```([\w+-]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
@@ -112,6 +115,8 @@ def check(root):
     for document in ("README.md", "CONTRIBUTING.md"):
         if not (root / document).exists():
             yield f"{document}: missing"
+    if (wrong := readme_table.fault(root)) is not None:
+        yield wrong
     for path in documents(root):
         text = path.read_text()
         faults = [block_fault(root, *match.groups()) for match in BLOCK.finditer(text)]

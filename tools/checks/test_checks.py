@@ -18,6 +18,8 @@ import umbrellas
 ROOT = Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / "tests" / "misuse"), str(ROOT / "tools")]
 import bench_table
+import readme_table
+import roofline
 import run as misuse
 
 HEADER = "#pragma once\n// SPDX-License-Identifier: Apache-2.0\n//\n// A paragraph.\n\n"
@@ -249,6 +251,40 @@ class BenchTable(Tree):
         self.assertIn("| 1000 | 3 µs ±67%, **1.50x** | 2 µs ±0% |", bench_table.table("add", samples["add"]))
         self.assertEqual(bench_table.machine(contexts), "machine: m; commit: c")
         self.assertIn("<svg", bench_table.plot("add", samples["add"]))
+
+    def test_shares_are_of_what_binds_at_the_size_of_the_working_set(self):
+        times = {"bandwidth": {"triad": {"1000/1": [10.0], "100000/1": [2000.0]}},
+                 "arithmetic": {"multiply_add": {"6400/1": [100.0]}}}
+        machine = roofline.Machine(times)
+        self.assertEqual(machine.roof("copy", "5000").bound, "bandwidth")
+        self.assertAlmostEqual(machine.roof("copy", "5000").nanoseconds, 10_000 / 75)  # in the middle of 100 and 50 bytes per ns
+        self.assertEqual(machine.roof("matrix_product", "100/1"), (2e6 / 64, "arithmetic"))
+        self.assertIsNone(machine.roof("matrix_product", "100/2"))
+        self.assertIsNone(machine.roof("unknown", "100"))
+        table = bench_table.table("copy", {"twill": {"5000": [10_000 / 60]}}, None, machine)
+        self.assertIn("80% of bandwidth", table)
+        self.assertIn("| triad over 0 KB | 100.0 GB/s |", machine.table())
+
+
+class ReadmeTable(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("bench/results/latest/results.json", json.dumps({
+            "contexts": [{"machine": "m", "compiler": "c", "flags": "-O3"}],
+            "samples": {"mlp_step": {"twill": {"1": [2000.0]}, "reference": {"1": [1000.0]}, "pytorch": {"1": [8000.0]}}}}))
+
+    def test_the_table_is_what_the_results_say(self):
+        made = readme_table.table(self.root / "bench/results/latest")
+        self.assertIn("| the same, batch 1 | 2 µs | 1 µs: 2.00x | 8 µs: 0.25x |", made)
+        self.write("README.md", f"{readme_table.BEGIN}\n{made}{readme_table.END}\n")
+        self.assertIsNone(readme_table.fault(self.root))
+
+    def test_another_table_is_refused(self):
+        made = readme_table.table(self.root / "bench/results/latest").replace("2.00x", "1.00x")
+        self.write("README.md", f"{readme_table.BEGIN}\n{made}{readme_table.END}\n")
+        self.assertIn("not what tools/readme_table.py makes", readme_table.fault(self.root))
+        self.write("README.md", "no table\n")
+        self.assertIn("no place", readme_table.fault(self.root))
 
 
 if __name__ == "__main__":
