@@ -49,7 +49,10 @@ void sum(benchmark::State& state) {
 void measure(benchmark::State& state, const std::vector<float>& expected, const char* who, auto f) {
   const torch::Tensor y = f();
   bench::require_close(y.data_ptr<float>(), expected.data(), rows * columns, 1e-5F, who);
-  for (auto _ : state) benchmark::DoNotOptimize(f().data_ptr<float>());
+  for (auto _ : state) {
+    const torch::Tensor result = f();
+    benchmark::DoNotOptimize(result.data_ptr<float>());
+  }
 }
 
 struct Rows {

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host benchmarks in PyTorch, eager and as its users write them: what Python costs is part of it.
 
-    peers.py OUT.json [--repetitions 5] [--min-time 0.05] [--filter NAME]
+    peers.py OUT.json [--threads 1] [--repetitions 5] [--min-time 0.05] [--filter NAME]
 
 Names and sizes are those of bench/*/*.bench.cpp, so the tables have them in one row; bench/run alternates the processes. Each
-result is compared with float64 before it is timed. Ends with 4 where PyTorch is not installed.
+result is compared with float64 before it is timed. One number of threads holds for a process, because changing it costs. Ends
+with 4 where PyTorch is not installed.
 """
 
 import copy
@@ -27,15 +28,6 @@ def require_close(found, expected, tolerance, what):
     error = ((found.double() - expected).abs() / expected.abs().clamp(min=1)).max().item()
     if not error <= tolerance:
         sys.exit(f"{what}: the result is wrong by {error}")
-
-
-def on(threads, run):
-    """Runs with so many threads in each operation; setting the number that holds already is one look-up."""
-    def with_threads():
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
-        return run()
-    return with_threads
 
 
 def checked(name, run, expected, tolerance=1e-5):
@@ -161,23 +153,19 @@ def training_steps():
         yield f"mlp_step/pytorch/{rows}", training_step(mlp, F.cross_entropy, 0.01, torch.rand(rows, 784) * 2 - 1, labels)
 
 
-def all_workloads():
-    cores = os.cpu_count() or 1
-    for threads in (1, cores) if cores > 1 else (1,):
-        torch.set_num_threads(threads)
-        for part in (elementwise, row_programs, products, convolutions):
-            for name, run in part(threads):
-                yield name, on(threads, run)
-    torch.set_num_threads(1)
-    for part in (copies, training_steps):
-        for name, run in part():
-            yield name, on(1, run)
+def all_workloads(threads):
+    for part in (elementwise, row_programs, products, convolutions):
+        yield from part(threads)
+    if threads == 1:
+        yield from copies()
+        yield from training_steps()
 
 
 def main():
     options = timing.options_of(__doc__.splitlines()[0])
     torch.manual_seed(1)
-    workloads = {name: run for name, run in all_workloads() if options.filter in name}
+    torch.set_num_threads(options.threads)
+    workloads = {name: run for name, run in all_workloads(options.threads) if options.filter in name}
     timing.write(options.out, timing.measure(workloads, options), f"PyTorch {torch.__version__}")
 
 

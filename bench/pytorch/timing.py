@@ -17,6 +17,7 @@ def machine() -> str:
 def options_of(purpose: str):
     parser = argparse.ArgumentParser(description=purpose)
     parser.add_argument("out", type=Path, help="the file of results")
+    parser.add_argument("--threads", type=int, default=1, help="in each operation")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds of each repetition")
     parser.add_argument("--filter", default="", help="only names that contain it")
