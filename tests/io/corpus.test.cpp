@@ -224,3 +224,54 @@ TEST_CASE("hostile files are refused and take no more memory than they have byte
       CHECK(memory - copy <= static_cast<std::int64_t>(file.size()) + mib);
     }
 }
+
+TEST_CASE("a column of hostile texts takes no more memory than its file has bytes, plus one MiB", "[io][IO-4]") {
+  const std::size_t large = 3 << 20;
+  const auto memory_for = [](const std::string& file, std::string& refused, io::CsvLabels& read,
+                             const std::vector<std::string>& classes = {}) {
+    return memory_of([&] {
+      try {
+        read = io::parse_csv_labels("csv", file, 0, classes);
+      } catch (const ValueError& error) {
+        refused = error.what();
+      }
+    });
+  };
+  const std::string distinct = repeated(large, [](auto i) { return std::to_string(i) + "\n"; });
+  const std::string longer =
+      repeated(large, [](auto i) { return "a text that is kept apart " + std::to_string(i) + "\n"; });
+  const std::string doubled = "\"a \"\" " + std::string(large, 'a') + "\"";
+  const std::vector<std::pair<std::string, std::string>> refusals{
+      {"x\n" + distinct, "others, which take more memory than a file of"},
+      {"x\n" + longer, "others, which take more memory than a file of"},
+      {"x\n" + distinct + "y,z\n", "others, which take more memory than a file of"},
+      {doubled + "\n" + distinct, "('a \" aaa"},
+      {"x\n" + repeated(large, [](auto i) { return std::string(4000, 'a') + std::to_string(i) + "\n"; }) + "y,z\n",
+       "ends after 2 columns"},
+      {"x\n" + doubled + "\nNA\n", "'NA' is a missing value"}};
+  for (const auto& [file, words] : refusals) {
+    std::string refused{};
+    io::CsvLabels read{};
+    const std::int64_t memory = memory_for(file, refused, read);
+    INFO(refused << ", a file of " << file.size() << " bytes");
+    CHECK(refused.find(words) != std::string::npos);
+    CHECK(memory <= static_cast<std::int64_t>(file.size()) + mib);
+  }
+  std::string refused{};
+  io::CsvLabels read{};
+  CHECK(memory_for("x\n" + doubled, refused, read, {"b"}) <= static_cast<std::int64_t>(doubled.size()) + mib);
+  CHECK(refused.find("none of the 1 classes given") != std::string::npos);
+
+  // Long texts that are read are held once. Labels come on top, of eight bytes each.
+  const std::string apart =
+      "x\n" + repeated(large, [](auto i) { return std::to_string(i) + " \"\" " + std::string(4000, 'a') + "\n"; });
+  const std::int64_t memory = memory_for(apart, refused, read);
+  CHECK(memory <= static_cast<std::int64_t>(apart.size() + 8 * read.labels.size()) + mib);
+  CHECK(read.classes.size() == read.labels.size());
+  CHECK(read.classes[700] == "700 \"\" " + std::string(4000, 'a')); // whose quotes began no cell
+  const std::string repeating = "x\n" + repeated(large, [](auto i) { return std::to_string(i % 1000) + "\n"; });
+  const std::int64_t most = memory_for(repeating, refused, read);
+  CHECK(most <= static_cast<std::int64_t>(repeating.size() + 8 * read.labels.size()) + mib);
+  CHECK(read.classes.size() == 1000);
+  CHECK(read.labels[1234] == 234);
+}

@@ -42,10 +42,12 @@ struct CsvCell {
 
   /// The text as it was meant: doubled quotes are one.
   [[nodiscard]] std::string meant(char quote) const {
+    if (!has_quotes) return std::string{text};
     std::string result{};
+    result.reserve(text.size()); // once: a text may be as long as its file
     for (std::size_t i = 0; i < text.size(); ++i) {
       result += text[i];
-      if (has_quotes && text[i] == quote) ++i;
+      if (text[i] == quote) ++i;
     }
     return result;
   }

@@ -41,9 +41,12 @@ inline constexpr std::array<std::string_view, 7> missing_texts{"", "NA", "N/A", 
          text == "NaN";
 }
 
+/// How many bytes of a text are shown.
+inline constexpr std::size_t most_shown = 40;
+
 /// As much of a text as a message can bear, without characters that would spoil it.
 [[nodiscard]] TWILL_COLD inline std::string shown(std::string_view text) {
-  std::size_t most = 40;
+  std::size_t most = most_shown;
   while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80)
     --most; // to the end of a character of UTF-8
   std::string result{text.substr(0, most)};
@@ -60,7 +63,9 @@ inline constexpr std::array<std::string_view, 7> missing_texts{"", "NA", "N/A", 
   CsvCells cells{"", text, options};
   while (cells.next() && cells.cell().column < cell.column && !cells.cell().is_last) {
   }
-  return join_text({place, " ('", shown(cells.cell().meant(options.quote)), "')"});
+  CsvCell title = cells.cell();
+  title.text = title.text.substr(0, 4 * most_shown); // of which no more than most_shown are shown
+  return join_text({place, " ('", shown(title.meant(options.quote)), "')"});
 }
 
 /// Whether a number that does not fit its type is too close to zero: whether its first digit that is not 0 stands far behind
