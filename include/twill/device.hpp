@@ -19,6 +19,7 @@
 #include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
+#include <twill/device/cpu/recent_plans.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/device/cpu/team.hpp>

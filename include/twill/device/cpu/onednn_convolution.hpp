@@ -13,6 +13,7 @@
 
 #if defined(TWILL_WITH_ONEDNN)
 #include <twill/device/cpu/library_threads.hpp>
+#include <twill/device/cpu/recent_plans.hpp>
 
 #include <dnnl_version.h>
 
@@ -232,14 +233,11 @@ private:
 [[nodiscard]] inline detail::DnnlConvolution* find_convolution(ConvolutionPart part, DType dtype,
                                                                const ConvolutionShape& shape) {
   if (dtype != DType::float32 && dtype != DType::bfloat16) return nullptr;
-  thread_local std::vector<std::unique_ptr<detail::DnnlConvolution>> plans{};
   static_cast<void>(detail::dnnl_thread()); // made before and so destroyed after the plans
-  for (const auto& plan : plans)
-    if (plan->is_for(part, dtype, shape)) return plan->is_ready() ? plan.get() : nullptr;
-  constexpr std::size_t most_plans = 1024; // a DenseNet-121 has about 200 for each size of batch
-  if (plans.size() == most_plans) plans.erase(plans.begin());
-  plans.push_back(std::make_unique<detail::DnnlConvolution>(part, dtype, shape));
-  return plans.back()->is_ready() ? plans.back().get() : nullptr;
+  constexpr std::size_t most_plans = 1024;  // a DenseNet-121 has about 200 for each size of batch
+  thread_local RecentPlans<detail::DnnlConvolution, most_plans> plans{};
+  detail::DnnlConvolution& plan = plans.find(part, dtype, shape);
+  return plan.is_ready() ? &plan : nullptr;
 }
 
 #else

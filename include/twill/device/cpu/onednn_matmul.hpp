@@ -79,14 +79,10 @@ private:
 [[nodiscard]] inline bool multiply_by_onednn(const DnnlMatmul::Key& key, const bfloat16* a, const bfloat16* b,
                                              bfloat16* c) {
   static_cast<void>(dnnl_thread()); // made before and so destroyed after the plans
-  thread_local std::vector<std::unique_ptr<DnnlMatmul>> plans{};
-  const OneOpenMpThread scope{};
-  for (const auto& plan : plans)
-    if (plan->is_for(key)) return plan->run(a, b, c);
   constexpr std::size_t most_plans = 256;
-  if (plans.size() == most_plans) plans.clear();
-  plans.push_back(std::make_unique<DnnlMatmul>(key));
-  return plans.back()->run(a, b, c);
+  thread_local RecentPlans<DnnlMatmul, most_plans> plans{};
+  const OneOpenMpThread scope{};
+  return plans.find(key).run(a, b, c);
 }
 
 } // namespace detail
