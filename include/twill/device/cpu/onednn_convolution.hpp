@@ -71,13 +71,16 @@ struct DnnlThread {
   struct Known {
     dnnl_memory_desc_t order; // whose type has no name of its own, with which nvcc's front end cannot destroy elements
   };
-  static std::mutex mutex{};
-  static std::vector<Known> orders{};
-  const std::lock_guard lock(mutex);
-  for (std::size_t i = 0; i < orders.size(); ++i)
-    if (dnnl_memory_desc_equal(&orders[i].order, &order) != 0) return static_cast<int>(i);
-  orders.push_back({order});
-  return static_cast<int>(orders.size()) - 1;
+  struct Orders {
+    std::mutex mutex{};
+    std::vector<Known> known{};
+  };
+  static Orders& orders = *new Orders; // never destroyed: threads may still ask while the process ends
+  const std::lock_guard lock(orders.mutex);
+  for (std::size_t i = 0; i < orders.known.size(); ++i)
+    if (dnnl_memory_desc_equal(&orders.known[i].order, &order) != 0) return static_cast<int>(i);
+  orders.known.push_back({order});
+  return static_cast<int>(orders.known.size()) - 1;
 }
 
 /// One part of one convolution, ready to run.
