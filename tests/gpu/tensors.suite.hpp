@@ -12,8 +12,10 @@
 #include <twill/tensor/gpu/dlpack.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
 #include <type_traits>
 
 namespace {
@@ -136,34 +138,116 @@ void consumers_wait() {
 }
 const Case consumers{"a consumer's stream waits for the producer's, both ways of DLPack", &consumers_wait};
 
+void consumers_need_not_wait() {
+  using X = Tensor<float, D, Shape<dyn>>;
+  using R = D::Runtime;
+  constexpr std::int64_t count = 1021;
+  R::Stream own{}; // of which twill knows only what it is told here
+  require_equal(R::use_device(0), 0);
+  require_equal(R::create_stream(&own), 0);
+  const X result(D{0}, Dims(count));
+  enum class Names { handle, nothing, number };
+  for (const Names names : {Names::handle, Names::nothing, Names::number})
+    for (int round = 1; round < 4; ++round) {
+      X x(D{0}, Dims(count));
+      x.fill(static_cast<float>(round));
+      const dlpack::StreamNumber number{std::bit_cast<std::int64_t>(own)};
+      auto managed = names == Names::handle    ? to_dlpack(x, own)
+                     : names == Names::nothing ? to_dlpack(x)
+                                               : to_dlpack(x, number);
+      const R::Stream works_on = names == Names::nothing ? R::Stream{} : own;
+      x.reset();
+      require_equal(R::copy(result.data(), managed->dl_tensor.data, count * sizeof(float), works_on), 0);
+      managed.reset();                 // with the copy under way
+      const X next(D{0}, Dims(count)); // there
+      next.fill(-1.0F);
+      synchronize(D{0});
+      require_equal(R::synchronize_stream(works_on), 0);
+      require_equal(result[count - 1].item(), static_cast<float>(round));
+    }
+  forget_stream(D{0}, own);
+  require_equal(R::destroy_stream(own), 0);
+}
+const Case need_not{"a consumer gives memory back while its stream still reads", &consumers_need_not_wait};
+
+void streams_have_numbers() {
+  const Tensor<float, D, Shape<dyn>> x(D{0}, Dims(100));
+  x.fill(3.0F);
+  const auto written = record(D{0});
+  const auto unordered = to_dlpack(x, dlpack::StreamNumber{-1});
+  require(std::string_view{D::kind} != "emulated" || !written.is_complete()); // nobody has waited
+  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{0})); }, "names stream 0");
+  require_throws<ValueError>([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{-2})); }, "names stream -2");
+  static_cast<void>(to_dlpack(x, dlpack::StreamNumber{}));
+  require(written.is_complete());
+  const auto ordered = to_dlpack(x, dlpack::StreamNumber{1});
+  require(unordered->dl_tensor.data == x.data() && ordered->dl_tensor.data == x.data());
+}
+const Case stream_numbers{"streams are named by the numbers that consumers pass in Python", &streams_have_numbers};
+
 D::Event last_use{};
 int deleted = 0;
 bool was_done = false;
 
-void producers_get_idle_memory_back() {
-  const Tensor<float, D, Shape<dyn>> lender(D{0}, Dims(100));
+/// A hundred elements of a producer who notes whether the last use was done when he got them back.
+struct Lender {
+  Tensor<float, D, Shape<dyn>> elements{D{0}, Dims(100)};
   std::int64_t extent = 100;
   dlpack::Managed managed{};
-  managed.dl_tensor = to_dlpack(lender)->dl_tensor;
-  managed.dl_tensor.shape = &extent;
-  managed.dl_tensor.strides = nullptr;
-  managed.deleter = [](dlpack::Managed*) {
-    ++deleted;
-    was_done = last_use.is_complete();
-  };
+
+  Lender() {
+    deleted = 0;
+    was_done = false;
+    managed.dl_tensor = to_dlpack(elements)->dl_tensor;
+    managed.dl_tensor.shape = &extent;
+    managed.dl_tensor.strides = nullptr;
+    managed.deleter = [](dlpack::Managed*) {
+      ++deleted;
+      was_done = last_use.is_complete();
+    };
+  }
+  void require_idle() const {
+    require_equal(deleted, 1);
+    require(was_done);
+    last_use = {};
+  }
+};
+
+void producers_get_idle_memory_back() {
+  Lender lender{};
   {
-    auto x = from_dlpack<Tensor<float, D, Shape<dyn>>>(&managed);
+    auto x = from_dlpack<Tensor<float, D, Shape<dyn>>>(&lender.managed);
     require(x.storage().is_lent());
-    memory::Buffer<D> storage = x.storage();
-    storage.record_stream(gpu::StreamKey<D::Runtime>{current_queue(D{0}).stream()}); // nothing to note
     for (int i = 0; i < 5; ++i) x.fill(static_cast<float>(i));
     last_use = record(D{0});
   }
-  require_equal(deleted, 1);
-  require(was_done);
-  last_use = {};
-  require_equal(lender[99].item(), 4.0F);
+  lender.require_idle();
+  require_equal(lender.elements[99].item(), 4.0F);
 }
 const Case idle{"a producer gets its memory back when no kernel uses it any more", &producers_get_idle_memory_back};
+
+void lent_memory_is_lent_again() {
+  using R = D::Runtime;
+  R::Stream own{};
+  require_equal(R::use_device(0), 0);
+  require_equal(R::create_stream(&own), 0);
+  Lender lender{};
+  const Tensor<float, D, Shape<dyn>> result(D{0}, Dims(100));
+  {
+    auto x = from_dlpack<Tensor<float, D, Shape<dyn>>>(&lender.managed);
+    x.fill(8.0F);
+    const auto managed = to_dlpack(x, own);
+    x.reset();
+    require_equal(deleted, 0);
+    require_equal(R::copy(result.data(), managed->dl_tensor.data, 100 * sizeof(float), own), 0);
+    last_use = D::Event{gpu::state_of(D{0}), own};
+  }
+  lender.require_idle();
+  require_equal(result[99].item(), 8.0F);
+  forget_stream(D{0}, own);
+  require_equal(R::destroy_stream(own), 0);
+}
+const Case again{"memory that was lent goes back after the work of those whom it was lent on to",
+                 &lent_memory_is_lent_again};
 
 } // namespace

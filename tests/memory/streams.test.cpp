@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstddef>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -135,6 +136,33 @@ TEST_CASE("a stream may be destroyed after the pool was told", "[memory][MEM-1]"
     pool.release(block);
   }
   REQUIRE(pool.empty_cache() == 120 * mib);
+}
+
+TEST_CASE("memory of somebody else waits for the streams that use it before it is given back", "[memory][MEM-1]") {
+  FakeStreams streams;
+  StreamPool pool{"test", {}, streams};
+  Block lent{};
+  pool.wait_for_streams(lent); // nobody uses it
+  for (const int stream : {2, 0, 2, 5}) pool.record_stream(lent, stream);
+  streams.state->queued = {{0, 1}, {2, 3}, {5, 7}, {6, 4}};
+  pool.forget_stream(6); // not concerned
+  pool.forget_stream(5);
+  streams.state->dead.insert(5);
+  REQUIRE(streams.state->log == Log{"record 6", "record 5"});
+  SECTION("and for no others") {
+    pool.wait_for_streams(lent);
+    REQUIRE(streams.state->log == Log{"record 6", "record 5", "record 2", "record 0"});
+    REQUIRE(streams.state->finished == std::map<int, int>{{0, 1}, {2, 3}, {5, 7}});
+    REQUIRE(streams.state->synchronizations == 0);
+  }
+  SECTION("for all of them where no event can be had") {
+    streams.state->failing_records = 1;
+    pool.wait_for_streams(lent);
+    REQUIRE(streams.state->synchronizations == 1);
+  }
+  pool.wait_for_streams(lent); // nothing is left
+  pool.forget_stream(2);
+  REQUIRE(lent.stream_use == nullptr);
 }
 
 TEST_CASE("blocks of several streams in one segment come together when the cache is emptied", "[memory][MEM-1]") {

@@ -221,6 +221,13 @@ struct DeviceData {
 /// The whole driver; one lock guards it, and work runs under it.
 class Machine {
 public:
+  Machine() {
+    for (std::size_t device = 0; device < devices.size(); ++device)
+      devices[device].legacy.device = static_cast<int>(device);
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
   std::recursive_mutex mutex{};
   std::array<DeviceData, most_devices> devices{};
   std::atomic<int> device_count{most_devices};

@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -240,6 +241,25 @@ TEST_CASE("what does not fit the type is refused with both sides, and stays the 
   auto handle = to_dlpack(ones<double, Shape<3, 4>>());
   CHECK_THROWS_AS(from_dlpack<Matrix>(std::move(handle)), ValueError);
   CHECK(handle != nullptr); // and lets go of the memory at the end
+}
+
+TEST_CASE("a consumer of host memory says whether anybody waits", "[tensor][LIB-2]") {
+  const auto x = arange<float>(12.0F);
+  std::atomic<bool> goes_on{false};
+  auto writing = submit(Cpu{0}, [&] { goes_on.wait(false); });
+  const auto at_once = to_dlpack(x, dlpack::unsynchronized); // with a task still to end
+  const auto also = to_dlpack<dlpack::Managed>(x, dlpack::StreamNumber{-1});
+  CHECK(!writing.is_complete());
+  goes_on = true;
+  goes_on.notify_all();
+  const auto after = to_dlpack(x, dlpack::StreamNumber{});
+  CHECK(writing.is_complete());
+  CHECK((at_once->dl_tensor.data == x.data() && also->dl_tensor.data == x.data() && after->dl_tensor.data == x.data()));
+  CHECK(x.storage().use_count() == 4);
+  CHECK(
+      message_of([&] { static_cast<void>(to_dlpack(x, dlpack::StreamNumber{2})); }) ==
+      "to_dlpack: the consumer names stream 2, and cpu:0 has none that others know; none, or -1 for no order, is what it "
+      "may pass");
 }
 
 TEST_CASE("structures of another declaration are read and written by their members' names", "[tensor][LIB-2]") {

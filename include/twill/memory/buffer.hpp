@@ -94,9 +94,10 @@ public:
   /// True for memory of somebody else: a mapped file, an array of another library.
   [[nodiscard]] bool is_lent() const noexcept { return block_ != nullptr && block_->lent; }
 
-  /// Says that work on another stream of the device uses the block. Who lent memory waits for the device anyway.
+  /// Says that work on another stream of the device uses the block: it is not used again before that work is done, and
+  /// memory of somebody else is not given back before.
   template <class Stream> void record_stream(Stream stream) requires PoolFor<D>::several_streams {
-    if (block_ != nullptr && block_->keeper == nullptr) pool(device_).record_stream(*block_, stream);
+    if (block_ != nullptr) pool(device_).record_stream(*block_, stream);
   }
 
 private:

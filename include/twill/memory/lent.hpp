@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that somebody else owns, as a buffer: a mapped file, an array of another library. The buffer keeps the owner alive
-// until its last handle is gone, and the pool, which knows nothing of it, does not count it. Read next: memory/buffer.hpp.
+// until its last handle is gone and the streams that were recorded as its users have done their work. The pool does not count
+// it. Read next: memory/buffer.hpp.
 
 #include <twill/memory/buffer.hpp>
 
@@ -14,9 +15,10 @@ namespace twill::inline v0::memory {
 
 namespace detail {
 /// A block beside all pools, with what owns its bytes.
-class LentBlock final : BlockKeeper {
+template <class D> class LentBlock final : BlockKeeper {
 public:
-  LentBlock(void* address, std::size_t bytes, std::shared_ptr<const void> owner) : owner_{std::move(owner)} {
+  LentBlock(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner)
+      : device_{device}, owner_{std::move(owner)} {
     block_.address = static_cast<std::byte*>(address);
     block_.bytes = block_.rounded = block_.requested = bytes;
     block_.keeper = this;
@@ -25,9 +27,14 @@ public:
   [[nodiscard]] Block* block() { return &block_; }
 
 private:
-  void take_back(Block* /*block*/) noexcept override { delete this; }
+  void take_back(Block* block) noexcept override {
+    if constexpr (PoolFor<D>::several_streams)
+      if (block->stream_use != nullptr) pool(device_).wait_for_streams(*block); // a pool that has noted them
+    delete this;
+  }
 
   Block block_{};
+  D device_;
   std::shared_ptr<const void> owner_;
 };
 } // namespace detail
@@ -36,7 +43,7 @@ private:
 template <class D>
 [[nodiscard]] Buffer<D> lend(const D& device, void* address, std::size_t bytes, std::shared_ptr<const void> owner) {
   if (bytes == 0) return Buffer<D>(device, 0);
-  return Buffer<D>::of_block(device, (new detail::LentBlock{address, bytes, std::move(owner)})->block());
+  return Buffer<D>::of_block(device, (new detail::LentBlock<D>{device, address, bytes, std::move(owner)})->block());
 }
 
 } // namespace twill::inline v0::memory

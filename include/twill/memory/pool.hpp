@@ -95,9 +95,15 @@ public:
     if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
   }
 
-  /// Says that work on that stream uses the block, too; it will not be reused before that work is done.
+  /// Says that work on that stream uses the block, too; it will not be reused before that work is done. A
+  /// block that somebody has lent may be told as well: `wait_for_streams` comes before it is given back.
   void record_stream(Block& block, typename Streams::Stream stream) requires several_streams {
     arenas_.record_stream(block, stream, lock_);
+  }
+
+  /// For a block that is none of the pool's, at its end: waits for the work of the streams that it was told of.
+  void wait_for_streams(Block& block) noexcept requires several_streams {
+    if (block.stream_use != nullptr) arenas_.finish_users(block, lock_);
   }
 
   /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.

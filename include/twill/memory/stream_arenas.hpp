@@ -4,7 +4,8 @@
 // One arena of free blocks for each stream that a pool serves, and the fences between them. A free block lies in the arena
 // of its home stream, which may take it without waiting. A fence is an event that a taker has to wait for: recorded when
 // a block is released that other streams have used, and when another stream takes it. A fenced block neither merges
-// nor splits until its fences are done. With one stream all of this vanishes. Read next: memory/pool.hpp.
+// nor splits until its fences are done. Blocks that somebody has lent to the device lie in no arena; of those it is only known
+// which streams use them. With one stream all of this vanishes. Read next: memory/pool.hpp.
 
 #include <twill/memory/heap.hpp>
 #include <twill/memory/policies/streams.hpp>
@@ -115,7 +116,16 @@ public:
 
   void record_stream(Block& block, Stream stream, Lock& lock) {
     std::lock_guard guard{lock};
-    if (static_cast<ArenaType*>(block.home)->stream == stream) return;
+    if (block.home != nullptr && static_cast<ArenaType*>(block.home)->stream == stream) return;
+    if (block.home == nullptr && block.stream_use == nullptr) {
+      lent_.push_back(&block);
+      try {
+        static_cast<void>(make_use(block));
+      } catch (...) {
+        lent_.pop_back();
+        throw;
+      }
+    }
     Use& use = make_use(block);
     if (std::find(use.users.begin(), use.users.end(), stream) != use.users.end()) return;
     use.users.push_back(stream);
@@ -147,6 +157,27 @@ public:
     if (use_of(block)->fences.empty()) drop_use(block);
   }
 
+  /// For a block that lies in no arena: waits for the work of all that use it, as far as the device can be waited for.
+  void finish_users(Block& block, Lock& lock) noexcept {
+    Use use{};
+    {
+      std::lock_guard guard{lock};
+      std::swap(use, *use_of(block));
+      std::erase(lent_, &block);
+      drop_use(block);
+    }
+    if (!may_wait()) return; // who records a graph can wait for nothing
+    const auto wait = [this](auto&& event_of) {
+      try {
+        streams_.wait_on_host(event_of());
+      } catch (...) {
+        wait_for_everything();
+      }
+    };
+    for (const Stream& user : use.users) wait([&] { return streams_.record(user); });
+    for (const Event& fence : use.fences) wait([&] { return fence; });
+  }
+
   /// The stream is about to die: fences its blocks by what is queued now, and makes the default stream their home.
   void forget(Stream stream, Heap<Sizes>& heap, Lock& lock) {
     if (stream == main().stream) return;
@@ -175,17 +206,17 @@ public:
       const auto& users = use_of(block)->users;
       return std::find(users.begin(), users.end(), stream) != users.end();
     };
-    for_each(heap, [&](Block& block) { // everything that can fail comes first
+    for_each_known(heap, [&](Block& block) { // everything that can fail comes first
       if (!concerned(block)) return;
       Use& use = make_use(block);
       use.fences.reserve(use.fences.size() + use.users.size() + 2);
     });
-    for_each(heap, [&](Block& block) {
+    for_each_known(heap, [&](Block& block) {
       if (!concerned(block)) return;
       Use& use = *use_of(block);
       std::erase(use.users, stream);
       use.fences.push_back(last);
-      if (block.home != arena) return;
+      if (arena == nullptr || block.home != arena) return;
       const bool listed = block.free;
       if (listed) heap.unlist(block);
       block.home = &main();
@@ -286,6 +317,12 @@ private:
       for (Block* block = segment->first; block != nullptr; block = block->next) f(*block);
   }
 
+  /// The same with what others have lent.
+  template <class F> void for_each_known(Heap<Sizes>& heap, F f) {
+    for_each(heap, f);
+    for (Block* block : lent_) f(*block);
+  }
+
   void wait_for_everything() noexcept {
     try {
       streams_.synchronize();
@@ -295,6 +332,7 @@ private:
 
   Streams streams_;
   std::vector<std::unique_ptr<ArenaType>> arenas_; ///< the default stream's first
+  std::vector<Block*> lent_{};                     ///< of somebody else's memory, those that streams use
 };
 
 } // namespace twill::inline v0::memory

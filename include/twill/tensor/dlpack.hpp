@@ -166,6 +166,13 @@ template <class X, dlpack::AnyManaged M, Device D> [[nodiscard]] X tensor_from_d
   return tensor;
 }
 
+/// A kind of device whose driver has a stream that everybody means who names none.
+template <class D>
+concept HasDefaultStream = requires {
+  typename D::Runtime::Stream;
+  requires memory::PoolFor<D>::several_streams;
+};
+
 /// An exported tensor: the structure and what it points to.
 template <dlpack::AnyManaged M, Scalar T, Device D, AnyShape S> struct DlpackExport {
   M managed{};
@@ -219,12 +226,37 @@ namespace twill::inline v0 {
 
 /// Shares the elements, strides included, with another library: waits for the work that writes them, then makes a managed
 /// tensor that keeps the memory alive until its deleter runs. `M` may be `dlpack::Managed`, without a version, or a
-/// structure of dlpack.h. throws: ValueError for a tensor without elements, GpuError    cost: one allocation
+/// structure of dlpack.h. A consumer of a GPU's memory who names no stream works on the driver's default one, by DLPack's rules:
+/// the memory is not used again before the work that this stream has when the deleter runs.
+/// throws: ValueError for a tensor without elements, GpuError    cost: one allocation
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x) {
   detail::require_exportable(x);
   record(x.device()).wait();
+  auto managed = detail::exported_to_dlpack<M>(x);
+  if constexpr (detail::HasDefaultStream<D>) {
+    memory::Buffer<D> storage = x.storage();
+    storage.record_stream(typename memory::PoolFor<D>::Streams::Stream{typename D::Runtime::Stream{}});
+  }
+  return managed;
+}
+
+/// The same for a consumer that orders its work with twill's itself, before it reads and before it calls the deleter: nobody
+/// waits, neither for the work that writes the elements nor at the end. throws: ValueError    cost: one allocation
+template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
+[[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, dlpack::Unsynchronized /*order*/) {
+  detail::require_exportable(x);
   return detail::exported_to_dlpack<M>(x);
+}
+
+/// The same by what Python's consumers pass, for devices of one stream. throws: also ValueError for a stream that is named
+template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, Device D, AnyShape S>
+requires(!detail::HasDefaultStream<D>)
+    [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, const dlpack::StreamNumber& stream) {
+  if (!stream.number) return to_dlpack<M>(x);
+  if (*stream.number == -1) return to_dlpack<M>(x, dlpack::unsynchronized);
+  throw ValueError(join_text({"to_dlpack: the consumer names stream ", *stream.number, ", and ", to_string(x.device()),
+                              " has none that others know; none, or -1 for no order, is what it may pass"}));
 }
 
 /// The elements of another library as a tensor of type `X` that shares them, on a device of the caller's choice where the

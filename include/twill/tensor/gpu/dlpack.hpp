@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DLPack between streams of a GPU, without a host that waits: the consumer's stream waits for the producer's. A consumer
-// hands its stream to `to_dlpack`; a producer's stream goes to `from_dlpack`. Read next: tensor/dlpack.hpp.
+// hands its stream to `to_dlpack`, as a handle or as the number that it passes in Python; a producer's stream goes to
+// `from_dlpack`. Whoever gives memory back need not wait: what its stream was given until then comes before the memory is used
+// again. Read next: tensor/dlpack.hpp.
 
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -10,10 +12,14 @@
 #include <twill/device/gpu/stream.hpp>
 #include <twill/tensor/dlpack.hpp>
 
+#include <bit>
+#include <cstdint>
+
 namespace twill::inline v0 {
 
-/// Shares the elements with a consumer that works on a stream of its own: that stream waits for twill's work on the device so
-/// far, and the memory is not used again before the stream's work until the deleter ran is done.
+/// Shares the elements with a consumer that works on a stream of its own: that stream waits for the work so far of this thread's
+/// stream of the device, and the memory is not used again, nor given back to whom it belongs, before the stream's work until the
+/// deleter ran is done.
 /// throws: ValueError for a tensor without elements, GpuError    cost: one allocation, nobody waits
 template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDevice D, AnyShape S>
 [[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, typename D::Runtime::Stream consumer) {
@@ -23,6 +29,21 @@ template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDev
   memory::Buffer<D> storage = x.storage();
   storage.record_stream(gpu::StreamKey<typename D::Runtime>{consumer});
   return managed;
+}
+
+/// The same by the number that consumers pass in Python: none and 1 for the driver's default stream, -1 for no order at all, else
+/// the stream's handle. Without a number the host waits, because the consumer may not have thought of streams.
+/// throws: also ValueError for 0, which the protocol leaves open
+template <dlpack::AnyManaged M = dlpack::ManagedVersioned, Scalar T, gpu::GpuDevice D, AnyShape S>
+[[nodiscard]] dlpack::Owned<M> to_dlpack(const Tensor<T, D, S>& x, const dlpack::StreamNumber& stream) {
+  using Stream = typename D::Runtime::Stream;
+  static_assert(sizeof(Stream) == sizeof(std::int64_t), "twill: a stream's handle is the number that stands for it");
+  if (!stream.number) return to_dlpack<M>(x);
+  if (*stream.number == -1) return to_dlpack<M>(x, dlpack::unsynchronized);
+  if (*stream.number < 1)
+    throw ValueError(join_text({"to_dlpack: the consumer names stream ", *stream.number,
+                                ", and DLPack knows -1, 1, 2 and handles; 0 may mean two streams"}));
+  return to_dlpack<M>(x, *stream.number == 1 ? Stream{} : std::bit_cast<Stream>(*stream.number));
 }
 
 /// A tensor that shares the elements of another library, whose work on `producer` may still be under way: twill's stream of
