@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Points at which a program can fail: operator new, the C library's aligned memory (segments of pools), the start of threads,
-// calls on files and those of a driver. While somebody is watching, each asks here, and the one with the wanted number fails, once. Beside
-// them: what operator new has given out and not got back. The hooks are in points.cpp; the linker wraps the C library's.
+// calls on files and those of a driver. While somebody is watching, each asks here, and the one with the wanted number fails,
+// once. Beside them: what operator new has given out and not got back. The hooks are in points.cpp; the linker wraps the C
+// library's.
 
 #include <array>
 #include <atomic>
