@@ -8,6 +8,7 @@
 #include <twill/optim/groups.hpp>
 #include <twill/optim/lamb.hpp>
 #include <twill/optim/loss_scale.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/rmsprop.hpp>
 #include <twill/optim/schedules.hpp>
 #include <twill/optim/sgd.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule, loss scale,
-// schedule, dropout, and the place in a shuffled epoch.
+// Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule and its options, loss
+// scale, schedule, dropout, and the place in a shuffled epoch.
 
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
@@ -31,6 +31,7 @@ namespace {
 using Model = nn::Network<DropoutClassifier, Cpu>;
 
 constexpr optim::LossScaleOptions scale_options{.initial = 1024, .interval = 3}; // grows within the test
+constexpr optim::AdamOptions adam_options{.beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .weight_decay = 0.01};
 
 auto loader_on(Cpu device) {
   constexpr std::int64_t samples = 10;
@@ -45,7 +46,8 @@ auto loader_on(Cpu device) {
 
 /// What a program has while it trains.
 struct Run {
-  explicit Run(int device) : model{Cpu{device}}, loader{loader_on(Cpu{device})} {}
+  explicit Run(int device, optim::AdamOptions given = adam_options)
+      : model{Cpu{device}}, loader{loader_on(Cpu{device})}, adam{given} {}
 
   void train(int steps) {
     while (steps > 0)
@@ -60,16 +62,18 @@ struct Run {
     io::set_position(checkpoint, "loader", loader.position());
     return checkpoint;
   }
-  void restore(const io::Checkpoint& checkpoint) {
-    io::restore(checkpoint, model, step);
+  train::OptionsReport restore(const io::Checkpoint& checkpoint) {
+    train::OptionsReport report = io::restore(checkpoint, model, step);
     loader.set_position(io::position_of(checkpoint, "loader"));
+    return report;
   }
 
   Model model;
   decltype(loader_on(Cpu{})) loader;
+  optim::Adam adam;
   decltype(train_step(std::declval<Model&>(), nn::cross_entropy,
                       optim::loss_scaled<scale_options>(optim::Adam{}))) step =
-      train_step(model, nn::cross_entropy, optim::loss_scaled<scale_options>(optim::Adam{}));
+      train_step(model, nn::cross_entropy, optim::loss_scaled<scale_options>(adam));
   decltype(optim::scheduled(step, optim::warm_up(2, optim::Cosine{}))) driver =
       optim::scheduled(step, optim::warm_up(2, optim::Cosine{.rate = 0.01, .steps = 9}));
 };
@@ -109,11 +113,12 @@ TEST_CASE("training that stops in an epoch goes on bit for bit, on another devic
   }
   for (const int device : {0, 1}) {
     manual_seed_all(12345); // another process would have other random numbers
-    Run second{device};
+    Run second{device, {}}; // whose options are other ones
     const auto found = io::CheckpointFolder{place.path}.load_newest();
     REQUIRE(found.has_value());
     CHECK(found->step == 4);
-    second.restore(found->checkpoint);
+    CHECK(second.restore(found->checkpoint).changed.size() == 5); // the rate is that of the schedule's fourth step
+    CHECK(second.step.rule.options.beta2 == adam_options.beta2);
     CHECK(second.step.steps() == 4);
     CHECK(same(second.step.state_dict(), found->checkpoint.state("optimiser")));
     second.train(4);
@@ -166,8 +171,16 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   CHECK(refusal(with(weights, changed(rule, name, Dims(3)))).find("load_state_dict: '" + name + "' has shape ") == 0);
   CHECK(refusal(with(weights, {})) == "load_state_dict: the state of a rule has no count of 'steps', or one below 0");
   nn::StateDict fewer{};
+  CHECK(
+      refusal(with(weights, changed(rule, "options/beta1", Dims(2)))) ==
+      "load_state_dict: 'options/beta1' is float64 of shape () in the rule, float64 of shape (2,) in the state dictionary");
   fewer.add("steps", *rule.find("steps"));
   CHECK(refusal(with(weights, fewer)).find("load_state_dict: missing: loss_scale.scale, ") == 0);
+
+  Run plain{0, {.beta1 = 0.25}}; // from a checkpoint of before options were kept
+  const train::OptionsReport report = io::restore(with(weights, train::without_options(rule)), plain.model, plain.step);
+  CHECK((report.loaded.empty() && report.missing.size() == 9));
+  CHECK((plain.step.rule.options.beta1 == 0.25 && plain.step.steps() == 2));
 
   Run fresh{0}; // whose rule's states are made, and compared, at its first step
   io::restore(with(weights, changed(rule, name, Dims(3))), fresh.model, fresh.step);
@@ -202,7 +215,7 @@ TEST_CASE("a staged optimiser and a plateau go on where they stopped", "[io][IO-
   steps(first, of_first, 0, 3);
   const io::Checkpoint checkpoint = io::checkpoint_of(first, of_first);
   Net second{};
-  train::Optimiser of_second{second, rule};
+  train::Optimiser of_second{second, optim::MomentumSgd{{.rate = 0.5, .momentum = 0.25, .nesterov = true}}};
   io::restore(checkpoint, second, of_second);
   steps(second, of_second, 3, 6);
   CHECK(weights_of(second) == weights_of(whole));

@@ -136,7 +136,8 @@ struct Upper {
 /// The states of a rule that belong to weights.
 nn::StateDict without_count(const nn::StateDict& states) {
   nn::StateDict chosen{};
-  for (const auto& [name, tensor] : states.entries())
+  const nn::StateDict without = train::without_options(states);
+  for (const auto& [name, tensor] : without.entries())
     if (name != "steps") chosen.add(name, tensor);
   return chosen;
 }

@@ -33,6 +33,9 @@ namespace {
 /// Two moments for each weight, a norm over all of them, and a scale that changes at every other step.
 const auto rule = optim::loss_scaled<optim::LossScaleOptions{.initial = 64, .interval = 2}>(
     optim::clip_norm(optim::Adam{{.rate = 0.02}}, 0.3));
+/// The same with other options, for programs that go on from a checkpoint, which has those above.
+const auto other_rule = optim::loss_scaled<optim::LossScaleOptions{.initial = 64, .interval = 2}>(
+    optim::clip_norm(optim::Adam{{.rate = 0.5, .beta1 = 0.5}}, 7));
 
 std::vector<parallel::ThreadCommunicator<Cpu>> group_of(int ranks) {
   std::vector<Cpu> devices;
@@ -82,7 +85,7 @@ io::Checkpoint train_on(int ranks, const WholeRun& data, const io::Checkpoint* f
     const Draw draw = from == nullptr ? data.draw : Draw{.seed = 99, .step = 5}; // what is drawn is overwritten
     ParallelModel<M, pipeline::OneForwardOneBackward, C, Meshed<N>, double> model{
         member, draw, {.buckets = {.first_bucket_bytes = 100, .bucket_bytes = 300}}};
-    auto step = train_step(model, nn::cross_entropy, rule, {.micro_batches = 2}, shared);
+    auto step = train_step(model, nn::cross_entropy, from == nullptr ? rule : other_rule, {.micro_batches = 2}, shared);
     if (from != nullptr) io::restore(*from, model, step);
     const parallel::Rows own = model.rows_of(data.x.shape()[0]);
     for (int i = 0; i < steps; ++i) {
@@ -123,7 +126,7 @@ TEST_CASE("a training on a mesh goes on where it was saved, on that mesh, on ano
   check_close(train_on<Other, 1>(6, data, &read, 2, parallel::zero<1>), wanted);
 
   nn::Network<Meshed<1>, Cpu, double> one{Cpu{0}};
-  train::Optimiser optimiser{one, rule};
+  train::Optimiser optimiser{one, other_rule};
   io::restore(read, one, optimiser);
   io::Checkpoint half{};
   for (int i = 0; i < 2; ++i) {

@@ -40,7 +40,8 @@ TEMPLATE_TEST_CASE("accumulation weighted by rows equals one large batch", "[tra
   nn::Network<DropoutClassifier, TestType, double> pieces{device};
   nn::Network<DropoutClassifier, TestType, double> whole{device};
   set_weights(pieces, weights_of(whole));
-  auto accumulated = accumulated_step(pieces, nn::cross_entropy, optim::MomentumSgd{{.rate = 0.1}});
+  auto first = accumulated_step(pieces, nn::cross_entropy, optim::MomentumSgd{{.rate = 0.1}});
+  auto second = accumulated_step(pieces, nn::cross_entropy, optim::MomentumSgd{{.rate = 0.5, .momentum = 0.25}});
   auto step = train_step(whole, nn::cross_entropy, optim::MomentumSgd{{.rate = 0.1}});
   for (std::uint64_t i = 0; i < 4; ++i) {
     const auto x = random_rows<double, 5>(device, 13, i);
@@ -48,6 +49,9 @@ TEMPLATE_TEST_CASE("accumulation weighted by rows equals one large batch", "[tra
     manual_seed(device, i);
     const double expected = step(x, label);
     manual_seed(device, i);
+    if (i == 2)
+      CHECK(second.load_state_dict(first.state_dict()).changed.size() == 2); // goes on with the first one's options
+    auto& accumulated = i < 2 ? first : second;
     for (const auto& [begin, end] : std::vector<std::pair<int, int>>{{0, 5}, {5, 10}, {10, 13}})
       accumulated.add(x[slice{begin, end}], label[slice{begin, end}]);
     CHECK(accumulated.batches() == 3);
@@ -56,7 +60,7 @@ TEMPLATE_TEST_CASE("accumulation weighted by rows equals one large batch", "[tra
     CHECK(loss == Approx(expected).epsilon(1e-12));
     CHECK(largest_difference(weights_of(pieces), weights_of(whole)) < 1e-12);
   }
-  CHECK(accumulated.steps() == 4);
+  CHECK(second.steps() == 4);
 }
 
 TEST_CASE("accumulation by sum adds up losses and gradients", "[train][TRAIN-4]") {

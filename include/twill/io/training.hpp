@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A training run as a checkpoint: `checkpoint_of(model, step)` holds copies of the weights, the rule's states (its loss scale
-// among them), the count of steps, on which schedules depend, and the random numbers to come; `restore` goes on from there, bit
-// for bit, on the same or another device. The place in an epoch and other numbers are the user's to `set`. Read next:
-// io/checkpoint_folder.hpp.
+// among them) and options, the count of steps, on which schedules depend, and the random numbers to come; `restore` goes on from
+// there, bit for bit, on the same or another device. The place in an epoch and other numbers are the user's to `set`. Read
+// next: io/checkpoint_folder.hpp, train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/loader.hpp>
@@ -12,6 +12,7 @@
 #include <twill/io/checkpoint.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/optim/schedules.hpp>
+#include <twill/train/rule_options.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -73,19 +74,22 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
 }
 
 /// Goes on from a checkpoint: of the same model and rule, on whatever device, or from one device on several by DataParallel and
-/// back; `network` is then the wrapper's module.
+/// back; `network` is then the wrapper's module. The rule's options are those of the checkpoint, or its own where that was made
+/// before checkpoints held any; the report says which.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed (the rule's states are compared at its first
 /// step where it has made none)
-template <class Network, class Step> void restore(const Checkpoint& checkpoint, Network& network, Step& step) {
+template <class Network, class Step>
+train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step) {
   const nn::StateDict model = checkpoint.state("model");
   const Draw of_device = draw_of(checkpoint, "random.device");
   const Draw of_model = draw_of(checkpoint, "random.model");
   nn::require_loadable(network, model);
-  step.load_state_dict(checkpoint.state("optimiser"));
+  train::OptionsReport options = step.load_state_dict(checkpoint.state("optimiser"));
   nn::load_state_dict(network, model);
   generator(network.device()).set_state(of_device);
   network.state()->last_draw = of_model;
   if constexpr (requires { step.synchronise(); }) step.synchronise(); // replicas of the network
+  return options;
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA

@@ -6,6 +6,7 @@
 // next: optim/lamb.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 #include <cmath>
@@ -55,6 +56,16 @@ public:
   Options options{};
 
 protected:
+  /// Its options, and of which rule they are.
+  void list_as(std::string_view rule, OptionList& list) {
+    list.settle("rule", rule);
+    list.add("rate", options.rate);
+    list.add("beta1", options.beta1);
+    list.add("beta2", options.beta2);
+    list.add("epsilon", options.epsilon);
+    list.add("weight_decay", options.weight_decay);
+  }
+
   /// `step_rate` is the part of the rate that the step itself is multiplied by.
   [[nodiscard]] std::array<double, 11> values(std::int64_t step, double decay, double step_rate) const {
     const double first = 1 - std::pow(options.beta1, static_cast<double>(step));
@@ -103,6 +114,7 @@ public:
   [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
     return Base::values(step, this->options.weight_decay, this->options.rate);
   }
+  void list_options(OptionList& list) { Base::list_as(KeepsLargest == Largest::yes ? "amsgrad" : "adam", list); }
 };
 
 /// Adam whose weight decay shrinks the weight itself.
@@ -119,6 +131,7 @@ public:
   [[nodiscard]] std::array<double, 11> values(std::int64_t step) const {
     return Base::values(step, 1 - this->options.rate * this->options.weight_decay, this->options.rate);
   }
+  void list_options(OptionList& list) { Base::list_as(KeepsLargest == Largest::yes ? "amsgradw" : "adamw", list); }
 };
 
 } // namespace twill::inline v0::optim::detail::inline TWILL_ISA

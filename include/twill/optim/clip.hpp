@@ -7,6 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 #include <utility>
@@ -62,6 +63,11 @@ public:
   [[nodiscard]] auto values(std::int64_t step) const {
     return detail::joined(std::array<double, 1>{max_norm}, R::values(step));
   }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.add("clip.max_norm", max_norm);
+    optim::list_options(static_cast<R&>(*this), list);
+  }
 
   double max_norm; ///< of all gradients together
 };
@@ -90,6 +96,11 @@ public:
   }
   [[nodiscard]] auto values(std::int64_t step) const {
     return detail::joined(std::array<double, 1>{max_value}, R::values(step));
+  }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.add("clip.max_value", max_value);
+    optim::list_options(static_cast<R&>(*this), list);
   }
 
   double max_value; ///< of each element of a gradient

@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
 #include <twill/core/pattern.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 #include <tuple>
@@ -19,12 +20,16 @@ namespace twill::inline v0::optim::inline TWILL_ISA {
 template <FixedString Pattern> struct NamePattern {
   /// Whether the weight's name fits the pattern, where `*` stands for anything.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return matches(Pattern.view(), u.name()); }
+  /// How state dictionaries tell these weights from others.
+  static constexpr std::string_view text = Pattern.view();
 };
 
 /// Scalars and vectors: biases, and the scales and shifts of normalisations.
 struct Vectors {
   /// Whether the weight has at most one axis.
   [[nodiscard]] static constexpr bool contains(const Update& u) { return u.rank() <= 1; }
+  /// How state dictionaries tell these weights from others.
+  static constexpr std::string_view text = "rank <= 1";
 };
 
 /// A rule for some of the weights.
@@ -115,8 +120,20 @@ public:
     std::apply([&](const auto&... group) { (add(group.rule.values(step)), ...); }, groups_);
     return all;
   }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    optim::list_options(static_cast<R&>(*this), list);
+    std::size_t index = 0;
+    std::apply([&](auto&... group) { (list_group(index++, group, list), ...); }, groups_);
+  }
 
 private:
+  template <class First> static void list_group(std::size_t index, First& group, OptionList& list) {
+    list.below(detail::group_prefix(index).view(), [&] {
+      if constexpr (requires { First::members::text; }) list.settle("members", First::members::text);
+      optim::list_options(group.rule, list);
+    });
+  }
   template <std::size_t I> static constexpr void update_as(Update& u) { R::update(u); }
   template <std::size_t I, class First, class... Rest> static constexpr void update_as(Update& u) {
     if (!First::members::contains(u)) return update_as<I + 1, Rest...>(u);

@@ -38,6 +38,8 @@ public:
   [[nodiscard]] std::array<double, 12> values(std::int64_t step) const {
     return detail::joined(AdamRule::values(step, options.weight_decay, 1), std::array<double, 1>{options.rate});
   }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) { AdamRule::list_as("lamb", list); }
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA

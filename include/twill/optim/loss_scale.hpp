@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/optim/detail/sum_over_weights.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 #include <utility>
@@ -93,6 +94,13 @@ public:
     const Value was_skipped = state(graph, was_skipped_state);
     graph.add_assign(was_skipped.id(), cast(all.keeps, DType::float32).id());
     if constexpr (requires { R::prepare(all); }) R::prepare(all);
+  }
+  /// Adds its options to a list: how the scale changes, which the type settles, and those of the rule.
+  void list_options(OptionList& list) {
+    list.settle("loss_scale.growth", Options.growth);
+    list.settle("loss_scale.backoff", Options.backoff);
+    list.settle("loss_scale.interval", static_cast<double>(Options.interval));
+    optim::list_options(static_cast<R&>(*this), list);
   }
 
 private:

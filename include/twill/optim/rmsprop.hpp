@@ -5,6 +5,7 @@
 // optim/adam.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
@@ -73,6 +74,15 @@ public:
   [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t) const {
     return {options.rate, options.alpha, 1 - options.alpha, options.epsilon, options.weight_decay, options.momentum};
   }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.settle("rule", Centred ? "centred_rmsprop" : "rmsprop");
+    list.add("rate", options.rate);
+    list.add("alpha", options.alpha);
+    list.add("epsilon", options.epsilon);
+    list.add("weight_decay", options.weight_decay);
+    list.add("momentum", options.momentum);
+  }
 
   RmsPropOptions options{};
 };
@@ -120,6 +130,15 @@ public:
   }
   [[nodiscard]] constexpr std::array<double, 5> values(std::int64_t) const {
     return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
+  }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.settle("rule", "adagrad");
+    list.add("rate", options.rate);
+    list.add("rate_decay", options.rate_decay);
+    list.add("weight_decay", options.weight_decay);
+    list.add("initial_accumulator", options.initial_accumulator);
+    list.add("epsilon", options.epsilon);
   }
 
   AdagradOptions options{}; ///< may change between steps

@@ -5,6 +5,7 @@
 // optim/rmsprop.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
@@ -34,6 +35,12 @@ public:
   }
   [[nodiscard]] constexpr std::array<double, 2> values(std::int64_t) const {
     return {options.rate, options.weight_decay};
+  }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.settle("rule", "sgd");
+    list.add("rate", options.rate);
+    list.add("weight_decay", options.weight_decay);
   }
 
   SgdOptions options{}; ///< may change between steps
@@ -82,6 +89,15 @@ public:
     const double rate = options.rate;
     if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0, options.dampening};
     return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, options.dampening};
+  }
+  /// Adds its options to a list.
+  void list_options(OptionList& list) {
+    list.settle("rule", "momentum_sgd");
+    list.add("rate", options.rate);
+    list.add("momentum", options.momentum);
+    list.add("dampening", options.dampening);
+    list.add("weight_decay", options.weight_decay);
+    list.add("nesterov", options.nesterov);
   }
 
   MomentumSgdOptions options{}; ///< may change between steps

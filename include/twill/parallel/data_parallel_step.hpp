@@ -109,11 +109,16 @@ public:
   /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
 
-  /// The rule's states and the count of steps, as one device would have them. Waits for the first device.
-  [[nodiscard]] nn::StateDict state_dict() const { return ranks_.front()->optimiser.state_dict(steps_); }
-  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
-  void load_state_dict(const nn::StateDict& state) {
-    for (const auto& rank : ranks_) steps_ = rank->optimiser.load_state_dict(state);
+  /// The rule's states, the count of steps and the rule's options, as one device would have them. Waits for the first device.
+  [[nodiscard]] nn::StateDict state_dict() const {
+    return train::detail::with_options(ranks_.front()->optimiser.state_dict(steps_), rule);
+  }
+  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    train::detail::LoadedOptions options{rule, state};
+    for (const auto& rank : ranks_) steps_ = rank->optimiser.load_state_dict(options.states());
+    return options.set();
   }
 
   /// What each replica did in the last step that was measured, and the bytes of its device that are in use.

@@ -101,20 +101,23 @@ public:
       if (weights_) told_to_others([&] { weights_->gather(); });
   }
 
-  /// The rule's states and the count of steps, as one device would have them, on every rank; `rule.options` are not part of
-  /// it. All ranks call this together. throws: CommunicatorError
+  /// The rule's states, the count of steps and the rule's options, as one device would have them, on every rank. All ranks call
+  /// this together. throws: CommunicatorError
   [[nodiscard]] nn::StateDict state_dict() {
     nn::StateDict result = to_load_ ? *to_load_ : nn::StateDict{};
     if (update_)
       told_to_others([&] { result = update_->state_dict(steps_); });
     else if (!to_load_)
       train::detail::add_steps(result, steps_);
-    return result;
+    return train::detail::with_options(std::move(result), rule);
   }
 
-  /// Goes on from the state of a step on one device, or on any number of ranks. Every rank calls this with the same state.
+  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
+  /// own. Every rank calls this with the same state.
   /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
-  void load_state_dict(const nn::StateDict& state) {
+  train::OptionsReport load_state_dict(const nn::StateDict& from) {
+    train::detail::LoadedOptions options{rule, from};
+    const nn::StateDict& state = options.states();
     const train::detail::CountedStates given = train::detail::without_steps(state);
     if (given.states.size() > 0 || given.steps > 0) {
       const auto infos = Update::table().parameters.subspan(Network::parameter_infos().size());
@@ -129,6 +132,7 @@ public:
       to_load_.reset();
     }
     steps_ = given.steps;
+    return options.set();
   }
 
   /// While the result lives, gradients are added up on each rank and not exchanged.

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A training on a mesh of ranks as a checkpoint, which holds what one device would have: whole weights and states under the
-// names of one network, the count of steps, the draws to come. So it goes on where it was saved, bit for bit, on a mesh of
-// any other form, and on one device, by `io::restore`, as does a mesh from the checkpoint of one device. What the ranks'
-// devices draw besides goes on where there are as many ranks. Read next: io/training.hpp.
+// names of one network, the count of steps, the rule's options, the draws to come. So it goes on where it was saved, bit for
+// bit, on a mesh of any other form, and on one device, by `io::restore`, as does a mesh from the checkpoint of one device. What
+// the ranks' devices draw besides goes on where there are as many ranks. Read next: io/training.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/io/training.hpp>
@@ -55,7 +55,7 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 /// whole mesh, with the same checkpoint on every rank.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed; CommunicatorError naming another rank
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
-void restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step) {
+train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step) {
   C& world = model.world();
   try {
     const nn::StateDict states = checkpoint.state("optimiser");
@@ -65,10 +65,11 @@ void restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& mod
       of_rank = draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank())));
     step.require_loadable(states);
     load_state_dict(model, checkpoint.state("model"));
-    step.load_state_dict(states);
+    train::OptionsReport options = step.load_state_dict(states);
     model.pipeline().set_next_draw(of_model);
     if (of_rank) generator(typename C::Device(world.device())).set_state(*of_rank);
     parallel::barrier(world); // ranks may share a device, whose generator the next one would set back
+    return options;
   } catch (...) {
     world.fail(std::current_exception());
     throw;

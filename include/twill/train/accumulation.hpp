@@ -201,16 +201,19 @@ public:
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
-  /// The rule's states, the sums and the count of steps, to go on from elsewhere. Waits for the device.
+  /// The rule's states, the sums, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
   /// throws: ValueError between `add` and `finish`
   [[nodiscard]] nn::StateDict state_dict() const {
     require_between_steps("state_dict");
-    return state_.state_dict(steps_);
+    return detail::with_options(state_.state_dict(steps_), rule);
   }
-  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
-  void load_state_dict(const nn::StateDict& state) {
+  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  OptionsReport load_state_dict(const nn::StateDict& state) {
     require_between_steps("load_state_dict");
-    steps_ = state_.load_state_dict(state);
+    detail::LoadedOptions options{rule, state};
+    steps_ = state_.load_state_dict(options.states());
+    return options.set();
   }
 
   /// Whether micro-batches like the last one run as captured graphs, and if not, why.

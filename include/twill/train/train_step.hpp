@@ -149,10 +149,15 @@ public:
   /// A single number that the rule keeps, such as `optim::gradient_norm_state`, as the last step left it. Waits for it.
   [[nodiscard]] double state(std::string_view name) const { return state_.item(name); }
 
-  /// The rule's states and the count of steps, to go on from elsewhere; `rule.options` are not part of it. Waits for the device.
-  [[nodiscard]] nn::StateDict state_dict() const { return state_.state_dict(steps_); }
-  /// throws: ValueError, ShapeError naming the state and both sides: now, or at the first step where there was none yet
-  void load_state_dict(const nn::StateDict& state) { steps_ = state_.load_state_dict(state); }
+  /// The rule's states, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
+  [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
+  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  OptionsReport load_state_dict(const nn::StateDict& state) {
+    detail::LoadedOptions options{rule, state};
+    steps_ = state_.load_state_dict(options.states());
+    return options.set();
+  }
 
   R rule;                                                 ///< its options may change between steps
   compile::Capture capture = compile::Capture::automatic; ///< whether steps become graphs, where devices have them

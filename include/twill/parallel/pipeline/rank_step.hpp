@@ -138,18 +138,27 @@ public:
   /// Steps made, those that a loss scale held back included.
   [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
 
-  /// What the rule keeps and the count of steps, as one network has them, on every rank; `rule.options` are not part of it. A
-  /// collective call of all ranks.    throws: what this rank threw; CommunicatorError naming another
+  /// What the rule keeps, the count of steps and the rule's options, as one network has them, on every rank. A collective call
+  /// of all ranks.    throws: what this rank threw; CommunicatorError naming another
   [[nodiscard]] nn::StateDict state_dict() {
     nn::StateDict whole{};
     telling_others([&] { whole = optimisers_.state_dict(*pipeline_, *communicator_); });
-    return whole;
+    return train::detail::with_options(std::move(whole), rule);
   }
   /// What `load_state_dict` would throw.
-  void require_loadable(const nn::StateDict& state) const { optimisers_.require_loadable(state); }
-  /// Goes on from the state of a step on one device, or on any number of ranks. Every rank calls it with the same state; nobody
-  /// waits for another.    throws: ShapeError, ValueError naming what does not fit, with nothing changed
-  void load_state_dict(const nn::StateDict& state) { optimisers_.load_state_dict(*pipeline_, state); }
+  void require_loadable(const nn::StateDict& state) const {
+    R copy = rule; // nothing is set
+    const train::detail::LoadedOptions options{copy, state};
+    optimisers_.require_loadable(options.states());
+  }
+  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
+  /// own. Every rank calls it with the same state; nobody waits for another.
+  /// throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    train::detail::LoadedOptions options{rule, state};
+    optimisers_.load_state_dict(*pipeline_, options.states());
+    return options.set();
+  }
 
   R rule; ///< its options may change between steps, on all ranks alike
 
