@@ -5,6 +5,8 @@
 // prints: 0 512 1024 1536
 // prints: the operands lie on cpu:0 and cpu:1
 // prints: went on after running out of memory
+// prints: 1200 bytes take 1280
+// prints: shared through DLPack: yes
 
 #include <twill/device.hpp>
 #include <twill/device/cuda/visible_devices.hpp>
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <utility>
 
 using namespace twill;
 
@@ -126,6 +129,25 @@ void out_of_memory() {
   std::cout << "went on after running out of memory: " << smaller.elements() << '\n';
 }
 
+void policies() {
+  // region: policies
+  using Pool = memory::Pool<Cpu::Upstream, memory::PowerOfTwoDivisions<4>, memory::SharedByMutex, memory::Untracked>;
+  Pool own{"a pool of one's own", Cpu::Upstream{Cpu{0}}}; // what is not named is as in the devices' pools
+  memory::Block* const block = own.allocate(1200);
+  std::cout << "1200 bytes take " << own.current(memory::Quantity::allocated_bytes) << '\n'; // 1280
+  own.release(block);
+  // end region
+}
+
+void sharing() {
+  const Tensor view = arange<float>(24.0F).reshape<Shape<4, 6>>()(all, slice{.step = 2});
+  // region: dlpack
+  auto managed = to_dlpack(view); // strides and all; who takes it calls its deleter
+  const auto back = from_dlpack<Tensor<float, Cpu, Shape<4, dyn>>>(std::move(managed));
+  // end region
+  std::cout << "shared through DLPack: " << (back.data() == view.data() ? "yes" : "no") << '\n';
+}
+
 } // namespace
 
 int main() {
@@ -139,4 +161,6 @@ int main() {
   scalars();
   statistics();
   out_of_memory();
+  policies();
+  sharing();
 }

@@ -85,6 +85,19 @@ int main() {
   }
   // end region
 
+  // region: trace
+  const profile::Trace recorded = profile::trace([&] { step(x, label); }); // when each launch ran
+  std::cout << profile::node_table(recorded, {.rows = 5});
+  // end region
+
+  // region: scaled
+  nn::Network<nn::Autocast<Classifier>> mixed{Cpu{0}}; // products in float16, weights and norms in float32
+  auto scaled = train_step(mixed, nn::cross_entropy, optim::loss_scaled(optim::Sgd{{.rate = 0.1}}));
+  scaled(x, label);
+  std::cout << "loss scale " << scaled.state(optim::loss_scale_state)
+            << (scaled.state(optim::was_skipped_state) != 0 ? ", the step was skipped" : "") << '\n';
+  // end region
+
   // region: accumulation
   auto accumulated = accumulated_step(model, nn::cross_entropy, optim::Sgd{{.rate = 0.01}});
   accumulated.add(x[slice{0, 12}], label[slice{0, 12}]);

@@ -18,10 +18,11 @@ enum class Capture : unsigned char {
 /// How the runs of a program went.
 struct CaptureReport {
   std::int64_t plain_runs = 0; ///< launch by launch
-  std::int64_t graph_runs = 0;
-  std::int64_t captures = 0; ///< graphs made
-  std::string reason{};      ///< why the last run was not a graph's; empty when it was
+  std::int64_t graph_runs = 0; ///< one captured graph
+  std::int64_t captures = 0;   ///< graphs made
+  std::string reason{};        ///< why the last run was not a graph's; empty when it was
 
+  /// Whether the last run was a graph's.
   [[nodiscard]] bool is_captured() const { return graph_runs > 0 && reason.empty(); }
 };
 

@@ -48,15 +48,16 @@ struct Choice {
   graph::Fault fault{};
 };
 
-/// The figures.
+/// The figures of a budget: `fit_report` of a model of `nn::Fit`.
 struct FitReport {
-  std::int64_t budget_bytes = 0;
-  MemoryUse without{}; ///< with everything kept
-  MemoryUse with{};    ///< as it is
-  Work work_without{};
-  Work work_with{};
-  graph::Parts parts{}; ///< computed again, as ranges of traced nodes
+  std::int64_t budget_bytes = 0; ///< that must do
+  MemoryUse without{};           ///< with everything kept
+  MemoryUse with{};              ///< as it is
+  Work work_without{};           ///< with everything kept
+  Work work_with{};              ///< as it is
+  graph::Parts parts{};          ///< computed again, as ranges of traced nodes
 
+  /// Whether the budget is met.
   [[nodiscard]] constexpr bool fits() const { return with.total() <= budget_bytes; }
   /// How much longer a run takes, by its work: 0.25 is a quarter more.
   [[nodiscard]] constexpr double extra_time() const {

@@ -20,14 +20,15 @@ struct MemoryUse {
   std::int64_t kept = 0;    ///< what lies between programs: gradients, and what a forward pass keeps
   std::int64_t arena = 0;   ///< activations, gradients that nobody asks for, scratch
 
+  /// All of it: the peak while the program runs, besides what the caller holds.
   [[nodiscard]] constexpr std::int64_t total() const { return weights + states + kept + arena; }
   [[nodiscard]] friend constexpr bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
 /// Arithmetic of one run: two operations for a multiply-add, one for an element of anything else; and bytes of tensors written.
 struct Work {
-  std::int64_t operations = 0;
-  std::int64_t bytes = 0;
+  std::int64_t operations = 0; ///< of arithmetic
+  std::int64_t bytes = 0;      ///< written
 
   /// In operations. A processor does about so many in the time in which its memory takes in one byte.
   [[nodiscard]] constexpr std::int64_t total() const { return operations + 8 * bytes; }
@@ -40,10 +41,12 @@ struct Work {
   return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
 }
 
+/// Of the elements of a shape, for these sizes of its symbols.
 [[nodiscard]] constexpr std::int64_t bytes_of(DType dtype, const Extents& shape, const graph::SymbolValues& symbols) {
   return shape.elements().evaluate(symbols) * static_cast<std::int64_t>(size_of(dtype));
 }
 
+/// Of one node.
 [[nodiscard]] constexpr Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
   const std::int64_t elements = node.shape.elements().evaluate(symbols);
   Work work{};

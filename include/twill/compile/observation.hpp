@@ -18,18 +18,19 @@
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// Of which kind a marked value is.
 using TapPlace = graph::TapInfo::Place;
 
 /// A value that a run has computed.
 struct Observation {
-  std::string layer{};     ///< the path of its scope, or the name of its tap; empty outside of all
-  std::string operation{}; ///< that made it, the last of its kernel; "tap" for what was marked
-  bool is_gradient = false;
+  std::string layer{};              ///< the path of its scope, or the name of its tap; empty outside of all
+  std::string operation{};          ///< that made it, the last of its kernel; "tap" for what was marked
+  bool is_gradient = false;         ///< with respect to the value, not the value
   TapPlace place = TapPlace::value; ///< of what was marked
-  std::string device{};
-  DType dtype = DType::float32;
-  Dims shape{};
-  std::vector<double> values{};
+  std::string device{};             ///< that computed it, "cpu:0"
+  DType dtype = DType::float32;     ///< of the value
+  Dims shape{};                     ///< of the value
+  std::vector<double> values{};     ///< a copy of the elements, row-major
   int tap = -1; ///< the number of what was marked; parts of the gradient of a layer's input have the same one
 };
 

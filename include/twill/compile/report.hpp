@@ -14,14 +14,14 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Counts of one compiled function.
 struct Report {
-  int launches = 0;         ///< kernels launched in one run, operations included
-  int distinct_kernels = 0; ///< kernels compiled
-  int elementwise_launches = 0;
-  int row_launches = 0;       ///< programs that reduce over the last axis
-  int column_launches = 0;    ///< programs that reduce down the columns
-  int operation_launches = 0; ///< matrix products and other kernels of their own
-  int tensors_read = 0;       ///< each once for each launch that reads it; scalars of the run and numbers do not count
-  int tensors_written = 0;
+  int launches = 0;             ///< kernels launched in one run, operations included
+  int distinct_kernels = 0;     ///< kernels compiled
+  int elementwise_launches = 0; ///< element by element
+  int row_launches = 0;         ///< programs that reduce over the last axis
+  int column_launches = 0;      ///< programs that reduce down the columns
+  int operation_launches = 0;   ///< matrix products and other kernels of their own
+  int tensors_read = 0;    ///< each once for each launch that reads it; scalars of the run and numbers do not count
+  int tensors_written = 0; ///< the same for those that it writes
   int temporaries = 0;     ///< tensors in the arena
   int loops = 0;           ///< whose launches are counted for one step
   int longest_program = 0; ///< lines of the longest program

@@ -9,7 +9,10 @@
 
 namespace twill::inline v0 {
 
-template <class D> struct TeamOf { using type = Team; };
+/// The type behind `team_t`; a kind whose kernels are no host code specialises it.
+template <class D> struct TeamOf {
+  using type = Team; ///< threads of a host device
+};
 
 /// The team of a device kind.
 template <class D> using team_t = typename TeamOf<D>::type;

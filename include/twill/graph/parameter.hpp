@@ -18,14 +18,16 @@ namespace twill::inline v0::graph {
 /// A name of at most 63 characters, usable in constant evaluation and as part of constexpr data. It carries a hash, because
 /// comparing characters is what tracing would spend most of its steps on.
 struct Name {
-  std::array<char, 64> characters{};
-  std::uint64_t hash = 0;
-  std::uint8_t size = 0;
-  bool truncated = false;
+  std::array<char, 64> characters{}; ///< the first `size` of them
+  std::uint64_t hash = 0;            ///< of the characters
+  std::uint8_t size = 0;             ///< at most 63
+  bool truncated = false;            ///< the text was longer
 
   constexpr Name() = default;
+  /// Of a text; what is too long is cut off and noted.
   constexpr explicit Name(std::string_view text) { append(text); }
 
+  /// Puts a text behind.
   constexpr void append(std::string_view text) {
     char* const to = characters.data();
     const char* const from = text.data();
@@ -39,15 +41,18 @@ struct Name {
       hash = hash * prime + static_cast<unsigned char>(from[i]) + 1;
     }
   }
+  /// Puts a number behind, in decimal digits.
   constexpr void append_number(std::int64_t number) {
     if (number >= 10) append_number(number / 10);
     const char digit = static_cast<char>('0' + number % 10);
     append(std::string_view{&digit, 1});
   }
+  /// Keeps the first characters.
   constexpr void shorten(std::size_t new_size) {
     const Name longer = *this;
     *this = Name{longer.view().substr(0, new_size)};
   }
+  /// The text.
   [[nodiscard]] constexpr std::string_view view() const { return {characters.data(), size}; }
   [[nodiscard]] friend constexpr bool operator==(const Name& left, const Name& right) {
     return left.hash == right.hash && left.size == right.size && left.view() == right.view();
@@ -60,6 +65,7 @@ private:
 /// How the elements of a parameter are drawn when a network is made. `a` to `d` as each kind says. Fans are those of the shape:
 /// its second extent (fan in) or its first (fan out), times the product of all further ones.
 struct Initialiser {
+  /// From which distribution, or by which pattern.
   enum class Kind : std::uint8_t {
     constant,         ///< every element is a
     uniform,          ///< between a and b
@@ -77,13 +83,13 @@ struct Initialiser {
   /// Which fan counts.
   enum class Fan : std::uint8_t { in, out, mean };
 
-  Kind kind = Kind::constant;
-  double a = 0;
-  double b = 0;
-  double c = 0;
-  double d = 0;
-  std::int64_t first_zero = 0; ///< so many elements from here on are zero
-  std::int64_t zeros = 0;
+  Kind kind = Kind::constant;  ///< what `a` to `d` mean
+  double a = 0;                ///< as the kind says
+  double b = 0;                ///< as the kind says
+  double c = 0;                ///< as the kind says
+  double d = 0;                ///< as the kind says
+  std::int64_t first_zero = 0; ///< `zeros` elements from here on are zero
+  std::int64_t zeros = 0;      ///< how many
 };
 
 /// What a stored tensor of a graph is for.
@@ -127,18 +133,19 @@ struct ParameterInfo {
 /// A value that somebody wants to look at. It is copied into memory of its own by the kernel that computes it, so whoever
 /// else reads it does so as ever.
 struct TapInfo {
+  /// What was marked.
   enum class Place : std::uint8_t {
     value,        ///< marked by `tap`
     layer_input,  ///< of the layer of this name
     layer_output, ///< of the layer of this name
   };
 
-  Name name{};
-  int node = -1;   ///< in tables: the value
-  int number = -1; ///< of what the model marks, which it shares with its gradient, or with all parts of it
-  Place place = Place::value;
-  bool is_gradient = false;
-  bool is_copied = false; ///< stands for another tap in a part that is computed again, and is shown by that one
+  Name name{};                ///< of the mark, or of the layer
+  int node = -1;              ///< in tables: the value
+  int number = -1;            ///< of what the model marks, which it shares with its gradient, or with all parts of it
+  Place place = Place::value; ///< what was marked
+  bool is_gradient = false;   ///< with respect to it
+  bool is_copied = false;     ///< stands for another tap in a part that is computed again, and is shown by that one
 };
 
 struct InputInfo {

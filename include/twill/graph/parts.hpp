@@ -11,18 +11,19 @@ namespace twill::inline v0::graph {
 
 /// Nodes from `begin` to before `end`.
 struct Part {
-  int begin = 0;
-  int end = 0;
+  int begin = 0; ///< the first node
+  int end = 0;   ///< behind the last
 
   [[nodiscard]] friend constexpr bool operator==(const Part&, const Part&) = default;
 };
 
+/// As many as `Parts` holds.
 inline constexpr int most_parts = 32;
 
 /// Disjoint parts in their order.
 struct Parts {
-  Few<Part, most_parts> items{};
-  int count = 0;
+  Few<Part, most_parts> items{}; ///< the first `count` of them
+  int count = 0;                 ///< of parts
 
   [[nodiscard]] friend constexpr bool operator==(const Parts&, const Parts&) = default;
 };

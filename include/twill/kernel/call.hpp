@@ -16,14 +16,15 @@ class KeptOrders;
 
 namespace twill::inline v0::kernel {
 
+/// A launch, as `run` of an operation's kernel gets it.
 struct Call {
-  const Grid& grid;
+  const Grid& grid;                  ///< what it runs over
   const Operand* operands = nullptr; ///< the inputs, then the results; a further result that nobody reads has no data
 
   // Of operations only.
-  const Dims* shapes = nullptr;  ///< of each operand, in its own axes
-  const DType* dtypes = nullptr; ///< of each operand
-  const std::int64_t* attributes = nullptr;
+  const Dims* shapes = nullptr;             ///< of each operand, in its own axes
+  const DType* dtypes = nullptr;            ///< of each operand
+  const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
   cpu::KeptOrders* orders = nullptr; ///< of weights that do not change between runs, see device/cpu/kept_orders.hpp
 };
 

@@ -11,6 +11,7 @@
 
 namespace twill::inline v0::kernel {
 
+/// What an elementwise line computes.
 enum class Primitive : std::uint8_t {
   // one operand, arithmetic
   negate,
@@ -102,6 +103,7 @@ enum class Primitive : std::uint8_t {
   random_integer,
 };
 
+/// How many there are.
 inline constexpr int primitive_count = static_cast<int>(Primitive::random_integer) + 1;
 
 /// What a primitive is about, which decides the element types that it takes and gives: numbers as they are (arithmetic,
@@ -111,11 +113,12 @@ enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, l
 
 /// How a primitive is called in prints, how many operands it takes, and of which types.
 struct PrimitiveInfo {
-  std::string_view name;
-  int arity;
-  Family family;
-  bool boolean_result;
+  std::string_view name; ///< in prints
+  int arity;             ///< operands
+  Family family;         ///< which element types it takes
+  bool boolean_result;   ///< else the result has the type of the operands
 
+  /// Comparisons and logical ones have truth values as results.
   constexpr PrimitiveInfo(std::string_view primitive, int operands, Family about)
       : name{primitive},
         arity{operands},
@@ -208,6 +211,7 @@ inline constexpr std::array<PrimitiveInfo, primitive_count> primitive_table{{
 }};
 } // namespace detail::families
 
+/// What is known of a primitive.
 [[nodiscard]] constexpr PrimitiveInfo info(Primitive primitive) {
   return detail::families::primitive_table.data()[static_cast<std::size_t>(primitive)];
 }
@@ -215,6 +219,7 @@ inline constexpr std::array<PrimitiveInfo, primitive_count> primitive_table{{
 /// Associative combinations that a reduction can use.
 enum class Reduction : std::uint8_t { sum, product, max, min, any, all };
 
+/// Its name in prints.
 [[nodiscard]] constexpr std::string_view name(Reduction reduction) {
   constexpr std::string_view names[] = {"sum", "product", "max", "min", "any", "all"};
   return names[static_cast<int>(reduction)];

@@ -62,8 +62,8 @@ using Grid = Dims;
 
 /// One of several launches of a program that share a kernel.
 struct JoinedLaunch {
-  const Grid* grid = nullptr;
-  const Operand* operands = nullptr;
+  const Grid* grid = nullptr;        ///< what it runs over
+  const Operand* operands = nullptr; ///< in the order of the lines that take some
 };
 
 } // namespace twill::inline v0::kernel

@@ -29,8 +29,10 @@ struct AxisId {
   std::int64_t size = 0; ///< ranks; 0: no axis
 
   constexpr AxisId() = default;
+  /// As it stands among attributes.
   constexpr AxisId(std::int64_t first, std::int64_t second, std::int64_t ranks)
       : low{first}, high{second}, size{ranks} {}
+  /// requires: a name of at most 16 characters of ASCII
   constexpr AxisId(std::string_view name, std::int64_t ranks)
       : low{packed(name, 0)}, high{packed(name, 8)}, size{ranks} {}
 
@@ -38,6 +40,7 @@ struct AxisId {
   [[nodiscard]] constexpr char character(int i) const {
     return static_cast<char>((i < 8 ? low : high) >> (8 * (i % 8)) & 0x7f);
   }
+  /// The name alone.
   [[nodiscard]] std::string name() const {
     std::string text{};
     for (int i = 0; i < 16 && character(i) != 0; ++i) text += character(i);
@@ -66,24 +69,27 @@ enum class Collective : std::uint8_t {
 
 /// One call, on memory of the rank's device. Counts are of elements.
 struct GroupCall {
-  Collective collective = Collective::none;
-  Reduction reduction = Reduction::sum;
-  DType dtype = DType::float32;
-  const void* source = nullptr;
-  std::int64_t source_count = 0;
-  void* target = nullptr;
-  std::int64_t target_count = 0;
+  Collective collective = Collective::none; ///< what is done
+  Reduction reduction = Reduction::sum;     ///< where something is reduced
+  DType dtype = DType::float32;             ///< of source and target
+  const void* source = nullptr;             ///< what this rank gives
+  std::int64_t source_count = 0;            ///< of one rank
+  void* target = nullptr;                   ///< where this rank gets the result
+  std::int64_t target_count = 0;            ///< of one rank
 };
 
 /// One rank's membership in a group along an axis.
 class TWILL_EXPORT RankGroup {
 public:
+  /// Along this axis.
   explicit RankGroup(const AxisId& axis) : axis_{axis} {}
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
   virtual ~RankGroup() = default;
 
+  /// Along which the ranks stand.
   [[nodiscard]] const AxisId& axis() const { return axis_; }
+  /// The number of this rank along it.
   [[nodiscard]] virtual int rank() const = 0;
   /// In the order of the device's stream; the memory may be used again by what is given to the device afterwards.
   /// throws: when a rank failed, is missing, or made another call
@@ -114,6 +120,7 @@ public:
       if (group->axis().is_named_as(axis)) return group.get();
     return nullptr;
   }
+  /// In the order in which they were added.
   [[nodiscard]] const std::vector<std::shared_ptr<RankGroup>>& all() const { return groups_; }
 
   /// Tells the other ranks of all groups that this one cannot go on.

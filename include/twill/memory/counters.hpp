@@ -13,8 +13,8 @@ namespace twill::inline v0::memory {
 
 /// One quantity over time.
 struct Counter {
-  std::int64_t current = 0;
-  std::int64_t peak = 0;
+  std::int64_t current = 0;   ///< now
+  std::int64_t peak = 0;      ///< at most, since `reset_peak_memory_stats`
   std::int64_t allocated = 0; ///< everything that was ever added
   std::int64_t freed = 0;     ///< everything that was ever taken off
   friend bool operator==(const Counter&, const Counter&) = default;
@@ -34,9 +34,9 @@ struct ClassStats {
 
 /// Everything a pool counts.
 struct MemoryStats {
-  ClassStats all;
-  ClassStats small;
-  ClassStats large;
+  ClassStats all;                 ///< both
+  ClassStats small;               ///< of requests up to 1 MiB
+  ClassStats large;               ///< of those beyond
   std::int64_t retries = 0;       ///< requests that were tried again after returning cached memory
   std::int64_t out_of_memory = 0; ///< requests that were refused
 };

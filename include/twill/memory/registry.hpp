@@ -31,8 +31,9 @@ struct StreamsOf<D> {
 
 /// Which pool a kind of device has; a kind with several streams says so by `D::PoolStreams`.
 template <class D> struct PoolOf {
-  using Streams = typename detail::StreamsOf<D>::type;
+  using Streams = typename detail::StreamsOf<D>::type; ///< the policy of streams
   using type = Pool<typename D::Upstream, Streams>;
+  /// A pool for a device, which is never destroyed.
   [[nodiscard]] static type* make(const D& device) {
     if constexpr (std::constructible_from<typename D::Upstream, const D&>) {
       return new type{to_string(device), typename D::Upstream(device), Streams{device}};
@@ -42,6 +43,7 @@ template <class D> struct PoolOf {
   }
 };
 
+/// The type of the pool of a kind of device.
 template <class D> using PoolFor = typename PoolOf<D>::type;
 
 namespace detail {

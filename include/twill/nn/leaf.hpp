@@ -14,19 +14,25 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
+/// A tensor and the gradient that backward passes bring to it.
 template <AnyTensor X> class Leaf {
 public:
-  using Value = X;
+  using Value = X; ///< the type of the tensor
   using device_type = typename X::device_type;
 
+  /// Shares the tensor.
   explicit Leaf(X value) : state_{std::make_shared<State>(State{std::move(value), {}, false})} {}
 
+  /// The tensor.
   [[nodiscard]] const X& value() const { return state_->value; }
+  /// Of the tensor.
   [[nodiscard]] Dims shape() const { return value().shape(); }
+  /// Where the tensor is.
   [[nodiscard]] device_type device() const { return value().device(); }
 
+  /// Whether a backward pass came here since the gradient was given up.
   [[nodiscard]] bool has_gradient() const { return state_->has_gradient; }
-  /// throws: ValueError before any backward pass
+  /// The sum over all uses. throws: ValueError before any backward pass
   [[nodiscard]] const X& gradient() const {
     if (!has_gradient()) throw ValueError("gradient: the leaf has none; call backward first");
     return state_->gradient;

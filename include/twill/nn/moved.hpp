@@ -17,15 +17,22 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// A copy of a tracked value on a device, with its history.
 template <AnyTracked X, ComputeDevice D> class Moved {
 public:
+  /// The type of the copy.
   using Value = std::remove_cvref_t<decltype(std::declval<const typename X::Value&>().to(std::declval<const D&>()))>;
   using device_type = D;
 
+  /// Copies the value and keeps its history.
   Moved(X source, const D& device) : source_{std::move(source)}, value_{source_.value().to(device)} {}
 
+  /// The copy.
   [[nodiscard]] const Value& value() const { return value_; }
+  /// The same.
   [[nodiscard]] operator const Value&() const { return value_; }
+  /// The number of a scalar.
   [[nodiscard]] auto item() const { return value_.item(); }
+  /// Of the value.
   [[nodiscard]] Dims shape() const { return value_.shape(); }
+  /// Where the copy is.
   [[nodiscard]] D device() const { return value_.device(); }
   /// What the run before it depended on besides its arguments.
   [[nodiscard]] const RunContext& context() const requires requires(const X& x) { x.context(); }

@@ -30,11 +30,11 @@ struct Balance {
   [[nodiscard]] double imbalance_of_seconds() const {
     return imbalance([](const ReplicaShare& share) { return share.seconds; });
   }
-  /// The same of rows and of bytes.
+  /// The same of rows.
   [[nodiscard]] double imbalance_of_rows() const {
     return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.rows); });
   }
-  /// The largest share of bytes over the mean; 1 where all carry the same.
+  /// The same of bytes.
   [[nodiscard]] double imbalance_of_bytes() const {
     return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.bytes); });
   }

@@ -15,9 +15,10 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
+/// When a bucket of gradients is closed and sent: as soon as it has so many bytes.
 struct BucketOptions {
-  std::int64_t first_bucket_bytes = std::int64_t{1} << 20;
-  std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first one, which travels early
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;      ///< of the others
 };
 
 /// One result of a program in its bucket, in elements of the bucket's type.

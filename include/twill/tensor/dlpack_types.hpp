@@ -18,57 +18,59 @@
 
 namespace twill::inline v0::dlpack {
 
+/// Of the specification.
 struct Version {
-  std::uint32_t major = 1;
-  std::uint32_t minor = 0;
+  std::uint32_t major = 1; ///< another one lays structures out otherwise
+  std::uint32_t minor = 0; ///< a later one adds numbers only
 };
 
 /// Where memory is; the numbers are the specification's.
 struct Place {
-  std::int32_t device_type = 0;
-  std::int32_t device_id = 0;
+  std::int32_t device_type = 0; ///< one of the constants below
+  std::int32_t device_id = 0;   ///< the ordinal
 };
-inline constexpr std::int32_t cpu = 1;
-inline constexpr std::int32_t cuda = 2;
+inline constexpr std::int32_t cpu = 1;           ///< of the host
+inline constexpr std::int32_t cuda = 2;          ///< of a GPU
 inline constexpr std::int32_t cuda_host = 3;     ///< of the host, pinned
 inline constexpr std::int32_t own_kind = 12;     ///< for kinds that the specification has no number for
 inline constexpr std::int32_t cuda_managed = 13; ///< both sides may use it
 
+/// A type of elements, by the specification's numbers.
 struct ElementType {
-  std::uint8_t code = 0;
-  std::uint8_t bits = 0;
-  std::uint16_t lanes = 1;
+  std::uint8_t code = 0;   ///< signed, unsigned, float, ...
+  std::uint8_t bits = 0;   ///< of one lane
+  std::uint16_t lanes = 1; ///< of an element
   friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
 };
 
 /// The elements; strides count elements, and none (null) means row-major.
 struct Array {
-  void* data = nullptr;
-  Place device{};
-  std::int32_t ndim = 0;
-  ElementType dtype{};
-  std::int64_t* shape = nullptr;
-  std::int64_t* strides = nullptr;
-  std::uint64_t byte_offset = 0;
+  void* data = nullptr;            ///< the first element is `byte_offset` behind it
+  Place device{};                  ///< where the memory is
+  std::int32_t ndim = 0;           ///< the rank
+  ElementType dtype{};             ///< of the elements
+  std::int64_t* shape = nullptr;   ///< `ndim` extents
+  std::int64_t* strides = nullptr; ///< `ndim` of them, or null
+  std::uint64_t byte_offset = 0;   ///< of the first element
 };
 
 /// Elements and what to call when nobody uses them any more, before version 1.
 struct Managed {
-  Array dl_tensor{};
-  void* manager_ctx = nullptr;
-  void (*deleter)(Managed* self) = nullptr;
+  Array dl_tensor{};                        ///< the elements
+  void* manager_ctx = nullptr;              ///< the producer's own
+  void (*deleter)(Managed* self) = nullptr; ///< the consumer calls it once
 };
 
 /// The same with a version and flags.
 struct ManagedVersioned {
-  Version version{};
-  void* manager_ctx = nullptr;
-  void (*deleter)(ManagedVersioned* self) = nullptr;
-  std::uint64_t flags = 0;
-  Array dl_tensor{};
+  Version version{};                                 ///< that the producer follows
+  void* manager_ctx = nullptr;                       ///< the producer's own
+  void (*deleter)(ManagedVersioned* self) = nullptr; ///< the consumer calls it once
+  std::uint64_t flags = 0;                           ///< the two below
+  Array dl_tensor{};                                 ///< the elements
 };
-inline constexpr std::uint64_t read_only_flag = 1;
-inline constexpr std::uint64_t is_copied_flag = 2;
+inline constexpr std::uint64_t read_only_flag = 1; ///< the consumer must not write
+inline constexpr std::uint64_t is_copied_flag = 2; ///< the producer made a copy
 
 static_assert(sizeof(void*) == 8, "twill: DLPack is written for machines of 64 bits");
 static_assert(offsetof(Array, device) == 8 && offsetof(Array, ndim) == 16 && offsetof(Array, dtype) == 20);
@@ -108,6 +110,7 @@ concept AnyVersioned = AnyManaged<M> && requires(M& managed) {
 
 /// Calls the structure's own deleter.
 struct Release {
+  /// Of a structure that nobody took over.
   template <AnyManaged M> void operator()(M* managed) const noexcept {
     if (managed->deleter != nullptr) managed->deleter(managed);
   }

@@ -32,6 +32,7 @@ template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
+/// The figures, a line for each kind of memory.
 [[nodiscard]] inline std::string to_string(const FitReport& report) {
   const auto line = [](const char* what, std::int64_t without, std::int64_t with) {
     return std::string{what} + std::to_string(without) + " -> " + std::to_string(with) + "\n";

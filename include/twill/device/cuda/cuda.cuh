@@ -19,15 +19,15 @@ namespace twill::inline v0 {
 
 /// A CUDA device.
 struct TWILL_EXPORT Cuda {
-  int index = 0;
+  int index = 0; ///< the ordinal, among those that CUDA_VISIBLE_DEVICES shows
 
-  using Runtime = CudaRuntime;
-  using Upstream = gpu::SegmentUpstream<CudaRuntime>;
-  using PoolStreams = gpu::PoolStreams<CudaRuntime>;
-  using Event = gpu::Event<CudaRuntime>;
-  static constexpr std::string_view kind = "cuda";
-  static constexpr bool has_memory = true;
-  static constexpr bool launches_at_once = true; ///< operands are in the kernel's parameters when a launch returns
+  using Runtime = CudaRuntime;                        ///< the driver
+  using Upstream = gpu::SegmentUpstream<CudaRuntime>; ///< where its pools get segments from
+  using PoolStreams = gpu::PoolStreams<CudaRuntime>;  ///< how its pools order memory over streams
+  using Event = gpu::Event<CudaRuntime>;              ///< a point in the order of a stream's work
+  static constexpr std::string_view kind = "cuda";    ///< as in "cuda:0"
+  static constexpr bool has_memory = true;            ///< tensors have elements
+  static constexpr bool launches_at_once = true;      ///< operands are in the kernel's parameters when a launch returns
 
   /// How many the process sees; 0 without a driver. Asking fixes the number and creates no context.
   [[nodiscard]] static int count() { return CudaRuntime::device_count(); }

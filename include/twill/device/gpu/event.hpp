@@ -12,6 +12,7 @@
 
 namespace twill::inline v0::gpu {
 
+/// A point in the order of a stream's work, shared by its copies.
 template <Runtime R> class Event {
 public:
   /// Has passed.

@@ -23,10 +23,11 @@
 
 namespace twill::inline v0 {
 
+/// Who computes one problem on a device, and why.
 struct LibraryChoice {
-  std::string problem{}; ///< "gradient by the weights of a convolution of ... float32"
-  std::string by{};      ///< the library's name, or "twill"
-  std::string reason{};
+  std::string problem{};           ///< "gradient by the weights of a convolution of ... float32"
+  std::string by{};                ///< the library's name, or "twill"
+  std::string reason{};            ///< how it was chosen, or why the library was not
   std::size_t workspace_bytes = 0; ///< of the stream's working memory
   LibraryOptions options{};        ///< that were in force
 };
@@ -42,7 +43,9 @@ struct LibraryChoice {
 
 namespace twill::inline v0::gpu {
 
+/// Numbers that describe a problem.
 inline constexpr std::size_t choice_key_words = 20;
+/// A problem, as numbers.
 using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
 
 /// The choices of one device, in the order in which problems were met. Any thread may write and read.

@@ -23,6 +23,7 @@ namespace twill::inline v0::gpu {
   constexpr std::size_t page = std::size_t{2} << 20;
   return std::clamp(device_bytes / 512, 2 * allowance_bytes, 16 * allowance_bytes) / page * page;
 }
+/// The same of a queue's device.
 template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& queue) {
   return library_bytes_of(queue.properties().total_bytes);
 }

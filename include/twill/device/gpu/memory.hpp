@@ -42,8 +42,10 @@ template <Runtime R> [[nodiscard]] Source source_of_segments() {
   return static_cast<Source>(chosen == 0 ? 0 : chosen - 1);
 }
 
+/// Segments of a device's memory, from the driver: the `Upstream` of a kind of GPU.
 template <Runtime R> class SegmentUpstream {
 public:
+  /// Of a device of the driver.
   template <class D>
   requires std::same_as<typename D::Runtime, R>
   explicit SegmentUpstream(const D& device)
@@ -86,7 +88,9 @@ public:
     return state != nullptr ? state->context_bytes() : 0;
   }
 
+  /// Of the whole device. throws: GpuError
   [[nodiscard]] std::size_t total_bytes() const { return info().total; }
+  /// What no process uses. throws: GpuError
   [[nodiscard]] std::size_t free_bytes() const { return info().free; }
 
 private:
@@ -108,9 +112,9 @@ private:
 
 /// To which part of a pool a block belongs: that of a stream, and of a recorded graph.
 template <Runtime R> struct StreamKey {
-  typename R::Stream stream{};
-  bool is_default = true; ///< twill's own stream of the device, whatever its handle
-  unsigned graph = 0;     ///< whose memory it is; 0 for memory that everybody shares
+  typename R::Stream stream{}; ///< the driver's handle
+  bool is_default = true;      ///< twill's own stream of the device, whatever its handle
+  unsigned graph = 0;          ///< whose memory it is; 0 for memory that everybody shares
 
   constexpr StreamKey() = default;
   /// A stream as the driver knows it.
@@ -122,15 +126,17 @@ template <Runtime R> struct StreamKey {
 template <Runtime R> class PoolStreams {
 public:
   using policy_kind = memory::StreamPolicyKind;
-  using Stream = StreamKey<R>;
-  using Event = gpu::Event<R>;
-  static constexpr bool several = true;
+  using Stream = StreamKey<R>;          ///< a part of the pool
+  using Event = gpu::Event<R>;          ///< behind which memory may be used again
+  static constexpr bool several = true; ///< streams, so blocks remember who used them
 
+  /// Of a device of the driver.
   template <class D>
   requires std::same_as<typename D::Runtime, R>
   explicit PoolStreams(const D& device)
       : device_{device.index}, state_{[](int index) -> DeviceState<R>& { return state_of(D{index}); }} {}
 
+  /// twill's own.
   [[nodiscard]] static Stream default_stream() { return {}; }
 
   /// That of the innermost guard of this thread.
@@ -156,9 +162,13 @@ public:
   [[nodiscard]] Event record(const Stream& stream) {
     return detail::process_is_ending ? Event{} : Event{state_(device_), handle(stream)};
   }
+  /// Later work of the stream comes after the event.
   void wait(const Stream& stream, const Event& event) { event.hold(handle(stream), device_); }
+  /// Whether it has passed, as far as one may ask now.
   [[nodiscard]] bool done(const Event& event) const { return may_wait() && event.is_complete(); }
+  /// Blocks the calling thread until it has passed.
   void wait_on_host(const Event& event) const { event.wait(); }
+  /// Waits for all streams that twill knows. throws: GpuError
   void synchronize() {
     if (detail::process_is_ending) return;
     state_(device_).for_each_stream([this](StreamState<R>& each) {
@@ -181,7 +191,7 @@ namespace twill::inline v0 {
 
 /// How the pools of a kind of GPU get their memory.
 struct GpuMemoryOptions {
-  gpu::Source source = gpu::Source::segments;
+  gpu::Source source = gpu::Source::segments; ///< the driver's plain allocator, or its stream-ordered one
 };
 
 /// Chooses the driver's allocator for all devices of a kind, before the first tensor is made; the same choice again is no

@@ -21,6 +21,7 @@ namespace twill::inline v0 {
 /// A call to a GPU's driver that failed. The message names the call, the device and the driver's own words.
 class TWILL_EXPORT GpuError : public DeviceError {
 public:
+  /// With the driver's number, and whether the device is lost to this process.
   GpuError(const std::string& message, int status, bool is_sticky)
       : DeviceError{message}, status_{status}, is_sticky_{is_sticky} {}
 
@@ -48,14 +49,14 @@ using Status = int;
 
 /// What launches and memory plans need to know of a device. Read once.
 struct Properties {
-  std::string name{};
+  std::string name{};                  ///< "NVIDIA H200"
   int processors = 1;                  ///< streaming multiprocessors
   int threads_per_processor = 2048;    ///< that can be resident
   std::size_t shared_bytes = 48 << 10; ///< that a block may ask for at most, opted in
   int major = 0;                       ///< compute capability
-  int minor = 0;
-  std::size_t total_bytes = 0;
-  std::string bus{}; ///< "0000:1b:00.0": how NVML knows the device
+  int minor = 0;                       ///< the part behind the point
+  std::size_t total_bytes = 0;         ///< memory of the device
+  std::string bus{};                   ///< "0000:1b:00.0": how NVML knows the device
 };
 
 /// Whether work on a stream is being recorded instead of run.
@@ -131,6 +132,7 @@ template <Runtime R> [[noreturn]] TWILL_COLD void fail(Status status, std::strin
                                       : ""}),
                  status, is_sticky);
 }
+/// Throws as `fail` does unless the call was done.
 template <Runtime R> void check(Status status, std::string_view call, int device) {
   if (status != 0) [[unlikely]]
     fail<R>(status, call, device);

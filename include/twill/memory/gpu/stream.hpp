@@ -48,6 +48,7 @@ public:
 
   /// As the driver knows it; for `StreamGuard`.
   [[nodiscard]] typename R::Stream handle() const { return state_->queue.stream(); }
+  /// Whose stream it is.
   [[nodiscard]] const D& device() const { return device_; }
 
 private:

@@ -19,9 +19,10 @@
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
+/// How replicas of a pipeline's stages keep in step.
 struct ReplicaOptions {
-  parallel::BucketOptions buckets{};
-  bool broadcasts_buffers = true; ///< those of the first replica, before each step
+  parallel::BucketOptions buckets{}; ///< of their gradients
+  bool broadcasts_buffers = true;    ///< those of the first replica, before each step
 };
 
 /// Of all replicas' rows those before a replica's own, and how many there are.
