@@ -85,10 +85,11 @@ static_assert(sizeof(ManagedVersioned) == 80);
 /// What a consumer passes as `__dlpack__(stream=...)`: no number for the driver's default stream, as 1 is; the handle of another
 /// stream; -1 when nobody is to wait, because the consumer sees to the order itself. For memory of the host no number or -1.
 struct StreamNumber {
-  std::optional<std::int64_t> number{};
+  std::optional<std::int64_t> number{}; ///< as the consumer passed it
 };
 /// Stands for -1: nobody waits for anything.
 struct Unsynchronized {};
+/// What stands for it in calls.
 inline constexpr Unsynchronized unsynchronized{};
 
 /// Either structure, twill's or that of dlpack.h.
