@@ -25,33 +25,33 @@ namespace twill::inline v0 {
 
 /// One launch of a program for given sizes.
 struct NodeInfo {
-  std::string operation{};      ///< "matmul", "add+tanh"
-  std::string layer{};          ///< the path of its scope in the model, or the parameter that it updates
-  std::string_view kind{};      ///< "elementwise", "rows", "columns", "operation", "ranks", "move"
-  bool is_gradient = false;     ///< of what the layer computes
-  int slot = 0;                 ///< among the devices of the run
-  int instructions = 1;         ///< that share the launch
-  DType dtype = DType::float32; ///< that it computes in
-  std::int64_t bytes_read = 0;  ///< each tensor once
-  std::int64_t bytes_written = 0;
-  std::int64_t flops = 0; ///< two for a multiply-add, one for an element of anything else
+  std::string operation{};        ///< "matmul", "add+tanh"
+  std::string layer{};            ///< the path of its scope in the model, or the parameter that it updates
+  std::string_view kind{};        ///< "elementwise", "rows", "columns", "operation", "ranks", "move"
+  bool is_gradient = false;       ///< of what the layer computes
+  int slot = 0;                   ///< among the devices of the run
+  int instructions = 1;           ///< that share the launch
+  DType dtype = DType::float32;   ///< that it computes in
+  std::int64_t bytes_read = 0;    ///< each tensor once
+  std::int64_t bytes_written = 0; ///< each tensor once
+  std::int64_t flops = 0;         ///< two for a multiply-add, one for an element of anything else
 };
 
 /// When a launch ran, in `steady_seconds`.
 struct NodeTime {
-  std::size_t node = 0;
-  double start_s = 0;
-  double end_s = 0;
+  std::size_t node = 0; ///< which of the run's nodes
+  double start_s = 0;   ///< in seconds
+  double end_s = 0;     ///< in seconds
 };
 
 /// A run that is done.
 struct RecordedRun {
-  std::shared_ptr<const std::vector<NodeInfo>> nodes{};
-  std::vector<std::string> devices{}; ///< of the slots
-  bool is_update = false;             ///< it writes weights
-  std::vector<NodeTime> times{};      ///< in the order of the launches of a slot, those of loops once for each step
-  bool is_checked = false;            ///< somebody looks at what each launch has written, before the next one
-  bool is_statement = false;          ///< a launch of an eager statement, of no program
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what its launches are
+  std::vector<std::string> devices{};                   ///< of the slots
+  bool is_update = false;                               ///< it writes weights
+  std::vector<NodeTime> times{}; ///< in the order of the launches of a slot, those of loops once for each step
+  bool is_checked = false;       ///< somebody looks at what each launch has written, before the next one
+  bool is_statement = false;     ///< a launch of an eager statement, of no program
 };
 
 /// A run that may still be under way.
