@@ -19,9 +19,9 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -98,7 +98,7 @@ public:
     require(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
     constexpr int width = 64;
     char own[width] = {};
-    std::strncpy(own, host, width - 1);
+    std::copy_n(host, std::min(length, width - 1), own);
     std::vector<char> all(static_cast<std::size_t>(size_) * width);
     require(MPI_Allgather(own, width, MPI_CHAR, all.data(), width, MPI_CHAR, comm_), "MPI_Allgather");
     for (int rank = 0; rank < size_; ++rank)
