@@ -7,6 +7,7 @@
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/compile/gpu/slot_record.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
@@ -30,7 +31,6 @@
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
-#include <twill/device/gpu/timed_run.hpp>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/convolution.cuh>
 #include <twill/kernel/cuda/product.cuh>
@@ -48,7 +48,6 @@
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
-#include <twill/kernel/gpu/launch_watch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/order_key.hpp>

@@ -12,17 +12,13 @@
 #include <twill/expr/label_walk.hpp>
 #include <twill/expr/pattern.hpp>
 #include <twill/kernel/launch.hpp>
-#include <twill/kernel/launch_info.hpp>
-#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/product_stack.hpp>
-#include <twill/kernel/summary.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +37,6 @@ struct Epilogue {
   void (*run)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands) = nullptr;
   int count = 0;
   bool is_one_dimension = false;
-  std::span<const kernel::Line> lines{}; ///< of its program
   std::array<kernel::FollowingOperand, kernel::max_following_operands> operands{};
 };
 
@@ -265,20 +260,13 @@ private:
       if (kernel::launch_records != nullptr) kernel::record_products(stack, following_of(epilogue));
     }
     if constexpr (!HostDevice<D>) // there the whole stack is one call, and what follows it a launch of its own
-      kernel::launch_work(
-          device_, [&stack](const team_t<D>& team) { run_products(team, stack); },
-          [&stack] { return kernel::product_info(stack, {}, {}); });
+      launch(device_, [&stack](const team_t<D>& team) { run_products(team, stack); });
     else if (epilogue == nullptr)
-      kernel::launch_work(
-          device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); },
-          [&stack] { return kernel::product_info(stack, {}, {}); });
+      launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
     else
-      kernel::launch_work(
-          device_,
-          [stack, following = *epilogue](const auto& team) {
-            kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following));
-          },
-          [&stack, epilogue] { return kernel::product_info(stack, following_of(epilogue), epilogue->lines); });
+      launch(device_, [stack, following = *epilogue](const auto& team) {
+        kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following));
+      });
   }
 
   [[nodiscard]] static kernel::Following following_of(const Epilogue* epilogue) {

@@ -18,15 +18,12 @@
 #include <twill/expr/product.hpp>
 #include <twill/expr/program.hpp>
 #include <twill/expr/reduced.hpp>
-#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/run.hpp>
-#include <twill/kernel/summary.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
@@ -167,7 +164,6 @@ struct BoundStatement {
   const OperandEntry* entries = nullptr;
   std::size_t count = 0;
   Run run = nullptr;
-  std::span<const kernel::Line> lines{}; ///< of its program
 };
 
 template <class Source>
@@ -178,11 +174,7 @@ void run_panel(const kernel::AnyTeam& team, const kernel::Grid& grid, const kern
 template <DType To, class E>
 [[nodiscard]] BoundStatement bind_statement(const E& statement, void* to, const Dims& to_strides, const Dims& extents) {
   using Bound = Operands<Elementwise<E, To>>;
-  using Program = typename ProgramOf<Elementwise<E, To>>::type;
-  BoundStatement bound{.entries = Bound::entries.data(),
-                       .count = Bound::count,
-                       .run = &run_panel<Elementwise<E, To>>,
-                       .lines = kernel::summary_of<Program>.lines};
+  BoundStatement bound{.entries = Bound::entries.data(), .count = Bound::count, .run = &run_panel<Elementwise<E, To>>};
   Binder binder{bound.operands.data(), Bound::operand_of_leaf.data(), extents.rank};
   statement.each_leaf(binder);
   bind_numbers(bound.operands.data(), Bound::entries.data(), Bound::count, extents.rank);
@@ -194,12 +186,9 @@ template <DType To, class E>
 template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatement bound, kernel::Grid grid) {
   simplify(grid, bound.operands.data(), bound.count, 0, grid.rank - 1, true);
   keep_shared(grid, bound.operands.data(), bound.entries, bound.count);
-  kernel::launch_work(
-      device,
-      [run = bound.run, grid, operands = bound.operands](const auto& team) {
-        run(kernel::AnyTeam{team}, grid, operands.data());
-      },
-      kernel::ProgramLaunch{bound.lines, kernel::KernelShape::elementwise, &grid, bound.operands.data()});
+  launch(device, [run = bound.run, grid, operands = bound.operands](const auto& team) {
+    run(kernel::AnyTeam{team}, grid, operands.data());
+  });
 }
 
 /// Lets a bound statement follow the rows of a product: sorts its axes into batch, rows and columns. False when they do not
@@ -261,7 +250,6 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
   const int rank = grid.rank;
   keep_shared(grid, panel.data(), bound.entries, bound.count);
   epilogue.run = bound.run;
-  epilogue.lines = bound.lines;
   return grid.rank == rank;
 }
 

@@ -6,7 +6,6 @@
 // compiles. Read next: kernel/run.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/record.hpp>
 #include <twill/kernel/run.hpp>
@@ -32,19 +31,6 @@ public:
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
 
-/// Any program on a host's team.
-struct HostRun {
-  const ProgramTable* table = nullptr;
-  const ProgramLaunch* launch = nullptr;
-
-  void operator()(const Team& team) const {
-    if (launch->shape == KernelShape::column)
-      run_columns(*table, AnyTeam{team}, *launch->grid, launch->operands);
-    else
-      run_rows(*table, AnyTeam{team}, *launch->grid, launch->operands);
-  }
-};
-
 } // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
@@ -53,22 +39,12 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
-  using P = Program<Lines...>;
   if constexpr (!D::has_memory)
     if (launch_records != nullptr) record_launch(program, grid, operands);
-  if constexpr (is_watched<D>) { // the operands are needed no longer when the device's `launch` returns
-    if (are_launches_watched()) [[unlikely]] {
-      const ProgramLaunch what{summary_of<P>.lines, summary_of<P>.shape, &grid, operands};
-      if constexpr (HostDevice<D>)
-        launch_watched(device, detail::HostRun{&table_of<P>, &what}, what); // which is compiled once for all programs
-      else
-        launch_watched(
-            device, [&](const auto& team) { run(program, team, grid, operands); }, what);
-      return;
-    }
+  if constexpr (requires { requires D::launches_at_once; }) {
     launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
   } else {
-    using Bound = detail::BoundOperands<summary_of<P>.operands>;
+    using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
     launch(device,
            [program, grid, bound = Bound(operands)](const auto& team) { run(program, team, grid, bound.data()); });
   }

@@ -9,6 +9,7 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/run_groups.hpp>
@@ -16,7 +17,6 @@
 #include <twill/compile/run_recorded.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
-#include <twill/device/gpu/timed_run.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/joined.hpp>
@@ -252,8 +252,8 @@ private:
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into");
-    const auto run = std::make_shared<gpu::TimedRun<D>>(device_, gpu::clock_of(recorder, device_, queue.stream()),
-                                                        new_record(table_, bound.numbers, {to_string(device_)}));
+    const auto run = std::make_shared<GpuTimedRun<D>>(device_, clock_of(recorder, device_, queue.stream()),
+                                                      new_record(table_, bound.numbers, {to_string(device_)}));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     Binding& binding = bound.numbers;
@@ -294,10 +294,10 @@ private:
                              detail::on_the_host(queue, arguments.inputs[index], count * size_of(input.dtype), copy));
     }
     const auto recorder = records_runs() ? run_recorder() : nullptr;
-    std::shared_ptr<gpu::TimedRun<D>> timed{};
+    std::shared_ptr<GpuTimedRun<D>> timed{};
     if (recorder != nullptr)
-      timed = std::make_shared<gpu::TimedRun<D>>(device_, gpu::clock_of(*recorder, device_, queue.stream()),
-                                                 new_checked_record(table_, bound.numbers, {to_string(device_)}));
+      timed = std::make_shared<GpuTimedRun<D>>(device_, clock_of(*recorder, device_, queue.stream()),
+                                               new_checked_record(table_, bound.numbers, {to_string(device_)}));
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get());
     });

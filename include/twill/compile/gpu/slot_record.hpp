@@ -3,14 +3,14 @@
 //
 // The same on GPUs: each slot has timers in the streams of its device, around each launch and around each copy that enters it,
 // and all slots together are one run. It is handed to who records when all of it was given to the streams. Read next:
-// device/gpu/timed_run.hpp, compile/slot_record.hpp.
+// compile/gpu/run_recorded.hpp, compile/slot_record.hpp.
 
 #include <twill/compile/gpu/executor.hpp>
+#include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/slot_record.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
-#include <twill/device/gpu/timed_run.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@ template <gpu::GpuDevice D> class GpuSlotRun final : public PendingRun {
 public:
   explicit GpuSlotRun(RecordedRun run) : run_{std::move(run)} {}
 
-  std::vector<std::shared_ptr<gpu::TimedRun<D>>> slots{};
+  std::vector<std::shared_ptr<GpuTimedRun<D>>> slots{};
 
   [[nodiscard]] RecordedRun take() override {
     for (const auto& slot : slots) {
@@ -47,7 +47,7 @@ class TimedCopy<D> {
 
 public:
   TimedCopy() = default;
-  TimedCopy(std::shared_ptr<gpu::TimedRun<D>> slot, std::size_t node) : slot_{std::move(slot)}, node_{node} {}
+  TimedCopy(std::shared_ptr<GpuTimedRun<D>> slot, std::size_t node) : slot_{std::move(slot)}, node_{node} {}
 
   void begin(const D& device) const {
     if (slot_ != nullptr) launch(device, [&](const gpu::Queue<R>& queue) { slot_->begin(queue.stream()); });
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  std::shared_ptr<gpu::TimedRun<D>> slot_{};
+  std::shared_ptr<GpuTimedRun<D>> slot_{};
   std::size_t node_ = 0;
 };
 
@@ -90,8 +90,8 @@ public:
       : recorder_{std::move(recorder)}, run_{std::make_shared<GpuSlotRun<D>>(std::move(run))} {
     for (const D& device : devices)
       launch(device, [&](const Queue& queue) {
-        run_->slots.push_back(std::make_shared<gpu::TimedRun<D>>(
-            device, gpu::clock_of(*recorder_, device, queue.stream()), RecordedRun{}));
+        run_->slots.push_back(
+            std::make_shared<GpuTimedRun<D>>(device, clock_of(*recorder_, device, queue.stream()), RecordedRun{}));
       });
   }
 
@@ -99,7 +99,7 @@ public:
 
   void run(const Queue& queue, Binding& binding, const SlotStep& step,
            std::span<const StartedKernel<Queue>> kernels) const {
-    gpu::TimedRun<D>& slot = *slot_of(step);
+    GpuTimedRun<D>& slot = *slot_of(step);
     slot.begin(queue.stream());
     for_each_launch(binding, step.begin, step.end, [&](const BoundInstruction* launch) {
       run_launch(queue, binding, launch, kernels);
@@ -121,7 +121,7 @@ public:
   }
 
 private:
-  [[nodiscard]] const std::shared_ptr<gpu::TimedRun<D>>& slot_of(const SlotStep& step) const {
+  [[nodiscard]] const std::shared_ptr<GpuTimedRun<D>>& slot_of(const SlotStep& step) const {
     return run_->slots[static_cast<std::size_t>(step.slot)];
   }
 
