@@ -41,10 +41,10 @@ if(TWILL_CCACHE) # without it ccache cannot tell which precompiled header was re
   target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 endif()
 
-# Programs of so many small functions link in a seventh of the time, where lld is installed.
+# Programs of so many small functions link in a seventh of the time, where lld is installed, which cannot link g++'s LTO.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=lld TWILL_HAS_LLD)
-if(TWILL_HAS_LLD)
+if(TWILL_HAS_LLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT "${CMAKE_EXE_LINKER_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "-fuse-ld=|-flto")
   target_link_options(twill_development INTERFACE $<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
 endif()
 

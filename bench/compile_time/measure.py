@@ -9,7 +9,8 @@ at -O2 and with -g, what each further distinct statement costs (sixteen more in 
 are installed. --short leaves out what has no bar, except empty file, standard headers and peers. With --compiler nvcc the
 rows are the .cu files, for one architecture. The JSON is the source; the table is printed. --check ends with 1 where a bar below is missed,
 --budgets where a compiler needs more memory for a program than its budget: what a change must not make worse. Time decides no
-budget, because other work on the machine would; memory follows it, and is the same in every run to within a hundredth.
+budget, because other work on the machine would; memory follows it, and is the same in every run of one compiler to within a hundredth. Budgets are those of g++ 12.2 and nvcc 13.0
+for x86-64, where the kernel gives large pages to everybody.
 """
 
 import argparse
@@ -41,7 +42,7 @@ NVCC_FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-Xcudafe", "--max_cost_
               f"-I{ROOT / 'include'}", f"-I{ROOT}", "-c", "-o", "/dev/null"]
 
 # What the CMake target hands on to its users, by a part of the compiler's name: deep models take more than the default.
-FLAGS_OF = {"clang": ["-fconstexpr-steps=268435456"], "g++": ["-fconstexpr-ops-limit=1073741824"]}
+FLAGS_OF = {"clang": ["-fconstexpr-steps=268435456"], "": ["-fconstexpr-ops-limit=1073741824"]}  # "c++" may be any g++
 
 # Name, header, where it is looked for, and one fused chain.
 PEERS = [
@@ -212,7 +213,7 @@ def main() -> int:
     parser.add_argument("--budgets", action="store_true")
     options = parser.parse_args()
     if options.budgets:
-        return 1 if over_budget((options.compiler or ["nvcc"])[0]) else 0
+        return 1 if sum(over_budget(compiler) for compiler in options.compiler or ["g++"]) else 0
     compilers = options.compiler or ["g++"]
     about = context(compilers)
     print(f"machine: {about['machine']}; compilers: {'; '.join(about['compilers'])}; commit: {about['commit']}\n")
