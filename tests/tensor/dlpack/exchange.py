@@ -102,13 +102,21 @@ def check(library_name, kind, versioned):
     checked.append(f"{library_name} {name}{' versioned' if versioned else ''}")
 
 
+def torch_takes_booleans():
+    """PyTorch 1.13 refuses its own."""
+    try:
+        return bool(torch.from_dlpack(torch.tensor([True]))[0])
+    except RuntimeError:
+        return False
+
+
 numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
 for kind, name in enumerate(NAMES):
     for versioned in [False, True]:
         # NumPy has no bfloat16, and no booleans by DLPack before 1.25
         if name != "bfloat16" and (name != "bool" or numpy_version >= (1, 25)):
             check("numpy", kind, versioned)
-        if torch is not None:
+        if torch is not None and (name != "bool" or torch_takes_booleans()):
             check("torch", kind, versioned)
 
 array = np.arange(12, dtype="float32").reshape(3, 4)
