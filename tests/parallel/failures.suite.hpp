@@ -194,6 +194,37 @@ template <class Run> void check_chain_of_ranks(Run run) {
   });
 }
 
+/// Rank 1 has waited for rank 0 in vain and then takes a message that was through before; rank 2, whose time-out is later, still
+/// hears of rank 0.
+template <class Run> void check_blame_that_lasts(Run run) {
+  constexpr std::int64_t timeout_ms = 2000;
+  const auto sleep = [](std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); };
+  run(timeout_ms, [&](auto& world) {
+    const int rank = world.rank();
+    if (world.size() < 3) return;
+    auto upper = world.split(rank < 2 ? 0 : 1, rank);
+    auto lower = world.split(rank == 1 || rank == 2 ? 1 : 0, rank);
+    float value = 1;
+    if (rank == 0) {
+      receive(upper, &value, 1, 1);
+      sleep(4 * timeout_ms);
+    }
+    if (rank == 1) {
+      auto handle = upper.start(Call::send(elements(&value, 1), 0));
+      while (!handle.is_done()) std::this_thread::yield();
+      const std::string text = error_of("a rank that hangs", [&] { barrier(upper); });
+      require_in("rank 0 on ", text);
+      handle.wait();
+      sleep(2 * timeout_ms);
+    }
+    if (rank == 2) {
+      sleep(timeout_ms / 2);
+      const std::string text = error_of("a rank behind one that hangs", [&] { barrier(lower); });
+      require_in("rank 0 on ", text);
+    }
+  });
+}
+
 /// The group takes its sub-groups with it, and a new one is whole.
 template <class Run> void check_group_that_fails(Run run) {
   run(60'000, [](auto& world) {
@@ -222,6 +253,7 @@ template <class Run> void check_failures(Run run) {
   check_rank_that_leaves(run);
   check_rank_that_hangs(run);
   check_chain_of_ranks(run);
+  check_blame_that_lasts(run);
   check_group_that_fails(run);
 }
 

@@ -71,7 +71,8 @@ public:
   [[nodiscard]] int rank_of_all(int rank) const { return ranks_of_all_[static_cast<std::size_t>(rank)]; }
 
   /// Calls f, in which a rank may wait for others: for `peer`, or, where that is negative, for those who do not come to its
-  /// collective call. Who runs into a time-out because of this rank learns whom it waits for.
+  /// collective call. Who runs into a time-out because of this rank learns whom it waits for, and whom it has waited for in
+  /// vain even where it goes on to collect what was through before the group failed.
   template <class F> void waiting(int rank, int peer, const F& f) {
     Waiter waiter{*this, rank, peer};
     waits_->begin(rank_of_all(rank), waiter);
@@ -81,7 +82,7 @@ public:
       waits_->end(rank_of_all(rank), blamed());
       throw;
     }
-    waits_->end(rank_of_all(rank), -1);
+    waits_->end(rank_of_all(rank), has_failed_.load(std::memory_order_relaxed) ? blamed() : -1);
   }
 
   /// Waits until every rank has come with its slot filled in. throws: CommunicatorError, the same on all ranks, if the
@@ -328,7 +329,7 @@ private:
   std::vector<int> ranks_of_all_;
   int arrived_ = 0;
   std::atomic<std::uint64_t> round_{0};
-  bool has_failed_ = false;
+  std::atomic<bool> has_failed_{false}; ///< written under the lock
   Failure failure_{};
   std::vector<std::weak_ptr<ThreadGroup>> children_;
 };

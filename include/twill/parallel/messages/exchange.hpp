@@ -82,7 +82,8 @@ public:
         try {
           if (!ticket->is_done) move_on();
           if (ticket->is_done) {
-            if (waiting_ == 1 || waits_->of(wire_.rank()) == told) tell_of_waiting(-1); // who else waits tells again
+            // Who else waits tells again. What a failure has left stays while its group's last calls are collected.
+            if (!member.has_failed() && (waiting_ == 1 || waits_->of(wire_.rank()) == told)) tell_of_waiting(-1);
             return;
           }
           if (!ticket->has_failed && (now >= patience || waits_->is_waited_for()))
