@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One source for hosts and GPUs: `05_gpu cpu:1`, `05_gpu cuda`, `05_gpu cuda:1`. Without an argument it takes a GPU where
-// there is one. Only `main` names a kind of device.
+// there is one, and then adds up batches that are copied beside the additions. Only `main` names a kind of device.
 // prints: accuracy: 1.00
 // prints: the same numbers as on the host: yes
+
+#include "examples/support/staged_copies.hpp"
 
 #include <twill/cuda.cuh>
 
@@ -11,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <vector>
 
 using namespace twill;
 
@@ -52,6 +55,9 @@ template <Device D> bool draws_as_host(D device) {
 
 int main(int count, char** arguments) {
   try {
+    // region: options
+    set_library_options({.is_deterministic = true}); // before the first step
+    // end region
     // region: choice
     const char* name = count > 1 ? arguments[1] : is_available<Cuda>() ? "cuda" : "cpu";
     const double accuracy = with_device(name, [](auto device) { return accuracy_on(device); });
@@ -59,6 +65,10 @@ int main(int count, char** arguments) {
     const bool same = with_device(name, [](auto device) { return draws_as_host(device); });
     std::printf("device: %s\naccuracy: %.2f\nthe same numbers as on the host: %s\n", name, accuracy,
                 same ? "yes" : "no");
+    if (is_available<Cuda>()) {
+      const Tensor batch = ones<float, Shape<dyn>>(Dims(100'000));
+      std::printf("sum of eight batches: %.0f\n", examples::sum_of(std::vector(8, batch), Cuda{0}));
+    }
     return accuracy > 0.99 && same ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -38,8 +38,8 @@ struct Upper {
 
 // region: simulate
 using Schedule = pipeline::OneForwardOneBackward;
-static_assert(
-    pipeline::verified<Schedule, 2, 4>); // two ranks, four micro-batches: complete, in order, free of deadlock
+// two ranks, four micro-batches: complete, in order, free of deadlock
+static_assert(pipeline::verified<Schedule, 2, 4>);
 constexpr double bubble = pipeline::simulate(pipeline::table<Schedule>(2, 4), pipeline::UniformCost{}).bubble();
 static_assert(bubble == 3); // where each pass takes a unit of time, (p - 1)(F + B)
 // end region

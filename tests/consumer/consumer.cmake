@@ -2,8 +2,10 @@
 #
 # What every consumer does once it has twill: one program, and with CUDA a second one that nvcc compiles.
 
-add_executable(program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
-target_link_libraries(program PRIVATE twill::twill)
+if(NOT TARGET program)
+  add_executable(program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
+  target_link_libraries(program PRIVATE twill::twill)
+endif()
 if(CONSUMER_CUDA)
   add_executable(gpu_program ${CMAKE_CURRENT_LIST_DIR}/program.cu)
   target_link_libraries(gpu_program PRIVATE twill::cuda)

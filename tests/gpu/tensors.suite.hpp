@@ -4,6 +4,8 @@
 // Tensors on a GPU: they move, their results stay where their operands are, and what is made like them lies beside them.
 // [DEV-2, DEV-4, DEV-5]
 
+#include "examples/support/staged_copies.hpp"
+
 #include <tests/support/suite.hpp>
 
 #include <twill/expr.hpp>
@@ -17,6 +19,7 @@
 #include <initializer_list>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace {
 
@@ -95,7 +98,6 @@ void batches_are_prefetched() {
   constexpr std::int64_t rows = 1000;
   float total = 0;
   for (int batch = 0; batch < 6; ++batch) {
-    // region: copies
     const auto staged = pinned_empty<D, float, Shape<dyn>>(Dims(rows));
     for (std::int64_t i = 0; i < rows; ++i) staged.data()[i] = static_cast<float>(batch);
     Tensor<float, D, Shape<dyn>> x{};
@@ -108,12 +110,18 @@ void batches_are_prefetched() {
     wait(D{0}, copied);
     memory::Buffer<D> storage = x.storage();
     storage.record_stream(current_queue(D{0}).stream());
-    // end region
     total += sum(x).item();
   }
   require_equal(total, 15.0F * static_cast<float>(rows));
 }
 const Case prefetch{"pinned batches are copied on a stream of their own", &batches_are_prefetched};
+
+void example_adds_batches() {
+  std::vector<Tensor<float, Cpu, Shape<dyn>>> batches{};
+  for (int i = 1; i <= 5; ++i) batches.push_back(full<float, Shape<dyn>>(Dims(1000), static_cast<float>(i)));
+  require_equal(examples::sum_of(batches, D{0}), 15'000.0F);
+}
+const Case example{"the guide's copies beside the work on earlier batches lose nothing", &example_adds_batches};
 
 void consumers_wait() {
   using X = Tensor<float, D, Shape<dyn>>;

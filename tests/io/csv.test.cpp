@@ -202,12 +202,10 @@ TEST_CASE("a CSV file is a tensor, and samples for a loader", "[io][TRAIN-8]") {
         std::vector<std::int64_t>{0, 1, 2});
 
   using data::Field;
-  // region: csv
   const auto flowers =
       io::csv_dataset<Field<float, Shape<2>>, Field<std::int64_t>>(path, {"width", "length"}, {"kind"});
   static_assert(data::Dataset<std::remove_const_t<decltype(flowers)>>);
   data::DataLoader loader(flowers, data::SequentialSampler{}, Cpu{}, {.batch_size = 2, .workers = 1});
-  // end region
   std::vector<float> inputs;
   std::vector<std::int64_t> kinds;
   for (auto [input, kind] : loader) {

@@ -43,9 +43,7 @@ using Tokens = std::vector<std::int64_t>;
 TEST_CASE("windows of a token file come with what follows each token", "[io][TRAIN-8]") {
   const TemporaryFolder folder;
   overwrite(folder / "train.bin", as_bytes<std::uint16_t>({0, 1, 2, 3, 4, 5, 6, 7, 8, 50256}));
-  // region: tokens
   const io::TokenDataset<std::uint16_t, 4> text(folder / "train.bin", {.vocabulary = 50257});
-  // end region
   static_assert(data::Dataset<io::TokenDataset<std::uint16_t, 4>>);
   CHECK(text.size() == 2); // the second ends at 8, of which 50256 is the next
   CHECK(text.tokens() == 10);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Markdown files of the tree: code in them is a region of a file that is compiled and run, and links lead somewhere.
 
-A block of C++ or Python is announced by `<!-- examples/03_tour.cpp: region -->` on the line above it; the file marks the
+A block of C++, CMake or Python is announced by `<!-- examples/03_tour.cpp: region -->` on the line above it; the file marks the
 region by the lines `// region: name` and `// end region` (`#` in Python). Indentation common to the region is removed before
-both are compared. Python files have to parse. Blocks of other languages are free, but a block has to name its language.
+both are compared. Python files have to parse. Blocks of other languages are free, but a block has to name its language,
+and what the commands of a shell name in the tree exists.
 Relative links name a file or folder, and an anchor a heading of the Markdown file that they lead to. examples/README.md
 lists all examples with what they print. README's table of results is what tools/readme_table.py makes. `--write` brings the announced blocks up to date with their regions.
 """
@@ -25,7 +26,8 @@ CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]*)>?[^)]*\)|^ {0,3}\[[^\]]+\]:\s*(\S+)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]*)\"", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
-REGION_LANGUAGES = ("cpp", "python")
+REGION_LANGUAGES = ("cpp", "python", "cmake")
+COMMAND = re.compile(r"(?<![\w./=-])(?:tools|bench|tests|examples|docs|\.ci)/[\w./-]*\w")
 RUN = ("examples", "tests", "bench", "docs")  # folders whose programs are compiled and run
 
 
@@ -49,7 +51,9 @@ def block_fault(root, file: str, name: str, language: str, block: str) -> str | 
             return f"a block that does not name its language: {first}"
         if language in REGION_LANGUAGES:
             return f"a block without `<!-- file: region -->` above it: {first}"
-        return None
+        commands = re.sub(r" #.*", "", block) if language == "sh" else ""
+        missing = [path for path in COMMAND.findall(commands) if not (root / path).exists()]
+        return f"a command names {missing[0]}, which does not exist" if missing else None
     if file.split("/")[0] not in RUN:
         return f"{file} is in none of the folders whose programs are run"
     if not (root / file).exists():

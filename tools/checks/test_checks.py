@@ -184,7 +184,8 @@ class Readme(Tree):
 
     def test_blocks_of_all_documents_are_regions_but_those_of_a_shell(self):
         self.write("docs/a.py", "# region: one\nf()\n# end region\n")
-        self.write("docs/guide.md", "```sh\nmake\n```\n\n<!-- docs/a.py: one -->\n```python\nf()\n```\n")
+        self.write("tools/setup", "")
+        self.write("docs/guide.md", "```sh\ntools/setup && make -C build/docs/none # leaves docs/none\n```\n\n<!-- docs/a.py: one -->\n```python\nf()\n```\n")
         self.write("build/_deps/a.md", "```cpp\nf();\n```\n")
         self.assertEqual(self.faults(), "")
         self.write("docs/guide.md", "<!-- docs/a.py: two -->\n```python\nf()\n```\n\n```\nx\n```\n")
@@ -197,6 +198,9 @@ class Readme(Tree):
         self.assertIn("```python\nf(2)\n```", (self.root / "docs/guide.md").read_text())
         self.write("docs/guide.md", "<!-- include/a.hpp: one -->\n```cpp\nf();\n```\n")
         self.assertIn("none of the folders", self.faults())
+        self.write("docs/guide.md", "```sh\ntools/set_up && make\n```\n\n```cmake\nproject(a)\n```\n")
+        self.assertIn("names tools/set_up, which does not exist", self.faults())
+        self.assertIn("without `<!-- file: region -->` above it: project(a)", self.faults())
 
     def test_the_list_of_examples_has_all_of_them_with_what_they_print(self):
         self.write("examples/a.cpp", "// prints: it is done\nint main() {}\n")

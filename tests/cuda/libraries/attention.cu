@@ -94,9 +94,7 @@ template <class T> void check_attention(double tolerance) {
       const auto o = empty(), alone = empty(), dq = empty(), dk = empty(), dv = empty();
       const auto statistics = test::on_device(std::vector<float>(expected.statistics.size()));
       auto* const kept = static_cast<float*>(statistics.data());
-      // region: options
       set_library_options({.is_deterministic = is_deterministic});
-      // end region
       launch(Cuda{0}, [&](const auto& queue) {
         test::require(try_attention(queue, a, q_memory.data(), k_memory.data(), v_memory.data(), o.data(), kept));
         test::require(
