@@ -104,7 +104,7 @@ def gpu_scalars():
 
 def policies():
     # region: policies
-    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "roundup_power2_divisions:2"
+    os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "roundup_power2_divisions:4"
     # end region
 
 
