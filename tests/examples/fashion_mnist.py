@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 PROGRAM = ""  # set by main
@@ -70,7 +69,6 @@ def needs(text: str) -> list[int]:
 
 
 def a_short_run_learns_and_reports(folder: Path) -> None:
-    started = time.monotonic()
     result = run(*short(folder, "--epochs", "4"))
     assert result.returncode == 0, result.stderr
     text = result.stdout
@@ -81,7 +79,6 @@ def a_short_run_learns_and_reports(folder: Path) -> None:
     assert re.search(r"100%  loss \d\.\d+  .*images/s", result.stderr), result.stderr
     plot = (folder / "loss.svg").read_text()
     assert plot.startswith("<svg") and "cross entropy" in plot and plot.rstrip().endswith("</svg>")
-    assert time.monotonic() - started < 60
 
 
 def the_same_seed_gives_the_same_bits(folder: Path) -> None:
