@@ -17,14 +17,12 @@
 
 using namespace twill;
 
-// region: model
 struct Classifier {
   static constexpr auto forward(Input<Dim<"batch">, 2> point) {
     const auto hidden = tanh(nn::linear(point, 16, "hidden"));
     return nn::linear(hidden, 2, "output");
   }
 };
-// end region
 
 namespace {
 
