@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every communicator does when a rank throws, leaves, hangs or calls out of order. `run(timeout_ms, f)` has to call
-// `f(communicator)` on every rank of a fresh group of at least two and rethrow what it throws.
+// `f(communicator)` on every rank of a fresh group of at least two and rethrow what it throws. Whoever hangs does so until the
+// others have told that they are through; where ranks are processes of their own nobody can tell, and it takes its time.
 
 #include "tests/parallel/collectives.suite.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -31,6 +34,40 @@ inline void require_in(const std::string& part, const std::string& text) {
 }
 
 [[nodiscard]] inline std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+struct FailureOptions {
+  bool are_threads = true; ///< the ranks; else processes
+};
+
+/// What ranks that are threads tell each other beside their communicators.
+class Gate {
+public:
+  explicit Gate(FailureOptions options) : options_{options} {}
+
+  /// Counts the rank as one that is through, at the end of a scope that an exception may end.
+  class Through {
+  public:
+    explicit Through(Gate& gate) : gate_{&gate} {}
+    Through(const Through&) = delete;
+    Through& operator=(const Through&) = delete;
+    ~Through() { ++gate_->through_; }
+
+  private:
+    Gate* gate_;
+  };
+
+  /// Waits until so many are through, for two minutes at most; for so long where they cannot tell.
+  void wait_for(int others, std::int64_t or_ms) const {
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.are_threads ? 120'000 : or_ms);
+    while (!(options_.are_threads && through_ >= others) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+private:
+  FailureOptions options_;
+  std::atomic<int> through_{0};
+};
 
 /// A sub-group's failure reaches all of its ranks and leaves the group alone.
 template <class Run> void check_rank_that_throws(Run run) {
@@ -135,31 +172,37 @@ template <class Run> void check_rank_that_leaves(Run run) {
   });
 }
 
-/// One rank really hangs, for five times as long as the others wait.
-template <class Run> void check_rank_that_hangs(Run run) {
-  constexpr std::int64_t timeout_ms = 400;
-  const auto hang = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5 * timeout_ms)); };
+/// One rank really hangs, for longer than the others wait.
+template <class Run> void check_rank_that_hangs(Run run, FailureOptions options = {}) {
+  constexpr std::int64_t timeout_ms = 2000;
+  constexpr std::int64_t hang_ms = 3 * timeout_ms;
+  Gate first(options);
   run(timeout_ms, [&](auto& world) {
     const int last = world.size() - 1;
     float value = 1;
-    if (world.rank() == last) hang();
+    if (world.rank() == last) first.wait_for(last, hang_ms);
+    const Gate::Through through(first);
     const std::string text = error_of("a rank that hangs", [&] { all_reduce(world, &value, 1); });
-    require_in("all_reduce(sum) of 1 float32: missing after 400 ms: ", text);
+    require_in("all_reduce(sum) of 1 float32: missing after 2000 ms: ", text);
     require_in(rank_text(last), text);
     require_in("before its first collective call", text);
     require(error_of("a group that has failed", [&] { barrier(world); }) == text, "a group failed twice");
   });
+  Gate second(options);
   run(timeout_ms, [&](auto& world) {
     float value = 1;
-    if (world.rank() == 1) hang();
+    if (world.rank() == 1) second.wait_for(world.size() - 1, hang_ms);
+    const Gate::Through through(second);
     const std::string text = error_of("a sender that hangs", [&] {
       if (world.rank() == 0) receive(world, &value, 1, 1, 3);
       barrier(world);
     });
     require_in(rank_text(1), text);
   });
+  Gate third(options);
   run(timeout_ms, [&](auto& world) { // a handle tells once
-    if (world.rank() == 0) hang();
+    if (world.rank() == 0) third.wait_for(world.size() - 1, hang_ms);
+    const Gate::Through through(third);
     float value = 1;
     std::optional<typename std::remove_cvref_t<decltype(world)>::Handle> handle;
     static_cast<void>(error_of("a started call", [&] {
@@ -172,8 +215,9 @@ template <class Run> void check_rank_that_hangs(Run run) {
 
 /// Everybody waits for somebody who waits for rank 0, which hangs: all name it. Of three ranks each waits for the one before; of
 /// four, rank 3 waits for 1 in one sub-group, 1 for 0 in another, and 2 for 0 in a third. All begin at about the same time.
-template <class Run> void check_chain_of_ranks(Run run) {
+template <class Run> void check_chain_of_ranks(Run run, FailureOptions options = {}) {
   constexpr std::int64_t timeout_ms = 6000; // ranks begin to wait within much less
+  Gate gate(options);
   run(timeout_ms, [&](auto& world) {
     const int rank = world.rank();
     if (world.size() < 3) return;
@@ -181,7 +225,8 @@ template <class Run> void check_chain_of_ranks(Run run) {
       float value = 1;
       auto columns = world.split(rank % 2, rank);
       auto lines = world.split(rank / 2, rank);
-      if (rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(timeout_ms * 5 / 3));
+      if (rank == 0) gate.wait_for(world.size() - 1, timeout_ms * 5 / 3);
+      const Gate::Through through(gate);
       if (world.size() == 3) {
         if (rank > 0) receive(world, &value, 1, rank - 1);
         while (true) barrier(world);
@@ -196,9 +241,10 @@ template <class Run> void check_chain_of_ranks(Run run) {
 
 /// Rank 1 has waited for rank 0 in vain and then takes a message that was through before; rank 2, whose time-out is later, still
 /// hears of rank 0.
-template <class Run> void check_blame_that_lasts(Run run) {
-  constexpr std::int64_t timeout_ms = 2000;
-  const auto sleep = [](std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); };
+template <class Run> void check_blame_that_lasts(Run run, FailureOptions options = {}) {
+  constexpr std::int64_t timeout_ms = 4000;
+  Gate first(options);  // rank 1 has taken its message
+  Gate second(options); // rank 2 has heard
   run(timeout_ms, [&](auto& world) {
     const int rank = world.rank();
     if (world.size() < 3) return;
@@ -207,18 +253,22 @@ template <class Run> void check_blame_that_lasts(Run run) {
     float value = 1;
     if (rank == 0) {
       receive(upper, &value, 1, 1);
-      sleep(4 * timeout_ms);
+      second.wait_for(1, 4 * timeout_ms);
     }
     if (rank == 1) {
-      auto handle = upper.start(Call::send(elements(&value, 1), 0));
-      while (!handle.is_done()) std::this_thread::yield();
-      const std::string text = error_of("a rank that hangs", [&] { barrier(upper); });
-      require_in("rank 0 on ", text);
-      handle.wait();
-      sleep(2 * timeout_ms);
+      {
+        const Gate::Through through(first);
+        auto handle = upper.start(Call::send(elements(&value, 1), 0));
+        while (!handle.is_done()) std::this_thread::yield();
+        const std::string text = error_of("a rank that hangs", [&] { barrier(upper); });
+        require_in("rank 0 on ", text);
+        handle.wait();
+      }
+      second.wait_for(1, 2 * timeout_ms);
     }
     if (rank == 2) {
-      sleep(timeout_ms / 2);
+      const Gate::Through through(second);
+      first.wait_for(1, timeout_ms / 2);
       const std::string text = error_of("a rank behind one that hangs", [&] { barrier(lower); });
       require_in("rank 0 on ", text);
     }
@@ -247,13 +297,13 @@ template <class Run> void check_group_that_fails(Run run) {
   });
 }
 
-template <class Run> void check_failures(Run run) {
+template <class Run> void check_failures(Run run, FailureOptions options = {}) {
   check_rank_that_throws(run);
   check_ranks_out_of_order(run);
   check_rank_that_leaves(run);
-  check_rank_that_hangs(run);
-  check_chain_of_ranks(run);
-  check_blame_that_lasts(run);
+  check_rank_that_hangs(run, options);
+  check_chain_of_ranks(run, options);
+  check_blame_that_lasts(run, options);
   check_group_that_fails(run);
 }
 

@@ -91,11 +91,21 @@ void check_late_ranks() {
 }
 
 void check_failures() {
-  test::check_failures([](std::int64_t timeout_ms, auto f) {
-    auto world = mpi_communicator(MPI_COMM_WORLD, Cpu{}, {.timeout_ms = timeout_ms});
-    f(world);
-  });
+  test::check_failures(
+      [](std::int64_t timeout_ms, auto f) {
+        auto world = mpi_communicator(MPI_COMM_WORLD, Cpu{}, {.timeout_ms = timeout_ms});
+        f(world);
+      },
+      {.are_threads = false});
 }
+
+/// Keeps a process: mpirun ends all as soon as one has ended, and the others have to say something first.
+struct Stay {
+  bool applies = false;
+  ~Stay() {
+    if (applies) std::this_thread::sleep_for(std::chrono::seconds(60));
+  }
+};
 
 /// What `f` is refused with.
 template <class F> std::string refusal_of(F f) {
@@ -165,8 +175,10 @@ int main(int argc, char** argv) {
     if (part == "late") check_late_ranks();
     if (part == "failures") check_failures();
     if (part == "dies" || part == "throws") {
+      Stay after_world{};
       auto world = mpi_communicator();
       barrier(world);
+      after_world.applies = world.rank() == 1;
       if (world.rank() == 1 && part == "dies") std::raise(SIGKILL);
       if (world.rank() == 1) throw std::runtime_error("rank 1 threw what nobody caught");
       try {
