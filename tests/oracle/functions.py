@@ -134,6 +134,10 @@ def view(f, rank, numbers=None, pools=("any",), shapes=None, code=None):
 
 def padded(mode, **more):
     def f(x, a, b, c, d, _):
+        if mode == "wrap" and x.size > 0:  # NumPy before 1.25 repeats something else where the margin is wider than x
+            rows, columns = (np.arange(-before, extent + after) % extent
+                             for extent, before, after in zip(x.shape, (a, c), (b, d)))
+            return x[np.ix_(rows, columns)]
         return np.pad(x, ((a, b), (c, d)), mode=mode, **more)
 
     return view(f, 2, lambda draw: tuple(draw.randrange(4) for _ in range(4)))
