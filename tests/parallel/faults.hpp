@@ -47,8 +47,18 @@ struct Fault {
   Place place = Place::call;
   int turn = 1;
   Kind kind = Kind::throws;
-  std::int64_t hang_ms = 60'000; ///< at most; it is released before where somebody can tell
+  std::int64_t hang_ms = 120'000; ///< at most; it is released before where somebody can tell
 };
+
+/// How long ranks wait for one that hangs: no other may come so late, on a busy machine and under sanitizers.
+inline constexpr std::int64_t patience_ms = 3000;
+/// How long one hangs where nobody can tell when the others have given up.
+inline constexpr std::int64_t long_enough_ms = 2 * patience_ms + 1000;
+
+/// The time-out of a group in which a fault is to happen.
+[[nodiscard]] inline std::int64_t timeout_ms_for(const Fault& fault) {
+  return fault.kind == Kind::hangs ? patience_ms : 60'000;
+}
 
 /// "rank 2 throws at place 0, time 3".
 inline std::string to_string(const Fault& fault) {

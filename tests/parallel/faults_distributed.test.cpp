@@ -94,7 +94,7 @@ template <int Stage> void check_all_faults() {
     INFO("stage " << Stage << ": " << to_string(fault));
     {
       Trial trial{fault};
-      const Run run = trained<Stage>(trial, fault.kind == Kind::throws ? 60'000 : 600, start);
+      const Run run = trained<Stage>(trial, timeout_ms_for(fault), start);
       REQUIRE(trial.was_met());
       REQUIRE(run.endings.size() == ranks);
       check_endings(run.endings, fault);

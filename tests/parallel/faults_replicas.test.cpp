@@ -92,7 +92,7 @@ template <class Wrapper> void check_faults() {
     INFO(Wrapper::name << ": " << to_string(fault));
     const std::string culprit = "rank " + std::to_string(fault.rank) + " on cpu:" + std::to_string(fault.rank);
     Trial trial{fault};
-    Wrapper::play(fault.kind == Kind::throws ? 60'000 : 600, [&](const auto& step, const auto&) {
+    Wrapper::play(timeout_ms_for(fault), [&](const auto& step, const auto&) {
       int named = -1;
       std::string text;
       try {
@@ -121,8 +121,8 @@ template <class Wrapper> void check_faults() {
   for (const Place place : {Place::forward, Place::loss, Place::backward, Place::update})
     for (int turn = 1; turn <= turns[static_cast<std::size_t>(place)]; ++turn)
       for (int rank = 0; rank < 2; ++rank) check({rank, place, turn, Kind::throws});
-  check({0, Place::forward, 2, Kind::hangs, 2500}); // nobody knows here when the other has ended: long enough
-  check({1, Place::forward, 1, Kind::hangs, 2500});
+  check({0, Place::forward, 2, Kind::hangs, long_enough_ms}); // nobody knows here when the other has ended: long enough
+  check({1, Place::forward, 1, Kind::hangs, long_enough_ms});
   CHECK(undisturbed() == expected);
 }
 

@@ -115,7 +115,7 @@ template <class S> void check_ranks(bool every_rank) {
     INFO(S::name << ": " << to_string(fault));
     {
       Trial trial{fault};
-      const Run run = stepped<S>(trial, fault.kind == Kind::throws ? 60'000 : 600);
+      const Run run = stepped<S>(trial, timeout_ms_for(fault));
       if (!trial.was_met()) return; // ranks come to some places less often than others
       REQUIRE(run.endings.size() == ranks);
       check_endings(run.endings, fault);
@@ -160,7 +160,7 @@ template <class S> void check_step_of_all(bool every_rank) {
       Stages<S> pipe{devices};
       start_anew(pipe);
       auto step = train_step(pipe, faulty_loss, FaultySgd{},
-                             {.micro_batches = micro_batches, .timeout_ms = fault.kind == Kind::throws ? 60'000 : 600});
+                             {.micro_batches = micro_batches, .timeout_ms = timeout_ms_for(fault)});
       std::string text;
       int named = -1;
       try {
@@ -190,8 +190,8 @@ template <class S> void check_step_of_all(bool every_rank) {
       for (int rank = 0; rank < ranks; ++rank)
         if (every_rank || turn % ranks == rank) check({rank, place, turn, Kind::throws});
   if (!every_rank) return; // nobody knows here when the others have ended: long enough
-  check({0, Place::forward, 5, Kind::hangs, 2500});
-  check({2, Place::backward, 2, Kind::hangs, 2500});
+  check({0, Place::forward, 5, Kind::hangs, long_enough_ms});
+  check({2, Place::backward, 2, Kind::hangs, long_enough_ms});
 }
 
 /// Two replicas of a pipeline of two stages: everybody waits for somebody who waits for the culprit, in groups of their own.
@@ -223,7 +223,7 @@ void check_mesh() {
     INFO("mesh: " << to_string(fault));
     Trial trial{fault};
     std::vector<std::vector<double>> weights;
-    const std::vector<Ending> endings = meshed(trial, fault.kind == Kind::throws ? 60'000 : 600, weights);
+    const std::vector<Ending> endings = meshed(trial, timeout_ms_for(fault), weights);
     REQUIRE(trial.was_met());
     for (int rank = 0; rank < 4; ++rank) {
       const Ending& ending = endings[static_cast<std::size_t>(rank)];
