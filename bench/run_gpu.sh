@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Everything that needs a GPU, in one command and under ten minutes on one machine with nvcc, CMake and Ninja: the tests,
-# compute-sanitizer over a part of them, and the benchmarks beside PyTorch (where python3 has it). Nothing is downloaded;
-# Catch2 and Google Benchmark are not needed. Leaves JSON, tables and plots in the folder: bench/run_gpu.sh [folder,
-# default bench/results/gpu]. ARCHITECTURES (default 90), JOBS, BUILD and LIMIT (seconds, default 570: what has not ended by
-# then is out of time) may be set. Goes on after a failing part and ends with 1 then; each part's outcome stands in
-# summary.txt.
+# compute-sanitizer over a part of them, and the benchmarks beside PyTorch, CuPy and JAX, which of them python3
+# has. Nothing is downloaded; Catch2 and Google Benchmark are not needed. Leaves JSON, tables and plots in
+# the folder: bench/run_gpu.sh [folder, default bench/results/gpu]. ARCHITECTURES (default 90), JOBS, BUILD and LIMIT
+# (seconds, default 570: what has not ended by then is out of time) may be set. Goes on after a failing part and ends with 1
+# then; each part's outcome stands in summary.txt.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(mkdir -p "${1:-bench/results/gpu}" && cd "${1:-bench/results/gpu}" && pwd)
@@ -16,6 +16,7 @@ export TWILL_COMMIT=${TWILL_COMMIT:-$(git describe --always --dirty 2>/dev/null 
 started=$SECONDS
 failures=0
 : >"$out/summary.txt"
+rm -f "$out"/{twill,pytorch,cupy,jax}.json # an earlier run's
 
 # part <name> <seconds> <command...>: runs it with its output in <name>.log, and notes how it ended
 part() {
@@ -29,7 +30,7 @@ part() {
   else
     status=124
   fi
-  case $status in 0) ;; 4) outcome="skipped: $(grep -m1 '^skipped' "$out/$name.log" || true)" ;; 124) outcome="out of time" ;; *) outcome="FAILED ($status)" ;; esac
+  case $status in 0) ;; 4) outcome=$(grep -m1 '^skipped' "$out/$name.log" || echo skipped) ;; 124) outcome="out of time" ;; *) outcome="FAILED ($status)" ;; esac
   case $status in 0 | 4) ;; *) failures=$((failures + 1)) ; tail -n 25 "$out/$name.log" ;; esac
   printf '%-24s %4d s  %s\n' "$name" $((SECONDS - begin)) "$outcome" | tee -a "$out/summary.txt"
 }
@@ -52,11 +53,13 @@ if [[ -n $sanitizer ]]; then
   unset TWILL_SUITE_SIZE
 fi
 
-part bench_twill 120 "$build/bench/bench_gpu" "$out/twill.json"
-part bench_peers 240 python3 bench/gpu/peers.py "$out/peers.json"
+part bench_twill 120 "$build/bench/gpu/bench_gpu" "$out/twill.json"
+part bench_pytorch 240 python3 bench/gpu/peers.py "$out/pytorch.json"
+part bench_cupy 60 python3 bench/cupy/gpu_peers.py "$out/cupy.json"
+part bench_jax 90 python3 bench/jax/gpu_peers.py "$out/jax.json"
 results=()
-for file in "$out/twill.json" "$out/peers.json"; do
-  [[ -s $file ]] && results+=("$file")
+for peer in twill pytorch cupy jax; do
+  [[ -s $out/$peer.json ]] && results+=("$out/$peer.json")
 done
 if ((${#results[@]} > 0)); then
   LIMIT=600 part tables 30 python3 tools/bench_table.py --out "$out" --bars bench/gpu/bars.json "${results[@]}"

@@ -7,7 +7,6 @@ A contender is compared with float64 on some rows before it is timed. Without Py
 """
 
 import argparse
-import json
 import sys
 import time
 
@@ -18,18 +17,17 @@ except ImportError:
     print("skipped: PyTorch is not installed")
     sys.exit(4)
 
-REPETITIONS = 7
-MILLISECONDS = 20.0
+from report import Report
 
 
-class Report:
+class Clock:
+    """Nanoseconds of one run: between two events on the device, or by the host's clock."""
+
     def __init__(self):
-        self.samples = []
         self.begin = torch.cuda.Event(enable_timing=True)
         self.end = torch.cuda.Event(enable_timing=True)
 
-    def measure(self, run, count, on_host=False) -> float:
-        """Nanoseconds of one run."""
+    def __call__(self, run, count, on_host):
         torch.cuda.synchronize()
         start = time.perf_counter_ns()
         self.begin.record()
@@ -39,27 +37,6 @@ class Report:
         host = (time.perf_counter_ns() - start) / count
         self.end.synchronize()
         return host if on_host else 1e6 * self.begin.elapsed_time(self.end) / count
-
-    def compare(self, workload, size, contenders, on_host=False):
-        counts = {}
-        for name, run in contenders.items():
-            for _ in range(3):
-                run()
-            once = self.measure(run, 3)
-            count = 1
-            while count < 1_000_000 and once * 1e-6 * count < MILLISECONDS:
-                count *= 2
-            counts[name] = count
-            self.measure(run, count)
-        for _ in range(REPETITIONS):
-            for name, run in contenders.items():
-                self.samples.append((f"{workload}/{name}/{size}", self.measure(run, counts[name], on_host)))
-
-    def write(self, path):
-        context = {"machine": f"{torch.cuda.get_device_name(0)}", "compiler": f"PyTorch {torch.__version__}"}
-        runs = [{"name": name, "run_type": "iteration", "real_time": value, "time_unit": "ns"} for name, value in self.samples]
-        with open(path, "w") as file:
-            json.dump({"context": context, "benchmarks": runs}, file, indent=1)
 
 
 def require_close(found, expected, tolerance, what):
@@ -183,11 +160,11 @@ def main():
         print("skipped: this machine has no GPU")
         sys.exit(4)
     torch.backends.cuda.matmul.allow_tf32 = False
-    report = Report()
+    report = Report(Clock())
     for part in (memory_bound, products, steps, allocation):
         if options.only in (None, part.__name__):
             part(report)
-    report.write(options.out)
+    report.write(options.out, torch.cuda.get_device_name(0), f"PyTorch {torch.__version__}")
 
 
 if __name__ == "__main__":
