@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Everything that needs a GPU, in one command and under ten minutes on one machine with nvcc, CMake and Ninja: the tests,
-# compute-sanitizer over a part of them, and the benchmarks beside PyTorch, CuPy and JAX, which of them python3
-# has. Nothing is downloaded; Catch2 and Google Benchmark are not needed. Leaves JSON, tables and plots in
+# compute-sanitizer over a part of them, and the benchmarks beside PyTorch, CuPy and JAX (which of them python3 has) and MatX
+# (where CMake finds it). Nothing is downloaded; Catch2 and Google Benchmark are not needed. Leaves JSON, tables and plots in
 # the folder: bench/run_gpu.sh [folder, default bench/results/gpu]. ARCHITECTURES (default 90), JOBS, BUILD and LIMIT
 # (seconds, default 570: what has not ended by then is out of time) may be set. Goes on after a failing part and ends with 1
 # then; each part's outcome stands in summary.txt.
@@ -16,7 +16,7 @@ export TWILL_COMMIT=${TWILL_COMMIT:-$(git describe --always --dirty 2>/dev/null 
 started=$SECONDS
 failures=0
 : >"$out/summary.txt"
-rm -f "$out"/{twill,pytorch,cupy,jax}.json # an earlier run's
+rm -f "$out"/{twill,pytorch,cupy,jax,matx}.json # an earlier run's
 
 # part <name> <seconds> <command...>: runs it with its output in <name>.log, and notes how it ended
 part() {
@@ -57,8 +57,14 @@ part bench_twill 120 "$build/bench/gpu/bench_gpu" "$out/twill.json"
 part bench_pytorch 240 python3 bench/gpu/peers.py "$out/pytorch.json"
 part bench_cupy 60 python3 bench/cupy/gpu_peers.py "$out/cupy.json"
 part bench_jax 90 python3 bench/jax/gpu_peers.py "$out/jax.json"
+if cmake --build "$build" --target help 2>/dev/null | grep -q bench_gpu_matx; then
+  part build_matx 120 cmake --build "$build" --target bench_gpu_matx
+  part bench_matx 60 "$build/bench/gpu/bench_gpu_matx" "$out/matx.json"
+else
+  part bench_matx 10 sh -c 'echo "skipped: MatX is not installed"; exit 4'
+fi
 results=()
-for peer in twill pytorch cupy jax; do
+for peer in twill pytorch cupy jax matx; do
   [[ -s $out/$peer.json ]] && results+=("$out/$peer.json")
 done
 if ((${#results[@]} > 0)); then
