@@ -15,6 +15,7 @@
 #include <twill/core/pattern.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/core/range.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>

@@ -31,6 +31,9 @@
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
+#include <twill/device/gpu/timed_run.hpp>
+#include <twill/device/gpu/timer_calls.hpp>
+#include <twill/device/gpu/timers.hpp>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/convolution.cuh>
 #include <twill/kernel/cuda/product.cuh>
@@ -48,6 +51,7 @@
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/joined.hpp>
 #include <twill/kernel/gpu/launch.hpp>
+#include <twill/kernel/gpu/launch_watch.hpp>
 #include <twill/kernel/gpu/leaves.hpp>
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/order_key.hpp>

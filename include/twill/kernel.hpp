@@ -19,6 +19,10 @@
 #include <twill/kernel/formulas.hpp>
 #include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/launch.hpp>
+#include <twill/kernel/launch_info.hpp>
+#include <twill/kernel/launch_ranges.hpp>
+#include <twill/kernel/launch_terms.hpp>
+#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/math/by_primitive.hpp>
 #include <twill/kernel/math/coefficients.hpp>
 #include <twill/kernel/math/division.hpp>

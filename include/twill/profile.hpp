@@ -18,6 +18,7 @@
 #include <twill/profile/progress.hpp>
 #include <twill/profile/schedule_trace.hpp>
 #include <twill/profile/source_places.hpp>
+#include <twill/profile/statement_trace.hpp>
 #include <twill/profile/svg_plot.hpp>
 #include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>

@@ -9,6 +9,7 @@
 #include <tests/train/models.hpp>
 
 #include <twill/compile/report.hpp>
+#include <twill/expr.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
@@ -335,6 +336,36 @@ inline void traced_steps_tell_times() {
   require_equal(train(true), train(false));
 }
 const Case trace_case{"a traced step tells when each launch ran, and gives the same bits", &traced_steps_tell_times};
+
+/// Eager statements stand in a trace, too, with the device's own times.
+inline void traced_statements_tell_times() {
+  const auto a = random_rows<float, 17>(D{0}, 13);
+  const auto w = random_rows<float, 11>(D{0}, 17, 2);
+  const auto statements = [&] {
+    const auto fused = eval(a * a + tanh(a));
+    const auto sums = eval(sum<1>(a));
+    const auto product = eval(matmul(a, w));
+    return std::vector{to_vector(fused), to_vector(sums), to_vector(product)};
+  };
+  const auto untraced = statements();
+  std::vector<std::vector<float>> traced{};
+  const profile::Trace trace = profile::trace([&] { traced = statements(); });
+  require(traced == untraced);
+  require_equal(trace.lost, std::int64_t{0});
+  require_equal(trace.runs.size(), std::size_t{3});
+  double before = trace.start_s - 1e-3; // clocks of devices and hosts are compared once
+  for (const RecordedRun& run : trace.runs) {
+    require(run.is_statement && run.times.size() == 1);
+    require_equal(run.devices.front(), to_string(D{0}));
+    require(before - 1e-5 <= run.times[0].start_s && run.times[0].start_s <= run.times[0].end_s);
+    before = run.times[0].end_s;
+  }
+  require_equal(trace.runs[0].nodes->front().bytes_read, std::int64_t{13 * 17 * 4});
+  require_equal(trace.runs[1].nodes->front().operation, "sum");
+  require_equal(trace.runs[2].nodes->front().operation, "matmul");
+  require_equal(trace.runs[2].nodes->front().flops, std::int64_t{2 * 13 * 17 * 11});
+}
+const Case statements_case{"a trace tells when eager statements ran on a GPU", &traced_statements_tell_times};
 
 } // namespace capture_suite
 } // namespace twill::test

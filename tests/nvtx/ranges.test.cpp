@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVIDIA's profilers are told of runs and launches: the names, and that each range that is begun is ended, when a node
-// throws, too. A tool that is linked into this program stands for a profiler, as NVTX allows.
+// What NVIDIA's profilers are told of runs, launches and statements: the names, and that each range that is begun is ended,
+// when a node throws, too. A tool that is linked into this program stands for a profiler, as NVTX allows.
 
+#include <twill/expr.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
@@ -79,6 +80,12 @@ TEST_CASE("profilers are told the name of each run and launch, and each range en
   REQUIRE(is_attached);
   const nn::Network<Model> model{};
   const auto x = full<float, Shape<dyn, 3>>(Dims(5, 3), 0.5F, Cpu{0});
+  told.names.clear(); // what made them
+  static_cast<void>(eval(x * x + tanh(x)));
+  REQUIRE(told.names.size() == 1); // an eager statement by its operations
+  CHECK(told.names[0].find("tanh") != std::string::npos);
+  CHECK(told.names[0][0] != ' ');
+  told.names.clear();
   static_cast<void>(model.infer(x));
   REQUIRE(told.names.size() >= 4);
   CHECK(told.names[0] == "run");

@@ -9,7 +9,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
-#include <twill/core/text.hpp>
+#include <twill/kernel/launch_terms.hpp>
 #include <twill/kernel/primitive.hpp>
 
 #include <algorithm>
@@ -30,7 +30,6 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// "multiply+add+tanh": the first of what a program computes.
 [[nodiscard]] inline std::string words_of(std::span<const Line> lines) {
-  constexpr std::size_t most_words = 4;
   std::vector<std::string_view> words{};
   std::string_view otherwise = "copy";
   for (const Line& line : lines) {
@@ -38,24 +37,10 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
     if (line.kind == LineKind::step) word = kernel::info(line.primitive).name;
     if (line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns) word = kernel::name(line.reduction);
     if (line.kind == LineKind::cast) otherwise = "cast";
-    if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    if (!word.empty()) words.push_back(word);
   }
-  if (words.empty()) return std::string{otherwise};
-  std::string text{};
-  for (std::size_t i = 0; i < words.size() && i < most_words; ++i) {
-    if (i > 0) text += '+';
-    text += words[i];
-  }
-  if (words.size() > most_words) text += join_text({"+", words.size() - most_words, " more"});
-  return text;
-}
-
-/// Elements of an operand that a launch touches: those of the axes along which it moves.
-[[nodiscard]] inline std::int64_t elements_along(const kernel::Grid& grid, const kernel::Operand& operand) {
-  std::int64_t elements = 1;
-  for (int d = 0; d < grid.rank; ++d)
-    if (operand.strides[static_cast<std::size_t>(d)] != 0) elements *= grid.extents[static_cast<std::size_t>(d)];
-  return elements;
+  if (words.empty()) words.push_back(otherwise);
+  return kernel::joined_words(words);
 }
 
 /// Operations of arithmetic of a program. What follows from a reduction alone is computed once for each of its results.
@@ -78,7 +63,8 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
     const bool takes_operand = line.kind == LineKind::in || line.kind == LineKind::immediate ||
                                line.kind == LineKind::iota || line.kind == LineKind::out;
     if (!takes_operand) continue;
-    if (line.kind == LineKind::out) results = std::min(results, elements_along(instruction.grid, operands[operand]));
+    if (line.kind == LineKind::out)
+      results = std::min(results, kernel::elements_along(instruction.grid, operands[operand]));
     ++operand;
   }
   std::int64_t flops = 0;
@@ -88,7 +74,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
     switch (line.kind) {
     case LineKind::in:
     case LineKind::iota:
-      elements[i] = elements_along(instruction.grid, operands[operand++]);
+      elements[i] = kernel::elements_along(instruction.grid, operands[operand++]);
       break;
     case LineKind::immediate:
     case LineKind::out:
@@ -125,7 +111,7 @@ inline void add_bytes(const TableView& table, const Binding& binding, const Boun
       is_known = table.operands[instruction.first_operand + before] == info;
     if (is_known) continue;
     const std::int64_t elements = is_operation ? binding.shapes[instruction.first_shape + k].elements()
-                                               : elements_along(instruction.grid, binding.operands[position]);
+                                               : kernel::elements_along(instruction.grid, binding.operands[position]);
     const auto bytes = std::min(elements * static_cast<std::int64_t>(size_of(info.dtype)),
                                 static_cast<std::int64_t>(binding.value_bytes[value]));
     (info.writes ? node.bytes_written : node.bytes_read) += bytes;

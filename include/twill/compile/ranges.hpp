@@ -3,33 +3,22 @@
 //
 // Ranges for NVIDIA's profilers (NVTX): one for each run of a program, in it one for each launch, with layer and operation.
 // Files compiled with TWILL_WITH_NVTX=1 have them, all files of a program or none; others include nothing for it and run
-// nothing. Under a captured graph the launches are named when they are recorded. Read next: compile/node_info.hpp.
+// nothing. Under a captured graph the launches are named when they are recorded. Read next: core/range.hpp,
+// compile/node_info.hpp.
 
 #include <twill/compile/binding.hpp>
 #include <twill/compile/node_info.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/range.hpp>
 #include <twill/core/text.hpp>
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
-#include <nvtx3/nvToolsExt.h>
-#endif
-
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
-
-/// Names a time of this thread for whoever profiles the program.
-class Range {
-public:
-  explicit Range(const char* name) { nvtxRangePushA(name); }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
-  ~Range() { nvtxRangePop(); }
-};
 
 /// A launch.
 class LaunchRange {
@@ -42,7 +31,7 @@ private:
     const NodeInfo& node = (*binding.nodes)[static_cast<std::size_t>(launch - binding.instructions.data())];
     return join_text({node.layer, node.is_gradient ? " (gradient): " : node.layer.empty() ? "" : ": ", node.operation});
   }
-  Range range_;
+  ProfilerRange range_;
 };
 
 /// A run.
@@ -53,7 +42,7 @@ public:
   }
 
 private:
-  Range range_;
+  ProfilerRange range_;
 };
 
 #else

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where executors tell what each launch of a run was and when it ran, while somebody records; otherwise a run asks one flag.
-// The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads, devices
-// and shared libraries of a process. Read next: compile/run_recorded.hpp, which fills them, and profile/trace.hpp, which
-// shows them.
+// Where executors and eager statements tell what each launch was and when it ran, while somebody records; otherwise they ask
+// one flag. The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads,
+// devices and shared libraries of a process. Read next: compile/run_recorded.hpp and profile/statement_trace.hpp, which fill
+// them, and profile/trace.hpp, which shows them.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -51,6 +51,7 @@ struct RecordedRun {
   bool is_update = false;                               ///< it writes weights
   std::vector<NodeTime> times{}; ///< in the order of the launches of a slot, those of loops once for each step
   bool is_checked = false;       ///< somebody looks at what each launch has written, before the next one
+  bool is_statement = false;     ///< a launch of an eager statement, of no program
 };
 
 /// A run that may still be under way.
@@ -64,6 +65,16 @@ public:
   [[nodiscard]] virtual RecordedRun take() = 0;
 };
 
+/// A run that is over.
+class FinishedRun final : public PendingRun {
+public:
+  explicit FinishedRun(RecordedRun run) : run_{std::move(run)} {}
+  [[nodiscard]] RecordedRun take() override { return std::move(run_); }
+
+private:
+  RecordedRun run_;
+};
+
 /// Collects runs, from any thread.
 class RunRecorder {
 public:
@@ -72,7 +83,11 @@ public:
     if (!is_closed_) runs_.push_back(std::move(run));
   }
 
-  /// All runs so far, in the order in which they were begun; later ones are not kept.
+  /// A launch has run that could not be recorded.
+  void note_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+  /// All runs so far, in the order in which they were begun, statements in which they ended; later ones are not kept.
   [[nodiscard]] std::vector<std::shared_ptr<PendingRun>> close() {
     const std::lock_guard lock{mutex_};
     is_closed_ = true;
@@ -90,6 +105,7 @@ public:
 private:
   std::mutex mutex_{};
   bool is_closed_ = false;
+  std::atomic<std::int64_t> lost_{0};
   std::map<std::string, std::shared_ptr<void>> shared_{};
   std::vector<std::shared_ptr<PendingRun>> runs_{};
 };

@@ -12,6 +12,7 @@
 #include <twill/expr/label_walk.hpp>
 #include <twill/expr/pattern.hpp>
 #include <twill/kernel/launch.hpp>
+#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
@@ -32,9 +33,16 @@ template <class T> struct Factor {
   LabelStrides strides{};
 };
 
+/// A program of a statement as data: its kernel behind one type, and its lines.
+struct StatementProgram {
+  void (*run)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands) = nullptr;
+  const kernel::Line* lines = nullptr;
+  int line_count = 0;
+};
+
 /// What follows the rows of a product, before it is bound to how the product is computed.
 struct Epilogue {
-  void (*run)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands) = nullptr;
+  const StatementProgram* program = nullptr;
   int count = 0;
   bool is_one_dimension = false;
   std::array<kernel::FollowingOperand, kernel::max_following_operands> operands{};
@@ -260,18 +268,42 @@ private:
       if (kernel::launch_records != nullptr) kernel::record_products(stack, following_of(epilogue));
     }
     if constexpr (!HostDevice<D>) // there the whole stack is one call, and what follows it a launch of its own
-      launch(device_, [&stack](const team_t<D>& team) { run_products(team, stack); });
-    else if (epilogue == nullptr)
-      launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
-    else
-      launch(device_, [stack, following = *epilogue](const auto& team) {
-        kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following));
+      launch(device_, [&](const team_t<D>& team) {
+        run_stack(device_, team, stack, nullptr, [&] { run_products(team, stack); });
       });
+    else if (epilogue == nullptr)
+      launch(device_, [stack, device = device_](const auto& team) {
+        run_stack(device, team, stack, nullptr, [&] { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
+      });
+    else
+      launch(device_, [stack, device = device_, following = *epilogue](const auto& team) {
+        run_stack(device, team, stack, &following,
+                  [&] { kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following)); });
+      });
+  }
+
+  /// Runs `work()`, the products and what follows them; whoever watches launches is told.
+  template <class Work>
+  static void run_stack(const D& device, const team_t<D>& team, const kernel::ProductStack<T>& stack,
+                        const Epilogue* epilogue, const Work& work) {
+    if (kernel::is_watched(device)) [[unlikely]]
+      return hand_over_stack(device, team, stack, epilogue, work);
+    work();
+  }
+  template <class Work>
+  TWILL_COLD static void hand_over_stack(const D& device, const team_t<D>& team, const kernel::ProductStack<T>& stack,
+                                         const Epilogue* epilogue, const Work& work) {
+    kernel::WatchedLaunch launch{};
+    if (epilogue != nullptr) {
+      launch.lines = epilogue->program->lines;
+      launch.line_count = epilogue->program->line_count;
+    }
+    kernel::hand_over(device, team, stack, following_of(epilogue), launch, work);
   }
 
   [[nodiscard]] static kernel::Following following_of(const Epilogue* epilogue) {
     if (epilogue == nullptr) return {};
-    return {epilogue->run, epilogue->operands.data(), epilogue->count, epilogue->is_one_dimension};
+    return {epilogue->program->run, epilogue->operands.data(), epilogue->count, epilogue->is_one_dimension};
   }
 
   const D& device_;

@@ -18,7 +18,9 @@
 #include <twill/expr/product.hpp>
 #include <twill/expr/program.hpp>
 #include <twill/expr/reduced.hpp>
+#include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/run.hpp>
+#include <twill/kernel/summary.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <array>
@@ -159,11 +161,10 @@ template <int Chosen, class E, class Place> [[nodiscard]] auto with_computed(con
 
 /// An elementwise statement bound to its operands, with the kernels of its two programs behind one type.
 struct BoundStatement {
-  using Run = void (*)(const kernel::AnyTeam& team, const kernel::Grid& grid, const kernel::Operand* operands);
   std::array<kernel::Operand, kernel::max_following_operands> operands{};
   const OperandEntry* entries = nullptr;
   std::size_t count = 0;
-  Run run = nullptr;
+  const StatementProgram* program = nullptr;
 };
 
 template <class Source>
@@ -171,10 +172,16 @@ void run_panel(const kernel::AnyTeam& team, const kernel::Grid& grid, const kern
   kernel::run(typename ProgramOf<Source>::type{}, team, grid, operands);
 }
 
+template <class Source>
+inline constexpr StatementProgram program_of{
+    &run_panel<Source>, kernel::summary_of<typename ProgramOf<Source>::type>.lines.data(),
+    static_cast<int>(kernel::summary_of<typename ProgramOf<Source>::type>.lines.size())};
+
 template <DType To, class E>
 [[nodiscard]] BoundStatement bind_statement(const E& statement, void* to, const Dims& to_strides, const Dims& extents) {
   using Bound = Operands<Elementwise<E, To>>;
-  BoundStatement bound{.entries = Bound::entries.data(), .count = Bound::count, .run = &run_panel<Elementwise<E, To>>};
+  BoundStatement bound{
+      .entries = Bound::entries.data(), .count = Bound::count, .program = &program_of<Elementwise<E, To>>};
   Binder binder{bound.operands.data(), Bound::operand_of_leaf.data(), extents.rank};
   statement.each_leaf(binder);
   bind_numbers(bound.operands.data(), Bound::entries.data(), Bound::count, extents.rank);
@@ -186,8 +193,14 @@ template <DType To, class E>
 template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatement bound, kernel::Grid grid) {
   simplify(grid, bound.operands.data(), bound.count, 0, grid.rank - 1, true);
   keep_shared(grid, bound.operands.data(), bound.entries, bound.count);
-  launch(device, [run = bound.run, grid, operands = bound.operands](const auto& team) {
-    run(kernel::AnyTeam{team}, grid, operands.data());
+  launch(device, [device, program = bound.program, grid, operands = bound.operands](const auto& team) {
+    const auto work = [&] { program->run(kernel::AnyTeam{team}, grid, operands.data()); };
+    if (kernel::is_watched(device)) [[unlikely]]
+      return kernel::hand_over(
+          device, team,
+          {.lines = program->lines, .line_count = program->line_count, .grid = &grid, .operands = operands.data()},
+          work);
+    work();
   });
 }
 
@@ -249,7 +262,7 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
   kernel::Grid grid = epilogue.is_one_dimension ? kernel::Grid(2) : kernel::Grid(2, 2);
   const int rank = grid.rank;
   keep_shared(grid, panel.data(), bound.entries, bound.count);
-  epilogue.run = bound.run;
+  epilogue.program = bound.program;
   return grid.rank == rank;
 }
 

@@ -3,16 +3,27 @@
 //
 // Puts a program into the stream of a host-like device. The caller's array of operands may go at once: they travel by
 // value, unless the device runs a launch before it returns. On a device without memory nothing runs, though the same code
-// compiles. Read next: kernel/run.hpp.
+// compiles. While somebody watches launches, this one is handed over. Read next: kernel/run.hpp, kernel/launch_watch.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/kernel/any_team.hpp>
+#include <twill/kernel/columns.hpp>
+#include <twill/kernel/launch_watch.hpp>
+#include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/record.hpp>
+#include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/summary.hpp>
+#include <twill/kernel/table.hpp>
+#include <twill/kernel/tabulate.hpp>
 
 #include <cstddef>
 #include <cstring>
+
+#if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
+#include <twill/kernel/launch_ranges.hpp>
+#endif
 
 namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
 
@@ -31,6 +42,42 @@ public:
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
 
+/// The loops of a program, whose functions are data: handed over by the same code for all programs.
+template <bool IsColumn>
+TWILL_COLD void hand_over_loops(WatchedLaunch& launch, const ProgramTable& table, const AnyTeam& team) {
+  struct Loops {
+    const ProgramTable& table;
+    const AnyTeam& team;
+  };
+  const Loops loops{table, team};
+  launch.work = &loops;
+  launch.run = [](const WatchedLaunch& what) {
+    const Loops& own = *static_cast<const Loops*>(what.work);
+    if constexpr (IsColumn)
+      run_columns(own.table, own.team, *what.grid, what.operands);
+    else
+      run_rows(own.table, own.team, *what.grid, what.operands);
+  };
+  hand_over(launch);
+}
+
+/// Hands a program to who watches.
+template <class P, class D>
+TWILL_COLD void hand_over_program(const D& device, const team_t<D>& team, const Grid& grid, const Operand* operands) {
+  constexpr KernelShape shape = summary_of<P>.shape;
+  WatchedLaunch launch{.lines = summary_of<P>.lines.data(),
+                       .line_count = static_cast<int>(summary_of<P>.lines.size()),
+                       .shape = shape,
+                       .grid = &grid,
+                       .operands = operands};
+  if constexpr (has_queue<D>) {
+    hand_over(device, team, launch, [&] { run(P{}, team, grid, operands); });
+  } else {
+    LaunchPlace<D>{device, team}.note(launch);
+    hand_over_loops<shape == KernelShape::column>(launch, table_of<P>, AnyTeam{team});
+  }
+}
+
 } // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
@@ -42,7 +89,11 @@ void launch(Program<Lines...> program, const D& device, const Grid& grid, const 
   if constexpr (!D::has_memory)
     if (launch_records != nullptr) record_launch(program, grid, operands);
   if constexpr (requires { requires D::launches_at_once; }) {
-    launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
+    launch(device, [program, &device, &grid, operands](const auto& team) {
+      if (is_watched(device)) [[unlikely]]
+        return detail::hand_over_program<Program<Lines...>>(device, team, grid, operands);
+      run(program, team, grid, operands);
+    });
   } else {
     using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
     launch(device,

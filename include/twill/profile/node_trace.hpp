@@ -68,8 +68,9 @@ private:
     double end = start;
     for (const NodeTime& time : times) end = std::max(end, time.end_s);
     const std::size_t thread = lane_of(device, device.runs, "runs", start, end);
-    complete(join_text({run.is_checked ? "checked " : "", run.is_update ? "step" : "run"}), "run", device, thread,
-             start, end, join_text({"\"launches\": ", times.size()}));
+    if (!run.is_statement)
+      complete(join_text({run.is_checked ? "checked " : "", run.is_update ? "step" : "run"}), "run", device, thread,
+               start, end, join_text({"\"launches\": ", times.size()}));
     for (const NodeTime& time : times) add_node((*run.nodes)[time.node], device, thread, time);
   }
 

@@ -79,18 +79,19 @@ const void* on_the_host(const gpu::Queue<R>& queue, const void* data, std::size_
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The same launch by launch; what each has written is copied to the host and shown. Where somebody records, `timed` is told.
-template <gpu::Runtime R, class Timed>
+template <gpu::Runtime R>
 void run_watched(const gpu::Queue<R>& queue, const TableView& table, Binding& binding, std::size_t begin,
                  std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher,
-                 Timed* timed) {
+                 gpu::TimedRun* timed) {
   std::vector<std::byte> copy{};
   run_one_by_one(
       table, binding, begin, end,
       [&](const BoundInstruction& instruction, const kernel::Call& call) {
-        if (timed != nullptr) timed->begin(queue.stream());
+        if (timed != nullptr) timed->begin(gpu::AnyStream{queue.stream()});
         kernels[instruction.kernel].run(queue, call);
         if (timed != nullptr)
-          timed->end(queue.stream(), static_cast<std::size_t>(&instruction - binding.instructions.data()));
+          timed->end(gpu::AnyStream{queue.stream()},
+                     static_cast<std::size_t>(&instruction - binding.instructions.data()));
       },
       [&](int value, const void* data) {
         const std::size_t bytes = binding.value_bytes[static_cast<std::size_t>(value)];
@@ -252,8 +253,7 @@ private:
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into");
-    const auto run = std::make_shared<GpuTimedRun<D>>(device_, clock_of(recorder, device_, queue.stream()),
-                                                      new_record(table_, bound.numbers, {to_string(device_)}));
+    const auto run = timed_run(recorder, device_, queue, new_record(table_, bound.numbers, {to_string(device_)}));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     Binding& binding = bound.numbers;
@@ -263,16 +263,16 @@ private:
     run_between_calls(
         binding, arguments,
         [&](std::size_t begin, std::size_t end) {
-          run->begin(queue.stream());
+          run->begin(gpu::AnyStream{queue.stream()});
           for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
             run_launch(queue, binding, launch, kernels_);
-            run->end(queue.stream(), number_of(*launch));
+            run->end(gpu::AnyStream{queue.stream()}, number_of(*launch));
           });
         },
         [&](const BoundInstruction& call) {
-          run->begin(queue.stream());
+          run->begin(gpu::AnyStream{queue.stream()});
           call_group(binding, call, arguments.groups);
-          run->end(queue.stream(), number_of(call));
+          run->end(gpu::AnyStream{queue.stream()}, number_of(call));
         });
     recorder.add(run);
     ++report_.plain_runs;
@@ -294,10 +294,9 @@ private:
                              detail::on_the_host(queue, arguments.inputs[index], count * size_of(input.dtype), copy));
     }
     const auto recorder = records_runs() ? run_recorder() : nullptr;
-    std::shared_ptr<GpuTimedRun<D>> timed{};
+    std::shared_ptr<gpu::TimedRun> timed{};
     if (recorder != nullptr)
-      timed = std::make_shared<GpuTimedRun<D>>(device_, clock_of(*recorder, device_, queue.stream()),
-                                               new_checked_record(table_, bound.numbers, {to_string(device_)}));
+      timed = timed_run(*recorder, device_, queue, new_checked_record(table_, bound.numbers, {to_string(device_)}));
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get());
     });

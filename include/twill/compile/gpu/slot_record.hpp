@@ -3,7 +3,7 @@
 //
 // The same on GPUs: each slot has timers in the streams of its device, around each launch and around each copy that enters it,
 // and all slots together are one run. It is handed to who records when all of it was given to the streams. Read next:
-// compile/gpu/run_recorded.hpp, compile/slot_record.hpp.
+// device/gpu/timed_run.hpp, compile/slot_record.hpp.
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
@@ -11,6 +11,7 @@
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
+#include <twill/device/gpu/timed_run.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,11 +23,11 @@
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A run whose slots have timers of their own.
-template <gpu::GpuDevice D> class GpuSlotRun final : public PendingRun {
+class GpuSlotRun final : public PendingRun {
 public:
   explicit GpuSlotRun(RecordedRun run) : run_{std::move(run)} {}
 
-  std::vector<std::shared_ptr<GpuTimedRun<D>>> slots{};
+  std::vector<std::shared_ptr<gpu::TimedRun>> slots{};
 
   [[nodiscard]] RecordedRun take() override {
     for (const auto& slot : slots) {
@@ -47,13 +48,15 @@ class TimedCopy<D> {
 
 public:
   TimedCopy() = default;
-  TimedCopy(std::shared_ptr<GpuTimedRun<D>> slot, std::size_t node) : slot_{std::move(slot)}, node_{node} {}
+  TimedCopy(std::shared_ptr<gpu::TimedRun> slot, std::size_t node) : slot_{std::move(slot)}, node_{node} {}
 
   void begin(const D& device) const {
-    if (slot_ != nullptr) launch(device, [&](const gpu::Queue<R>& queue) { slot_->begin(queue.stream()); });
+    if (slot_ != nullptr)
+      launch(device, [&](const gpu::Queue<R>& queue) { slot_->begin(gpu::AnyStream{queue.stream()}); });
   }
   void end(const D& device) const {
-    if (slot_ != nullptr) launch(device, [&](const gpu::Queue<R>& queue) { slot_->end(queue.stream(), node_); });
+    if (slot_ != nullptr)
+      launch(device, [&](const gpu::Queue<R>& queue) { slot_->end(gpu::AnyStream{queue.stream()}, node_); });
   }
 
   /// The same in the stream of copies that go beside the device's work.
@@ -63,17 +66,17 @@ public:
     record(device).hold(stream, device.index);
     for (const auto& event : ready) event.hold(stream, device.index);
     const gpu::Using<R> scope{device.index};
-    slot_->begin(stream);
+    slot_->begin(gpu::AnyStream{stream});
   }
   void end_arrival(const D& device) const {
     if (slot_ == nullptr) return;
     const auto stream = gpu::state_of(device).arrival_stream();
     const gpu::Using<R> scope{device.index};
-    slot_->end(stream, node_);
+    slot_->end(gpu::AnyStream{stream}, node_);
   }
 
 private:
-  std::shared_ptr<GpuTimedRun<D>> slot_{};
+  std::shared_ptr<gpu::TimedRun> slot_{};
   std::size_t node_ = 0;
 };
 
@@ -87,23 +90,21 @@ public:
   SlotRecord() = default;
   /// throws: GpuError
   SlotRecord(std::shared_ptr<RunRecorder> recorder, const std::vector<D>& devices, RecordedRun run)
-      : recorder_{std::move(recorder)}, run_{std::make_shared<GpuSlotRun<D>>(std::move(run))} {
+      : recorder_{std::move(recorder)}, run_{std::make_shared<GpuSlotRun>(std::move(run))} {
     for (const D& device : devices)
-      launch(device, [&](const Queue& queue) {
-        run_->slots.push_back(
-            std::make_shared<GpuTimedRun<D>>(device, clock_of(*recorder_, device, queue.stream()), RecordedRun{}));
-      });
+      launch(device,
+             [&](const Queue& queue) { run_->slots.push_back(timed_run(*recorder_, device, queue, RecordedRun{})); });
   }
 
   [[nodiscard]] explicit operator bool() const { return run_ != nullptr; }
 
   void run(const Queue& queue, Binding& binding, const SlotStep& step,
            std::span<const StartedKernel<Queue>> kernels) const {
-    GpuTimedRun<D>& slot = *slot_of(step);
-    slot.begin(queue.stream());
+    gpu::TimedRun& slot = *slot_of(step);
+    slot.begin(gpu::AnyStream{queue.stream()});
     for_each_launch(binding, step.begin, step.end, [&](const BoundInstruction* launch) {
       run_launch(queue, binding, launch, kernels);
-      slot.end(queue.stream(), static_cast<std::size_t>(launch - binding.instructions.data()));
+      slot.end(gpu::AnyStream{queue.stream()}, static_cast<std::size_t>(launch - binding.instructions.data()));
     });
   }
   void run_watched(const Queue& queue, const TableView& table, Binding& binding, const SlotStep& step,
@@ -121,12 +122,12 @@ public:
   }
 
 private:
-  [[nodiscard]] const std::shared_ptr<GpuTimedRun<D>>& slot_of(const SlotStep& step) const {
+  [[nodiscard]] const std::shared_ptr<gpu::TimedRun>& slot_of(const SlotStep& step) const {
     return run_->slots[static_cast<std::size_t>(step.slot)];
   }
 
   std::shared_ptr<RunRecorder> recorder_{};
-  std::shared_ptr<GpuSlotRun<D>> run_{};
+  std::shared_ptr<GpuSlotRun> run_{};
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -9,6 +9,7 @@
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/columns.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/launch_watch.hpp>
 #include <twill/kernel/gpu/rows.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/summary.hpp>

@@ -1,0 +1,83 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run on a GPU with the time of each launch, as the device itself tells it: a timer stands in the stream before the first
+// launch and behind each. Nothing waits for them before the trace ends, so runs follow each other as without them; a launch
+// that is shorter than its own submission shows the latter. Knows drivers by their tables alone. Read next:
+// compile/gpu/executor.hpp, profile/statement_trace.hpp.
+
+#include <twill/core/clock.hpp>
+#include <twill/core/run_recorder.hpp>
+#include <twill/device/gpu/timers.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::gpu {
+
+/// A moment that is known on a device and by `steady_seconds`. Waits for the stream.
+struct Clock {
+  Clock(const TimerCalls& calls, int device, AnyStream stream) : moment{calls, device, stream} {
+    moment.wait();
+    moment_s = steady_seconds();
+  }
+  Timer moment;
+  double moment_s = 0;
+};
+
+/// Where a run takes place: a device, by its number and its name, and the timers of its driver.
+struct TimedDevice {
+  const TimerCalls* timers = nullptr;
+  int device = 0;
+  std::string name{};
+};
+
+/// A run whose launches stand between timers.
+class TimedRun final : public PendingRun {
+public:
+  /// All who record on a device share a clock, which is read in the first one's stream. throws: GpuError
+  TimedRun(RunRecorder& recorder, const TimedDevice& place, AnyStream stream, RecordedRun run)
+      : calls_{place.timers},
+        device_{place.device},
+        clock_{recorder.shared<Clock>(place.name,
+                                      [&] { return std::make_shared<Clock>(*place.timers, place.device, stream); })},
+        run_{std::move(run)} {}
+
+  /// What follows does not begin where the last launch ended.
+  void begin(AnyStream stream) { mark(stream); }
+  /// A launch was given to the stream.
+  void end(AnyStream stream, std::size_t node) {
+    mark(stream);
+    launches_.push_back({node, timers_.size() - 1});
+  }
+
+  [[nodiscard]] RecordedRun take() override {
+    if (timers_.empty()) return std::move(run_);
+    for (const auto& timer : timers_) timer->wait(); // of several streams, perhaps
+    const Timer& first = *timers_.front();
+    const double start_s = clock_->moment_s + first.seconds_since(clock_->moment); // the rest by short, exact distances
+    const auto time_of = [&](std::size_t timer) { return start_s + timers_[timer]->seconds_since(first); };
+    for (const auto& [node, timer] : launches_) run_.times.push_back({node, time_of(timer - 1), time_of(timer)});
+    return std::move(run_);
+  }
+
+private:
+  struct Launch {
+    std::size_t node = 0;
+    std::size_t timer = 0; ///< behind it
+  };
+
+  void mark(AnyStream stream) { timers_.push_back(std::make_unique<Timer>(*calls_, device_, stream)); }
+
+  const TimerCalls* calls_;
+  int device_;
+  std::shared_ptr<const Clock> clock_;
+  RecordedRun run_;
+  std::vector<std::unique_ptr<Timer>> timers_{};
+  std::vector<Launch> launches_{};
+};
+
+} // namespace twill::inline v0::gpu

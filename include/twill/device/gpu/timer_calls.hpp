@@ -1,0 +1,77 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of a driver's timers: a few small functions for each driver, whatever is launched. Each makes its device the
+// current one while it needs that, so that any thread may call it. Read next: device/gpu/timers.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/runtime.hpp>
+#include <twill/device/gpu/timers.hpp>
+
+namespace twill::inline v0::gpu {
+
+namespace detail {
+
+template <Runtime R> struct DriverTimers {
+  using Stream = typename R::Stream;
+  using Event = typename R::Event;
+
+  TWILL_COLD static bool is_capturing(int device, AnyStream stream) {
+    auto state = Capturing::no;
+    check<R>(R::capturing(stream.as<Stream>(), &state), "capturing", device);
+    return state != Capturing::no;
+  }
+
+  TWILL_COLD static void* place(int device, AnyStream stream) {
+    const Using<R> scope{device};
+    auto* const timer = new Event{};
+    if (const Status status = R::create_timer(timer); status != 0) {
+      delete timer;
+      fail<R>(status, "create_timer", device);
+    }
+    if (const Status status = R::record_event(*timer, stream.as<Stream>()); status != 0) {
+      static_cast<void>(R::destroy_event(*timer));
+      delete timer;
+      fail<R>(status, "record_event", device);
+    }
+    return timer;
+  }
+
+  TWILL_COLD static void wait(int device, const void* timer) {
+    const Using<R> scope{device};
+    check<R>(R::synchronize_event(*static_cast<const Event*>(timer)), "synchronize_event", device);
+  }
+
+  TWILL_COLD static double seconds(int device, const void* earlier, const void* later) {
+    const Using<R> scope{device};
+    float milliseconds = 0;
+    check<R>(R::elapsed_ms(&milliseconds, *static_cast<const Event*>(earlier), *static_cast<const Event*>(later)),
+             "elapsed_ms", device);
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+  TWILL_COLD static void release(int device, void* timer) noexcept {
+    auto* const event = static_cast<Event*>(timer);
+    try {
+      const Using<R> scope{device};
+      static_cast<void>(R::destroy_event(*event));
+    } catch (...) { // the device has failed, and whoever waited for the run was told
+    }
+    delete event;
+  }
+};
+
+} // namespace detail
+
+/// The timers of a driver.
+template <Runtime R>
+inline constexpr TimerCalls timer_calls{
+    .is_capturing = &detail::DriverTimers<R>::is_capturing,
+    .place = &detail::DriverTimers<R>::place,
+    .wait = &detail::DriverTimers<R>::wait,
+    .seconds = &detail::DriverTimers<R>::seconds,
+    .release = &detail::DriverTimers<R>::release,
+};
+
+} // namespace twill::inline v0::gpu

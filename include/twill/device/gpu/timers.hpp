@@ -1,0 +1,62 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timers of any driver behind one type: what records runs is compiled once for all kinds of GPUs, and not at all in files
+// that only launch. A launch hands over the address of a table, and who traces calls through it. Read next:
+// device/gpu/timer_calls.hpp, which fills the table, and device/gpu/timed_run.hpp, which uses it.
+
+namespace twill::inline v0::gpu {
+
+/// A reference to a driver's handle of a stream.
+class AnyStream {
+public:
+  /// None.
+  AnyStream() = default;
+  /// requires: the handle stays where it is
+  template <class Stream> explicit AnyStream(const Stream& handle) : handle_{&handle} {}
+
+  /// The handle, for who knows the driver.
+  template <class Stream> [[nodiscard]] const Stream& as() const { return *static_cast<const Stream*>(handle_); }
+
+private:
+  const void* handle_ = nullptr;
+};
+
+/// What a driver does about timers.
+struct TimerCalls {
+  /// Whether work on the stream is being recorded in a graph instead of run. throws: GpuError
+  bool (*is_capturing)(int device, AnyStream stream) = nullptr;
+  /// A timer behind what the stream was given so far. throws: GpuError, std::bad_alloc
+  void* (*place)(int device, AnyStream stream) = nullptr;
+  /// Blocks the calling thread until it has passed. throws: GpuError
+  void (*wait)(int device, const void* timer) = nullptr;
+  /// From one timer of the device to another, both passed. throws: GpuError
+  double (*seconds)(int device, const void* earlier, const void* later) = nullptr;
+  void (*release)(int device, void* timer) noexcept = nullptr;
+};
+
+/// An event that notes when it passes. Given back with its owner.
+class Timer {
+public:
+  /// Stands behind what the stream was given so far. throws: GpuError
+  Timer(const TimerCalls& calls, int device, AnyStream stream)
+      : calls_{&calls}, device_{device}, timer_{calls.place(device, stream)} {}
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  ~Timer() { calls_->release(device_, timer_); }
+
+  /// Blocks the calling thread until it has passed. throws: GpuError
+  void wait() const { calls_->wait(device_, timer_); }
+
+  /// From another timer of the device to this one, both passed. throws: GpuError
+  [[nodiscard]] double seconds_since(const Timer& earlier) const {
+    return calls_->seconds(device_, earlier.timer_, timer_);
+  }
+
+private:
+  const TimerCalls* calls_;
+  int device_;
+  void* timer_;
+};
+
+} // namespace twill::inline v0::gpu

@@ -1,0 +1,127 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a launch of an eager statement hands to whoever watches: addresses of what it is made of, and a function that runs it.
+// A launch asks one flag; only while somebody watches does it say more. Who watches describes it, times it or names it, and
+// runs it (profile/statement_trace.hpp, kernel/launch_ranges.hpp), so files that only launch compile nothing of that. Launches
+// of host devices that run later than they are given to the device are not watched. Read next: kernel/launch_info.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/shape.hpp>
+#include <twill/device/gpu/timers.hpp>
+#include <twill/kernel/on_queue.hpp>
+#include <twill/kernel/product_stack.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/summary.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::kernel {
+
+/// A stack of matrix products, whatever its elements are (`ProductStack`), and what follows each.
+struct WatchedProducts {
+  const Dims* batch = nullptr;
+  const BatchStrides* a_batch = nullptr;
+  const BatchStrides* b_batch = nullptr;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  const void* c = nullptr;
+  DType dtype = DType::float32;
+  const Following* following = nullptr;
+};
+
+/// A launch that is about to run.
+struct WatchedLaunch {
+  std::string_view kind{};                        ///< of its device
+  int device = 0;                                 ///< among those of the kind
+  const twill::gpu::TimerCalls* timers = nullptr; ///< of a GPU
+  twill::gpu::AnyStream stream{};                 ///< of a GPU
+  const Line* lines = nullptr;                    ///< of its program, or of the one that follows its products
+  int line_count = 0;
+  KernelShape shape = KernelShape::elementwise;
+  const Grid* grid = nullptr;                ///< of a program
+  const Operand* operands = nullptr;         ///< of a program
+  const WatchedProducts* products = nullptr; ///< null for a program
+  const void* work = nullptr;                ///< what `run` knows
+  void (*run)(const WatchedLaunch& launch) = nullptr;
+};
+
+/// Whoever watches: has to run the launch, once, in the calling thread, and lets through what it throws.
+using LaunchWatch = void (*)(const WatchedLaunch& launch);
+
+/// Who watches all launches of the process; null while nobody does.
+TWILL_EXPORT inline constinit std::atomic<LaunchWatch> launch_watch{nullptr};
+
+/// Who names launches for profilers, inside whatever else watches them; null where nobody does.
+TWILL_EXPORT inline constinit std::atomic<LaunchWatch> launch_range{nullptr};
+
+/// Whether a kind of device tells of its launches: they have run, or stand in a GPU's stream, when `launch` returns.
+template <class D> inline constexpr bool tells_of_launches = requires { requires D::launches_at_once; };
+
+/// Whether somebody is to be told of a launch on such a device now. cost: one load
+template <class D> [[nodiscard]] bool is_watched(const D&) {
+  if constexpr (tells_of_launches<D>)
+    return launch_watch.load(std::memory_order_relaxed) != nullptr;
+  else
+    return false;
+}
+
+/// Runs a launch in its range, where it has one.
+inline void run_in_range(const WatchedLaunch& launch) {
+  const LaunchWatch range = launch_range.load(std::memory_order_relaxed);
+  (range != nullptr ? range : launch.run)(launch);
+}
+
+/// Hands a launch to who watches; runs it where nobody does any more.
+TWILL_COLD inline void hand_over(const WatchedLaunch& launch) {
+  const LaunchWatch watch = launch_watch.load(std::memory_order_relaxed);
+  (watch != nullptr ? watch : launch.run)(launch);
+}
+
+/// Where a launch takes place.
+template <class D> class LaunchPlace {
+  static_assert(!has_queue<D>, "twill: include <twill/kernel/gpu/launch.hpp> for launches on GPUs");
+
+public:
+  LaunchPlace(const D& device, const team_t<D>&) : device_{device.index} {}
+  void note(WatchedLaunch& launch) const {
+    launch.kind = D::kind;
+    launch.device = device_;
+  }
+
+private:
+  int device_;
+};
+
+/// Hands `work()`, a launch on a device's team, to who watches.
+template <class D, class Work>
+TWILL_COLD void hand_over(const D& device, const team_t<D>& team, WatchedLaunch launch, const Work& work) {
+  const LaunchPlace<D> place{device, team};
+  place.note(launch);
+  launch.work = &work;
+  launch.run = [](const WatchedLaunch& what) { (*static_cast<const Work*>(what.work))(); };
+  hand_over(launch);
+}
+
+/// The same of a stack of products.
+template <class D, class T, class Work>
+TWILL_COLD void hand_over(const D& device, const team_t<D>& team, const ProductStack<T>& stack,
+                          const Following& following, WatchedLaunch launch, const Work& work) {
+  const WatchedProducts products{.batch = &stack.batch,
+                                 .a_batch = &stack.a.batch,
+                                 .b_batch = &stack.b.batch,
+                                 .m = stack.m,
+                                 .n = stack.n,
+                                 .k = stack.k,
+                                 .c = stack.c,
+                                 .dtype = dtype_of<T>,
+                                 .following = &following};
+  launch.products = &products;
+  hand_over(device, team, launch, work);
+}
+
+} // namespace twill::inline v0::kernel
