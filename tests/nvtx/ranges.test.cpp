@@ -7,6 +7,7 @@
 #include <twill/nn/activations.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/profile/trace.hpp>
 #include <twill/tensor/create.hpp>
 
 #include <catch2/catch.hpp>
@@ -85,6 +86,19 @@ TEST_CASE("profilers are told the name of each run and launch, and each range en
   REQUIRE(told.names.size() == 1); // an eager statement by its operations
   CHECK(told.names[0].find("tanh") != std::string::npos);
   CHECK(told.names[0][0] != ' ');
+  const std::vector<std::string> statement = told.names;
+  told.names.clear();
+  const profile::Trace trace = profile::trace([&] { static_cast<void>(eval(x * x + tanh(x))); });
+  CHECK(trace.runs.size() == 1); // told to both
+  CHECK(told.names == statement);
+  told.names.clear();
+  static_cast<void>(eval(x * x + tanh(x))); // and to profilers alone when the trace has ended
+  CHECK(told.names == statement);
+  const kernel::Grid grid(1);
+  CHECK_THROWS_WITH(
+      kernel::launch_watched(Cpu{0}, {.grid = &grid}, [](const Team&) { throw std::runtime_error("broken"); }),
+      "broken");
+  CHECK(told.open == 0);
   told.names.clear();
   static_cast<void>(model.infer(x));
   REQUIRE(told.names.size() >= 4);

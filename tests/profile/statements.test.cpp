@@ -124,8 +124,9 @@ TEST_CASE("statements of all threads stand in one trace, and what cannot be reco
       ++*static_cast<int*>(const_cast<void*>(launch.work));
     };
     kernel::hand_over(without_timers);
-    CHECK_THROWS_WITH(kernel::hand_over(Cpu{0}, Team{}, {.grid = &grid}, [] { throw std::runtime_error("broken"); }),
-                      "broken");
+    CHECK_THROWS_WITH(
+        kernel::launch_watched(Cpu{0}, {.grid = &grid}, [](const Team&) { throw std::runtime_error("broken"); }),
+        "broken");
   });
   CHECK(right == 3 * statements);
   CHECK(ran == 1);

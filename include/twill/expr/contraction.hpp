@@ -267,38 +267,31 @@ private:
     if constexpr (!D::has_memory) {
       if (kernel::launch_records != nullptr) kernel::record_products(stack, following_of(epilogue));
     }
+    if (kernel::is_watched(device_)) [[unlikely]]
+      return launch_watched(stack, epilogue);
     if constexpr (!HostDevice<D>) // there the whole stack is one call, and what follows it a launch of its own
-      launch(device_, [&](const team_t<D>& team) {
-        run_stack(device_, team, stack, nullptr, [&] { run_products(team, stack); });
-      });
+      launch(device_, [&stack](const team_t<D>& team) { run_products(team, stack); });
     else if (epilogue == nullptr)
-      launch(device_, [stack, device = device_](const auto& team) {
-        run_stack(device, team, stack, nullptr, [&] { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
-      });
+      launch(device_, [stack](const auto& team) { kernel::run_products(kernel::AnyTeam{team}, stack, {}); });
     else
-      launch(device_, [stack, device = device_, following = *epilogue](const auto& team) {
-        run_stack(device, team, stack, &following,
-                  [&] { kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following)); });
+      launch(device_, [stack, following = *epilogue](const auto& team) {
+        kernel::run_products(kernel::AnyTeam{team}, stack, following_of(&following));
       });
   }
 
-  /// Runs `work()`, the products and what follows them; whoever watches launches is told.
-  template <class Work>
-  static void run_stack(const D& device, const team_t<D>& team, const kernel::ProductStack<T>& stack,
-                        const Epilogue* epilogue, const Work& work) {
-    if (kernel::is_watched(device)) [[unlikely]]
-      return hand_over_stack(device, team, stack, epilogue, work);
-    work();
-  }
-  template <class Work>
-  TWILL_COLD static void hand_over_stack(const D& device, const team_t<D>& team, const kernel::ProductStack<T>& stack,
-                                         const Epilogue* epilogue, const Work& work) {
-    kernel::WatchedLaunch launch{};
+  TWILL_COLD void launch_watched(const kernel::ProductStack<T>& stack, const Epilogue* epilogue) {
+    kernel::WatchedLaunch what{};
     if (epilogue != nullptr) {
-      launch.lines = epilogue->program->lines;
-      launch.line_count = epilogue->program->line_count;
+      what.lines = epilogue->program->lines;
+      what.line_count = epilogue->program->line_count;
     }
-    kernel::hand_over(device, team, stack, following_of(epilogue), launch, work);
+    const kernel::Following following = following_of(epilogue);
+    kernel::launch_watched(device_, stack, following, what, [&](const team_t<D>& team) {
+      if constexpr (HostDevice<D>)
+        kernel::run_products(kernel::AnyTeam{team}, stack, following);
+      else
+        run_products(team, stack);
+    });
   }
 
   [[nodiscard]] static kernel::Following following_of(const Epilogue* epilogue) {

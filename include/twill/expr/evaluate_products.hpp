@@ -193,14 +193,16 @@ template <DType To, class E>
 template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatement bound, kernel::Grid grid) {
   simplify(grid, bound.operands.data(), bound.count, 0, grid.rank - 1, true);
   keep_shared(grid, bound.operands.data(), bound.entries, bound.count);
-  launch(device, [device, program = bound.program, grid, operands = bound.operands](const auto& team) {
-    const auto work = [&] { program->run(kernel::AnyTeam{team}, grid, operands.data()); };
-    if (kernel::is_watched(device)) [[unlikely]]
-      return kernel::hand_over(
-          device, team,
-          {.lines = program->lines, .line_count = program->line_count, .grid = &grid, .operands = operands.data()},
-          work);
-    work();
+  if (kernel::is_watched(device)) [[unlikely]]
+    return kernel::launch_watched(
+        device,
+        {.lines = bound.program->lines,
+         .line_count = bound.program->line_count,
+         .grid = &grid,
+         .operands = bound.operands.data()},
+        [&](const Team& team) { bound.program->run(kernel::AnyTeam{team}, grid, bound.operands.data()); });
+  launch(device, [run = bound.program->run, grid, operands = bound.operands](const auto& team) {
+    run(kernel::AnyTeam{team}, grid, operands.data());
   });
 }
 

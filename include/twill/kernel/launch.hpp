@@ -42,40 +42,33 @@ public:
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
 
-/// The loops of a program, whose functions are data: handed over by the same code for all programs.
-template <bool IsColumn>
-TWILL_COLD void hand_over_loops(WatchedLaunch& launch, const ProgramTable& table, const AnyTeam& team) {
-  struct Loops {
-    const ProgramTable& table;
-    const AnyTeam& team;
-  };
-  const Loops loops{table, team};
-  launch.work = &loops;
-  launch.run = [](const WatchedLaunch& what) {
-    const Loops& own = *static_cast<const Loops*>(what.work);
-    if constexpr (IsColumn)
-      run_columns(own.table, own.team, *what.grid, what.operands);
-    else
-      run_rows(own.table, own.team, *what.grid, what.operands);
-  };
-  hand_over(launch);
-}
+/// The loops of a program, whose functions are data: the same code for all programs.
+template <bool IsColumn> struct HostLoops {
+  const ProgramTable& table;
+  const Grid& grid;
+  const Operand* operands;
 
-/// Hands a program to who watches.
-template <class P, class D>
-TWILL_COLD void hand_over_program(const D& device, const team_t<D>& team, const Grid& grid, const Operand* operands) {
-  constexpr KernelShape shape = summary_of<P>.shape;
-  WatchedLaunch launch{.lines = summary_of<P>.lines.data(),
-                       .line_count = static_cast<int>(summary_of<P>.lines.size()),
-                       .shape = shape,
-                       .grid = &grid,
-                       .operands = operands};
-  if constexpr (has_queue<D>) {
-    hand_over(device, team, launch, [&] { run(P{}, team, grid, operands); });
-  } else {
-    LaunchPlace<D>{device, team}.note(launch);
-    hand_over_loops<shape == KernelShape::column>(launch, table_of<P>, AnyTeam{team});
+  void operator()(const Team& team) const {
+    if constexpr (IsColumn)
+      run_columns(table, AnyTeam{team}, grid, operands);
+    else
+      run_rows(table, AnyTeam{team}, grid, operands);
   }
+};
+
+/// Launches a program for who watches.
+template <class P, class D>
+TWILL_COLD void launch_program_watched(const D& device, const Grid& grid, const Operand* operands) {
+  constexpr KernelShape shape = summary_of<P>.shape;
+  const WatchedLaunch what{.lines = summary_of<P>.lines.data(),
+                           .line_count = static_cast<int>(summary_of<P>.lines.size()),
+                           .shape = shape,
+                           .grid = &grid,
+                           .operands = operands};
+  if constexpr (has_queue<D>)
+    launch_watched(device, what, [&](const team_t<D>& queue) { run(P{}, queue, grid, operands); });
+  else
+    launch_watched(device, what, HostLoops<shape == KernelShape::column>{table_of<P>, grid, operands});
 }
 
 } // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
@@ -89,11 +82,9 @@ void launch(Program<Lines...> program, const D& device, const Grid& grid, const 
   if constexpr (!D::has_memory)
     if (launch_records != nullptr) record_launch(program, grid, operands);
   if constexpr (requires { requires D::launches_at_once; }) {
-    launch(device, [program, &device, &grid, operands](const auto& team) {
-      if (is_watched(device)) [[unlikely]]
-        return detail::hand_over_program<Program<Lines...>>(device, team, grid, operands);
-      run(program, team, grid, operands);
-    });
+    if (is_watched(device)) [[unlikely]]
+      return detail::launch_program_watched<Program<Lines...>>(device, grid, operands);
+    launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
   } else {
     using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
     launch(device,

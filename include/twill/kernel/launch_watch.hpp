@@ -97,20 +97,23 @@ private:
   int device_;
 };
 
-/// Hands `work()`, a launch on a device's team, to who watches.
-template <class D, class Work>
-TWILL_COLD void hand_over(const D& device, const team_t<D>& team, WatchedLaunch launch, const Work& work) {
-  const LaunchPlace<D> place{device, team};
-  place.note(launch);
-  launch.work = &work;
-  launch.run = [](const WatchedLaunch& what) { (*static_cast<const Work*>(what.work))(); };
-  hand_over(launch);
+/// Launches `run(team)` on a device for who watches.
+template <class D, class Run> TWILL_COLD void launch_watched(const D& device, WatchedLaunch what, const Run& run) {
+  launch(device, [&](const team_t<D>& team) {
+    const LaunchPlace<D> place{device, team};
+    place.note(what);
+    const auto work = [&] { run(team); };
+    using Work = decltype(work);
+    what.work = &work;
+    what.run = [](const WatchedLaunch& own) { (*static_cast<Work*>(own.work))(); };
+    hand_over(what);
+  });
 }
 
 /// The same of a stack of products.
-template <class D, class T, class Work>
-TWILL_COLD void hand_over(const D& device, const team_t<D>& team, const ProductStack<T>& stack,
-                          const Following& following, WatchedLaunch launch, const Work& work) {
+template <class D, class T, class Run>
+TWILL_COLD void launch_watched(const D& device, const ProductStack<T>& stack, const Following& following,
+                               WatchedLaunch what, const Run& run) {
   const WatchedProducts products{.batch = &stack.batch,
                                  .a_batch = &stack.a.batch,
                                  .b_batch = &stack.b.batch,
@@ -120,8 +123,8 @@ TWILL_COLD void hand_over(const D& device, const team_t<D>& team, const ProductS
                                  .c = stack.c,
                                  .dtype = dtype_of<T>,
                                  .following = &following};
-  launch.products = &products;
-  hand_over(device, team, launch, work);
+  what.products = &products;
+  launch_watched(device, what, run);
 }
 
 } // namespace twill::inline v0::kernel
