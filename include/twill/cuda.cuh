@@ -7,6 +7,7 @@
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/partial_update.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/compile/gpu/slot_record.hpp>

@@ -66,13 +66,8 @@ Outcome training_on_a_gpu(long failing) {
       });
       for (float& number : losses) { // the later ones are captured graphs
         const auto loss = step_again_if_it_fails(
-            outcome, *network, *step,
-            [&] {
-              const auto made = (*step)(*x, *y);
-              synchronize(device);
-              return made;
-            },
-            [&] { synchronize(device); });
+            outcome, *network, *step, [&] { return (*step)(*x, *y); }, [&] { synchronize(device); });
+        again_if_it_fails(outcome, [&] { synchronize(device); }); // the step has been made, whoever waits for it
         again_if_it_fails(outcome, [&] { number = loss; });
       }
     }

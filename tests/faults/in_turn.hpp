@@ -27,10 +27,11 @@ struct Outcome {
   long exceptions = 0;             ///< how often the scenario had to repeat something
   long blocks_in_use = 0;          ///< of operator new, after the scenario
   long pool_bytes = 0;             ///< in use after the scenario
-  long half_steps = 0;             ///< failed steps that had changed something
-  bool is_half = false;            ///< one of them without need
+  long half_steps = 0;             ///< failed steps that had changed something, or said so
+  bool is_half = false;            ///< one of them did not say so
   std::size_t bits = 0;            ///< of what it computed, hashed
   char message[200] = {};          ///< of the last exception
+  char changed[60] = {};           ///< what a failed step had changed
   bool is_whole = false;
 };
 
@@ -112,7 +113,7 @@ template <class Scenario> int each_in_turn(const char* name, const Scenario& sce
     if (!outcome.is_whole)
       fault = "died, or leaked";
     else if (outcome.is_half)
-      fault = "leaves a step half done";
+      fault = "leaves a step half done without a word, which changed";
     else if (outcome.bits != whole.bits)
       fault = "computes something else";
     else if (outcome.pool_bytes != whole.pool_bytes)
@@ -123,11 +124,11 @@ template <class Scenario> int each_in_turn(const char* name, const Scenario& sce
     half += outcome.half_steps;
     if (fault == nullptr) continue;
     ++wrong;
-    std::printf("%s: point %ld %s (%ld blocks, %ld without a fault); \"%s\"\n", name, point, fault,
+    std::printf("%s: point %ld %s %s (%ld blocks, %ld without a fault); \"%s\"\n", name, point, fault, outcome.changed,
                 outcome.blocks_in_use, whole.blocks_in_use, outcome.message);
   }
-  std::printf("%s: %ld of %ld points end in an exception, the others are made good inside; %ld steps were refused by a "
-              "driver half-way; %d wrong\n",
+  std::printf("%s: %ld of %ld points end in an exception, the others are made good inside; %ld steps said that they "
+              "were stopped half-way; %d wrong\n",
               name, thrown, (whole.points + stride - 1) / stride, half, wrong);
   return wrong;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `test_faults step|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first steps of a model with
-// Adam, in saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process);
-// and steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at
-// most). The numbers of points are committed: fewer mean that something is not watched any more.
+// `test_faults step|operations|slots|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first steps
+// of a model with Adam, of one with every operation that asks for memory, of one in two device slots, in saves of a checkpoint
+// and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process); and steps, however many, take
+// no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The numbers of points are
+// committed: fewer mean that something is not watched any more.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
@@ -206,25 +207,31 @@ int tiny_steps(int seconds) {
 } // namespace
 
 namespace twill::test::faults {
-Outcome training_on_a_gpu(long failing); // gpu.cpp
-}
+Outcome training_on_a_gpu(long failing);        // gpu.cpp
+Outcome training_with_operations(long failing); // operations.cpp
+Outcome training_in_slots(long failing);        // the same
+} // namespace twill::test::faults
 
 int main(int count, char** arguments) {
   if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0); // a thousand saves wait for no disk
   const std::string_view scenario = count > 1 ? arguments[1] : "";
   if (count > 2 && scenario != "tiny") { // one point, without another process, for a debugger
-    const Outcome outcome = (scenario == "step"      ? training
-                             : scenario == "save"    ? saving
-                             : scenario == "threads" ? in_threads
-                                                     : training_on_a_gpu)(std::atol(arguments[2]));
+    const Outcome outcome = (scenario == "step"         ? training
+                             : scenario == "operations" ? training_with_operations
+                             : scenario == "slots"      ? training_in_slots
+                             : scenario == "save"       ? saving
+                             : scenario == "threads"    ? in_threads
+                                                        : training_on_a_gpu)(std::atol(arguments[2]));
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
   }
   if (scenario == "step") return each_in_turn("step", training, 100) == 0 ? 0 : 1;
+  if (scenario == "operations") return each_in_turn("operations", training_with_operations, 100) == 0 ? 0 : 1;
+  if (scenario == "slots") return each_in_turn("slots", training_in_slots, 40) == 0 ? 0 : 1;
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
   if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
   if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
-  std::printf("usage: test_faults step|save|gpu|threads [point], tiny [seconds]\n");
+  std::printf("usage: test_faults step|operations|slots|save|gpu|threads [point], tiny [seconds]\n");
   return 2;
 }

@@ -11,6 +11,7 @@
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/run.hpp>
+#include <twill/kernel/scratch.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,7 +21,8 @@
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// The kernel of an operation: specialise it for a constexpr `graph::Operation` with a static template
-/// `run<T>(const Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows.
+/// `run<T>(const Team&, const kernel::Call&)`, overloaded on, or generic in, the teams of the devices that it knows. One that
+/// asks for memory on hosts says `static constexpr bool can_rehearse = true` and asks `kernel::Rehearsal::is_under_way()`.
 template <const graph::Operation* O> struct KernelOf;
 
 } // namespace twill::inline v0::inline TWILL_ISA
@@ -78,6 +80,15 @@ template <class S, std::size_t L> constexpr auto line_type() {
         kernel::Step<line.primitive, line.arguments[0], line.arguments[1], line.arguments[2], line.arguments[3]>>{};
 }
 
+/// An operation on a host device's team. Of one that does not rehearse, only the threads are made sure of.
+template <const graph::Operation* O, class T> void run_operation(const Team& team, const kernel::Call& call) {
+  if constexpr (!requires { requires KernelOf<O>::can_rehearse; }) {
+    if (kernel::Rehearsal::is_under_way()) [[unlikely]]
+      return team.parallel([](int, int) {});
+  }
+  KernelOf<O>::template run<T>(team, call);
+}
+
 /// The one function of a program, whichever model it came from.
 template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Call& call) {
   run(kernel::Program<Lines...>{}, team, call.grid, call.operands);
@@ -104,7 +115,7 @@ template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<Tea
   if constexpr (S::parts.is_without_kernel[K])
     return {};
   else if constexpr (info.kind == KernelKind::operation && std::is_same_v<TeamType, Team>)
-    return &KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>;
+    return &run_operation<S::operation(K), scalar_t<info.dtype>>;
   else if constexpr (info.kind == KernelKind::operation)
     return {&KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>, nullptr};
   else

@@ -1,12 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes before the first run of a table that changes weights: the threads that will run it take the working memory that
-// its programs need. When there is none the run ends there, with every weight as it was; in the midst of a step it would leave
-// some weights updated and others not. Once for each binding and each thread that starts runs. Read next: compile/executor.hpp.
+// What comes before the first run of a table that changes weights: the threads that will run it start, and take the working
+// memory and make the plans of libraries that its programs and operations need. When there is none the run ends there, with
+// every weight as it was; in the midst of a step it would leave some weights updated and others not. Once for each binding and
+// each thread that starts runs, and again when some thread has lost what it had. Read next: compile/executor.hpp.
 
 #include <twill/compile/bindings.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/run_joined.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -19,31 +21,35 @@
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-/// Whether some instruction writes what outlives the run.
-[[nodiscard]] inline bool changes_parameters(const TableView& table) {
-  return std::any_of(table.operands.begin(), table.operands.end(), [&](const OperandInfo& operand) {
+/// Whether some instruction from `begin` to before `end` writes what outlives the run.
+[[nodiscard]] inline bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end) {
+  const auto changes = [&](const OperandInfo& operand) {
     return operand.kind == OperandKind::memory && operand.writes &&
            table.values[static_cast<std::size_t>(operand.value)].storage == Storage::parameter;
-  });
+  };
+  return std::any_of(
+      table.instructions.begin() + static_cast<std::ptrdiff_t>(begin),
+      table.instructions.begin() + static_cast<std::ptrdiff_t>(end), [&](const Instruction& instruction) {
+        const auto operands = table.operands.subspan(static_cast<std::size_t>(instruction.first_operand),
+                                                     static_cast<std::size_t>(instruction.operand_count));
+        return std::any_of(operands.begin(), operands.end(), changes);
+      });
+}
+[[nodiscard]] inline bool changes_parameters(const TableView& table) {
+  return changes_parameters(table, 0, table.instructions.size());
 }
 
-/// Whether a kernel is a program that reduces: those know what they need.
-[[nodiscard]] inline bool can_rehearse(const TableView& table, const KernelInfo& kernel) {
-  const std::span<const Line> lines =
-      table.lines.subspan(static_cast<std::size_t>(kernel.first_line), static_cast<std::size_t>(kernel.line_count));
-  return (kernel.kind == KernelKind::rows || kernel.kind == KernelKind::columns) &&
-         std::any_of(lines.begin(), lines.end(), [](const Line& line) {
-           return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
-         });
-}
-
+/// The instructions of a slot, each once. requires: the operands are placed
 TWILL_COLD inline void rehearse(const Team& team, const TableView& table, const Binding& binding,
-                                std::span<const KernelFunction> kernels) {
-  if (!changes_parameters(table)) return;
+                                std::span<const KernelFunction> kernels, int slot) {
   const kernel::Rehearsal rehearsal{};
-  for (const BoundInstruction& instruction : binding.instructions)
-    if (instruction.collective == kernel::Collective::none && can_rehearse(table, table.kernels[instruction.kernel]))
-      kernels[instruction.kernel](team, binding.call(instruction));
+  for (std::size_t i = 0; i < binding.instructions.size(); ++i) {
+    const BoundInstruction& instruction = binding.instructions[i];
+    const Instruction& info = table.instructions[i];
+    if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
+    kernels[instruction.kernel](team, binding.call(instruction));
+    if (are_worth_a_team(team, {&instruction, instruction.members})) team.parallel([](int, int) {});
+  }
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
@@ -56,7 +62,7 @@ inline void take_working_memory(const Team& team, const TableView& table, Bound&
                                 std::span<const KernelFunction> kernels) {
   if (bound.rehearsed == kernel::Scratch::state_of_thread()) [[likely]]
     return;
-  detail::rehearse(team, table, bound.numbers, kernels);
+  if (detail::changes_parameters(table)) detail::rehearse(team, table, bound.numbers, kernels, 0);
   bound.rehearsed = kernel::Scratch::state_of_thread();
 }
 

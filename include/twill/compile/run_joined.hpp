@@ -35,21 +35,26 @@ inline void run_range(const Binding& binding, KernelFunction run, const BoundIns
   run(Team::serial(), {grid, operands.data()});
 }
 
+/// Whether the threads of the team share the elements of the instructions of one launch.
+[[nodiscard]] inline bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members) {
+  std::int64_t total = 0;
+  for (const BoundInstruction& member : members) {
+    if (member.grid.rank != 1) return false;
+    total += member.grid.elements();
+  }
+  constexpr std::int64_t worth_a_team = 32768; // below, waking the team costs more than it gains
+  return members.size() > 1 && team.size() > 1 && total >= worth_a_team;
+}
+
 /// Instructions of one launch, their elements counted through.
 inline void run_joined(const Team& team, const Binding& binding, KernelFunction run,
                        std::span<const BoundInstruction> members) {
-  std::int64_t total = 0;
-  bool are_rows = true;
-  for (const BoundInstruction& member : members) {
-    total += member.grid.elements();
-    are_rows = are_rows && member.grid.rank == 1;
-  }
-  // Below, waking the team costs more than it gains.
-  constexpr std::int64_t worth_a_team = 32768;
-  if (team.size() == 1 || !are_rows || total < worth_a_team) {
+  if (!are_worth_a_team(team, members)) {
     for (const BoundInstruction& member : members) run(team, binding.call(member));
     return;
   }
+  std::int64_t total = 0;
+  for (const BoundInstruction& member : members) total += member.grid.elements();
   team.parallel([&](int rank, int size) {
     constexpr std::int64_t line = 64; // elements: threads do not share a cache line of what they write
     const std::int64_t share = ((total + size - 1) / size + line - 1) / line * line;

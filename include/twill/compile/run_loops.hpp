@@ -46,7 +46,21 @@ template <class Run> void for_each_launch(Binding& binding, std::size_t begin, s
   run_between(done, end);
 }
 
-/// The same for all instructions.
+/// How many launches those are.
+[[nodiscard]] inline std::size_t launches_between(const Binding& binding, std::size_t begin, std::size_t end) {
+  const auto once = [&](std::size_t from, std::size_t to) {
+    std::size_t count = 0;
+    for (; from < to; from += binding.instructions[from].members) ++count;
+    return count;
+  };
+  std::size_t count = once(begin, end);
+  for (const BoundLoop& loop : binding.loops)
+    if (loop.first >= begin && loop.end <= end)
+      count += once(loop.first, loop.end) * (static_cast<std::size_t>(loop.count) - 1); // none: it counted once
+  return count;
+}
+
+/// Calls `run(launch)` for all of them.
 template <class Run> void for_each_launch(Binding& binding, const Run& run) {
   for_each_launch(binding, 0, binding.instructions.size(), run);
 }

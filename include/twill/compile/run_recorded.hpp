@@ -73,7 +73,7 @@ private:
   run.nodes = binding.nodes;
   run.devices = std::move(devices);
   run.is_update = updates_weights(table);
-  run.times.reserve(run.nodes->size());
+  run.times.reserve(launches_between(binding, 0, binding.instructions.size())); // so that none fails in the midst
   return run;
 }
 
@@ -98,7 +98,7 @@ private:
 TWILL_COLD inline void run_recorded(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
                                     std::span<const KernelFunction> kernels, const TimedTasks& tasks) {
   std::vector<NodeTime> times{};
-  times.reserve(end - begin);
+  times.reserve(launches_between(binding, begin, end));
   double before = steady_seconds();
   for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     run_launch(team, binding, launch, kernels);

@@ -7,7 +7,9 @@
 // captured as a graph. Programs of one slot have `Executor`. Read next: compile/slot_run.hpp, compile/gpu/slot_numbers.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/gpu/partial_update.hpp>
 #include <twill/compile/ranges.hpp>
+#include <twill/compile/rehearse.hpp>
 #include <twill/compile/slot_numbers.hpp>
 #include <twill/compile/slot_record.hpp>
 #include <twill/compile/slot_run.hpp>
@@ -32,6 +34,7 @@ public:
         table_{table},
         kernels_{kernels},
         arena_mode_{arena},
+        changes_parameters_{detail::changes_parameters(table)},
         numbers_{devices, table},
         arenas_(static_cast<std::size_t>(table.slots)) {} // a program may use fewer than there are
 
@@ -88,6 +91,7 @@ public:
 private:
   struct BoundSlots : Bound {
     SlotSchedule schedule{};
+    std::size_t behind_update = 0; ///< the instruction from which on a run that stops has changed weights
     bool has_schedule = false;
   };
 
@@ -101,10 +105,15 @@ private:
     take_arenas(bound.numbers);
     if constexpr (D::has_memory) {
       if constexpr (HostDevice<D>) wait(); // tasks read the operands
-      if (!std::exchange(bound.has_schedule, true)) bound.schedule = slot_schedule(table_, bound.numbers.symbols);
+      if (!bound.has_schedule) {
+        bound.schedule = slot_schedule(table_, bound.numbers.symbols);
+        bound.behind_update = detail::behind_first_update(table_, bound.numbers);
+        bound.has_schedule = true;
+      }
       numbers_.write(arguments.knobs);
       place(bound, arguments);
       check_inputs(bound.numbers.symbols, arguments.inputs);
+      if constexpr (launches_in_caller<D>()) take_working_memory_of_slots(bound);
       [[maybe_unused]] const RunRange range{table_, bound.numbers};
       SlotRecord<D> record{};
       if (records_runs()) [[unlikely]]
@@ -163,6 +172,29 @@ private:
       }
   }
 
+  /// Lets each slot's device take what the run needs, in the thread that will run it, unless it has it. throws: std::bad_alloc
+  void take_working_memory_of_slots(BoundSlots& bound) {
+    const bool in_caller = watcher_ != nullptr || runs_in_order<D>(devices_);
+    const auto state = [&] {
+      return in_caller ? kernel::Scratch::state_of_thread() : kernel::Scratch::state_of_workers();
+    };
+    if (bound.rehearsed == state()) return;
+    if (changes_parameters_) rehearse_slots(bound, in_caller);
+    bound.rehearsed = state();
+  }
+  TWILL_COLD void rehearse_slots(const BoundSlots& bound, bool in_caller) {
+    for (int slot = 0; slot < table_.slots; ++slot) {
+      const auto rehearse = [&] {
+        launch(device(slot),
+               [&](const team_t<D>& team) { detail::rehearse(team, table_, bound.numbers, kernels_, slot); });
+      };
+      if (in_caller)
+        rehearse();
+      else
+        submit(device(slot), rehearse).wait();
+    }
+  }
+
   /// Calls `look(data)` where a host can read what lies on a device, behind the work that it was given.
   template <class Look> void look_at(const D& device, const void* data, std::size_t bytes, Look look) {
     if constexpr (HostDevice<D>) {
@@ -200,23 +232,39 @@ private:
   }
 
   void run_steps(BoundSlots& bound, const SlotRecord<D>& record) {
-    SlotRun<D> run{devices_, bound.schedule};
+    using Run = SlotRun<D>;
+    Run run{devices_, bound.schedule, changes_parameters_ ? Run::Begin::when_all_are_there : Run::Begin::at_once};
+    for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s)
+      unless_updated(bound, bound.schedule.steps[s].begin, [&] { give_step(run, s, bound, record); });
+    unless_updated(bound, bound.numbers.instructions.size(), [&] { last_ = run.finish(); });
+  }
+
+  /// Calls `give()`, behind the instructions before this one. On GPUs an error behind an update says that it is partial.
+  template <class Give> void unless_updated(const BoundSlots& bound, std::size_t instruction, const Give& give) {
+    if (HostDevice<D> || !changes_parameters_ || instruction < bound.behind_update)
+      give();
+    else
+      detail::run_behind_update(give);
+  }
+
+  void give_step(SlotRun<D>& run, std::size_t number, BoundSlots& bound, const SlotRecord<D>& record) {
     Binding& binding = bound.numbers;
-    for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s) {
-      const SlotStep& step = bound.schedule.steps[s];
-      if (step.moves) {
-        const Copy copy = copy_of(binding, step);
-        run.add_move(s, copy.to, copy.from_slot, copy.from, copy.bytes, record.copy(step));
-      } else {
-        run.add_launch(s, [this, &binding, &step, record](const team_t<D>& team) {
-          if (record) [[unlikely]]
-            record.run(team, binding, step, kernels_);
-          else
-            run_instructions(team, binding, step.begin, step.end, kernels_);
-        });
-      }
+    const SlotStep& step = bound.schedule.steps[number];
+    if (step.moves) {
+      const Copy copy = copy_of(binding, step);
+      run.add_move(number, copy.to, copy.from_slot, copy.from, copy.bytes, record.copy(step));
+      return;
     }
-    last_ = run.finish();
+    run.add_launch(number, [this, &bound, &step, record](const team_t<D>& team) {
+      if (record) [[unlikely]]
+        record.run(team, bound.numbers, step, kernels_);
+      else if constexpr (HostDevice<D>)
+        run_instructions(team, bound.numbers, step.begin, step.end, kernels_);
+      else
+        detail::run_around_update(bound.behind_update, step.begin, step.end, [&](std::size_t begin, std::size_t end) {
+          run_instructions(team, bound.numbers, begin, end, kernels_);
+        });
+    });
   }
 
   /// Step by step; each has run before the next one begins.
@@ -246,6 +294,7 @@ private:
   std::span<const Kernel> kernels_;
   Arena arena_mode_;
   Watcher* watcher_ = nullptr;
+  bool changes_parameters_;
   SlotNumbers<D> numbers_;
   std::vector<std::optional<memory::Buffer<D>>> arenas_;
   std::vector<Event<D>> last_{};  ///< of the last run

@@ -3,7 +3,8 @@
 //
 // One run of the steps of a schedule on the devices of its slots. On kinds of device whose launches run in the calling thread
 // each step is a task of the device's worker, which waits for the events of others; a task only ever waits for what was
-// submitted before it. On kinds with streams the streams wait, and copies between GPUs run beside the work of both. Where all
+// submitted before it. A run that changes weights begins when all of its tasks are there, so that none of them runs where there
+// is no memory for another. On kinds with streams the streams wait, and copies between GPUs run beside the work of both. Where all
 // slots have one device, steps are launched one after the other and nothing waits, and so they are inside a submitted task,
 // whose own work never waits for a queue: the steps that it gave away would come behind it. Read next:
 // compile/slot_executor.hpp.
@@ -11,6 +12,7 @@
 #include <twill/compile/slot_record.hpp>
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/signal.hpp>
 #include <twill/device/device.hpp>
 
 #include <algorithm>
@@ -28,13 +30,25 @@ template <ComputeDevice D> [[nodiscard]] consteval bool launches_in_caller() {
   return false;
 }
 
+/// Whether the steps on these devices run one after the other, on host devices in the calling thread.
+template <ComputeDevice D> [[nodiscard]] bool runs_in_order(std::span<const D> devices) {
+  const auto is_first = [&](const D& device) { return device == devices.front(); };
+  return std::all_of(devices.begin(), devices.end(), is_first) ||
+         (launches_in_caller<D>() && twill::detail::current_worker != nullptr);
+}
+
 template <ComputeDevice D> class SlotRun {
 public:
-  SlotRun(std::span<const D> devices, const SlotSchedule& schedule)
-      : devices_{devices}, schedule_{&schedule}, done_(schedule.steps.size()), arrived_(devices.size()) {
-    const auto is_first = [&](const D& device) { return device == devices_.front(); };
-    is_in_order_ = std::all_of(devices_.begin(), devices_.end(), is_first) ||
-                   (launches_in_caller<D>() && twill::detail::current_worker != nullptr);
+  /// Where all or nothing of it is to run, no task begins before the last one has been submitted.
+  enum class Begin : bool { at_once, when_all_are_there };
+
+  SlotRun(std::span<const D> devices, const SlotSchedule& schedule, Begin begin = Begin::at_once)
+      : is_open_{begin == Begin::at_once},
+        devices_{devices},
+        schedule_{&schedule},
+        is_in_order_{runs_in_order(devices)},
+        done_(schedule.steps.size()),
+        arrived_(devices.size()) {
     if (!is_in_order_)
       for (const D& device : devices_) begins_.push_back(record(device));
   }
@@ -42,6 +56,8 @@ public:
   SlotRun& operator=(const SlotRun&) = delete;
   /// Whatever went wrong, no task outlives what it works on.
   ~SlotRun() {
+    if (!is_open_.load(std::memory_order_relaxed)) has_failed_.store(true, std::memory_order_release);
+    open();
     for (Pending<void>& task : tasks_) {
       try {
         task.wait();
@@ -114,6 +130,7 @@ public:
   /// Ends the run. Returns what has passed when all of it is done. throws: what a step has thrown
   [[nodiscard]] std::vector<Event<D>> finish() {
     std::vector<Event<D>> all{};
+    open();
     if constexpr (launches_in_caller<D>()) {
       for (Pending<void>& task : tasks_) task.wait();
       tasks_.clear();
@@ -133,8 +150,14 @@ private:
     for (std::size_t slot = 0; slot < arrived_.size(); ++slot) wait(devices_[slot], arrived_[slot]);
   }
 
+  void open() {
+    if (is_open_.exchange(true, std::memory_order_release)) return;
+    opened_.notify();
+  }
+
   /// Nothing runs behind a step that threw: what it should have written is not there.
   template <class F> void unless_failed(const F& f) {
+    opened_.wait_until([&] { return is_open_.load(std::memory_order_acquire); });
     if (has_failed_.load(std::memory_order_acquire)) return;
     try {
       f();
@@ -158,9 +181,11 @@ private:
   }
 
   std::atomic<bool> has_failed_{false};
+  std::atomic<bool> is_open_; ///< tasks may begin
+  twill::detail::Signal opened_{};
   std::span<const D> devices_;
   const SlotSchedule* schedule_;
-  bool is_in_order_ = false;       ///< one step after the other, none of them waits
+  bool is_in_order_;               ///< one step after the other, none of them waits
   std::vector<Event<D>> begins_{}; ///< what each slot's device was given before
   std::vector<Event<D>> done_;     ///< behind the steps that somebody waits for
   std::vector<Event<D>> arrived_;  ///< behind the last copy into each slot

@@ -53,22 +53,45 @@ public:
     for (std::int64_t slice = 0; slice < walk_.count(); ++slice, walk_.next(start_.at)) one_slice(team);
   }
 
+  /// Takes what each rank will need in a run, which is the same for each slice.
+  TWILL_COLD void rehearse(const AnyTeam& team) const {
+    if (walk_.count() == 0) return;
+    if (!is_shared_by(team)) {
+      Scratch::reserve(block_bytes(n_));
+    } else if (shares_columns(team)) {
+      team.parallel([this](int rank, int size) {
+        const Share mine = share_of(n_, program_.lanes, rank, size);
+        if (mine.begin < mine.end) Scratch::reserve(block_bytes(mine.end - mine.begin));
+      });
+    } else {
+      team.parallel([](int, int) {}); // which starts its threads
+      Scratch::reserve(static_cast<std::size_t>(sums_bytes(n_) * chunks()));
+    }
+  }
+
 private:
+  [[nodiscard]] std::int64_t chunks() const {
+    return (rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk;
+  }
+  [[nodiscard]] bool is_shared_by(const AnyTeam& team) const {
+    return team.size() > 1 && rows_ * n_ * program_.operations >= vector_detail::worth_sharing;
+  }
+  /// Whether each thread has columns of its own, where the team shares the work; else it has chunks of rows.
+  [[nodiscard]] bool shares_columns(const AnyTeam& team) const {
+    return n_ >= std::int64_t{8} * program_.lanes * team.size() || chunks() < team.size();
+  }
+
   void one_slice(const AnyTeam& team) const {
-    const bool is_shared = team.size() > 1 && rows_ * n_ * program_.operations >= vector_detail::worth_sharing;
-    const std::int64_t chunks = (rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk;
-    if (Rehearsal::is_under_way()) [[unlikely]] {
-      rehearse(is_shared ? team : AnyTeam{}, chunks);
-    } else if (!is_shared) {
+    if (!is_shared_by(team)) {
       some_columns(0, n_);
-    } else if (n_ >= std::int64_t{8} * program_.lanes * team.size() || chunks < team.size()) {
+    } else if (shares_columns(team)) {
       team.parallel([this](int rank, int size) {
         const Share mine = share_of(n_, program_.lanes, rank, size);
         if (mine.begin < mine.end) some_columns(mine.begin, mine.end);
       });
     } else {
-      // few columns and many rows: every chunk has sums of its own
       const std::int64_t bytes = sums_bytes(n_);
+      const std::int64_t chunks = this->chunks();
       std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * chunks));
       team.parallel([=, this](int rank, int size) {
         const Share mine = share_of(chunks, 1, rank, size);
@@ -81,24 +104,20 @@ private:
     }
   }
 
-  /// Takes what any rank may need, whichever way the work is shared.
-  TWILL_COLD void rehearse(const AnyTeam& team, std::int64_t chunks) const {
-    const std::int64_t block = sums_bytes(std::min(n_, vector_detail::block_columns));
-    const std::int64_t own = block * (std::bit_width(static_cast<std::uint64_t>(chunks)) + 1);
-    team.parallel([=](int, int) { static_cast<void>(Scratch::of_thread(static_cast<std::size_t>(own))); });
-    if (team.size() > 1 && n_ < std::int64_t{8} * program_.lanes * team.size() && chunks >= team.size())
-      static_cast<void>(Scratch::of_thread(static_cast<std::size_t>(sums_bytes(n_) * chunks)));
+  /// Of the sums of a block of so many columns: one for each level of the tree.
+  [[nodiscard]] std::size_t block_bytes(std::int64_t columns) const {
+    const auto levels = std::bit_width(static_cast<std::uint64_t>(chunks())) + 1;
+    return static_cast<std::size_t>(sums_bytes(std::min(columns, vector_detail::block_columns)) * levels);
   }
 
   /// Sums of chunks are combined as a balanced tree, and as soon as two of one size are there: in the order of the loop
   /// above, with room for a few.
   void some_columns(std::int64_t begin, std::int64_t end) const {
-    const auto chunks =
-        static_cast<std::uint64_t>((rows_ + vector_detail::rows_of_chunk - 1) / vector_detail::rows_of_chunk);
+    const auto chunks = static_cast<std::uint64_t>(this->chunks());
     for (; begin < end; begin += vector_detail::block_columns) {
       const std::int64_t stop = std::min(end, begin + vector_detail::block_columns);
       const std::int64_t bytes = sums_bytes(stop - begin);
-      std::byte* sums = Scratch::of_thread(static_cast<std::size_t>(bytes * (std::bit_width(chunks) + 1)));
+      std::byte* sums = Scratch::of_thread(block_bytes(stop - begin));
       std::byte* top = sums; // behind the last of them
       if (chunks == 0) clear(sums, stop - begin);
       const auto join = [&] {
@@ -240,6 +259,8 @@ private:
 /// Runs a column program.
 [[gnu::noinline]] inline void run_columns(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                           const Operand* bound) {
+  if (Rehearsal::is_under_way()) [[unlikely]]
+    return ColumnKernel{program, grid, bound}.rehearse(team);
   ColumnKernel{program, grid, bound}.run(team);
 }
 

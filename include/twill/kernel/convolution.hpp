@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
@@ -62,15 +61,20 @@ void unfold(const ConvolutionShape& s, T* image, std::int64_t group, std::int64_
   }
 }
 
+/// Of how many output pixels the patches are unfolded at once.
+[[nodiscard]] inline std::int64_t pixels_at_once(const ConvolutionShape& s) {
+  constexpr std::int64_t elements_at_once = 1 << 18;
+  return std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(s.taps(), 1), 1,
+                                  std::max<std::int64_t>(s.out_pixels(), 1));
+}
+
 /// By unfolding and matrix products, in the calling thread.
 template <class T> void convolve_plainly(const Convolution<T>& convolution) {
   const ConvolutionShape& s = convolution.shape;
   const std::int64_t filters = s.out_channels / s.groups;
   const std::int64_t taps = s.taps();
-  constexpr std::int64_t elements_at_once = 1 << 18;
-  const std::int64_t at_once = std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(taps, 1), 1,
-                                                        std::max<std::int64_t>(s.out_pixels(), 1));
-  T* const rows = reinterpret_cast<T*>(Scratch::of_thread(static_cast<std::size_t>(at_once * taps) * sizeof(T)));
+  const std::int64_t at_once = pixels_at_once(s);
+  T* const rows = Scratch::of_thread<T>(at_once * taps);
   if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
   if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
   for (std::int64_t image = 0; image < s.batch; ++image)
@@ -104,23 +108,39 @@ template <class T> void convolve_in_thread(const Convolution<T>& convolution, cp
   static_cast<void>(kept);
   if constexpr (NarrowFloat<T>) {
     const ConvolutionShape& s = convolution.shape;
-    const auto widened = [](const T* from, std::int64_t count, bool is_read) {
-      std::vector<float> to(static_cast<std::size_t>(count));
-      for (std::int64_t i = 0; i < count && is_read; ++i) to[static_cast<std::size_t>(i)] = float{from[i]};
-      return to;
+    float* const x = Scratch::of_thread<float, ScratchSlot::widened>(s.x_elements() + s.w_elements() + s.y_elements());
+    float* const w = x + s.x_elements();
+    float* const y = w + s.w_elements();
+    const auto widen = [](const T* from, std::int64_t count, float* to) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = float{from[i]};
     };
-    std::vector<float> x = widened(convolution.x, s.x_elements(), convolution.part != ConvolutionPart::input_gradient);
-    std::vector<float> w = widened(convolution.w, s.w_elements(), convolution.part != ConvolutionPart::weight_gradient);
-    std::vector<float> y = widened(convolution.y, s.y_elements(), convolution.part != ConvolutionPart::output);
-    convolve_in_thread<float>({convolution.part, s, x.data(), w.data(), y.data()});
-    const auto narrowed = [](const std::vector<float>& from, T* to) {
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = T{from[i]};
+    if (convolution.part != ConvolutionPart::input_gradient) widen(convolution.x, s.x_elements(), x);
+    if (convolution.part != ConvolutionPart::weight_gradient) widen(convolution.w, s.w_elements(), w);
+    if (convolution.part != ConvolutionPart::output) widen(convolution.y, s.y_elements(), y);
+    convolve_in_thread<float>({convolution.part, s, x, w, y});
+    const auto narrow = [](const float* from, std::int64_t count, T* to) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = T{from[i]};
     };
-    if (convolution.part == ConvolutionPart::output) narrowed(y, convolution.y);
-    if (convolution.part == ConvolutionPart::input_gradient) narrowed(x, convolution.x);
-    if (convolution.part == ConvolutionPart::weight_gradient) narrowed(w, convolution.w);
+    if (convolution.part == ConvolutionPart::output) narrow(y, s.y_elements(), convolution.y);
+    if (convolution.part == ConvolutionPart::input_gradient) narrow(x, s.x_elements(), convolution.x);
+    if (convolution.part == ConvolutionPart::weight_gradient) narrow(w, s.w_elements(), convolution.w);
   } else {
     convolve_plainly(convolution);
+  }
+}
+
+/// Lets the calling thread take what the same will need.
+template <class T> void rehearse_in_thread(ConvolutionPart part, const ConvolutionShape& s) {
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>))
+    if (const auto* const plan = cpu::find_convolution(part, dtype_of<T>, s))
+      return Scratch::reserve(plan->scratch_bytes());
+#endif
+  if constexpr (NarrowFloat<T>) {
+    Scratch::reserve<float, ScratchSlot::widened>(s.x_elements() + s.w_elements() + s.y_elements());
+    rehearse_in_thread<float>(part, s);
+  } else {
+    Scratch::reserve<T>(pixels_at_once(s) * s.taps());
   }
 }
 
@@ -155,25 +175,31 @@ template <class T>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
-/// Computes one part of a convolution; weights may be kept in the order of who reads them. On other kinds of team an overload
-/// of theirs does. Call it unqualified.
+/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a rehearsal each thread takes
+/// what it will need for that. On other kinds of team an overload of theirs does. Call it unqualified.
 template <class T>
 void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
   const ConvolutionShape& s = convolution.shape;
+  const bool rehearses = Rehearsal::is_under_way();
   if (s.multiply_adds() == 0) {
+    if (rehearses) return;
     if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
     if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
     return;
   }
+  const auto one_part = [=](const Convolution<T>& some, cpu::KeptOrder* order) {
+    rehearses ? detail::rehearse_in_thread<T>(some.part, some.shape) : detail::convolve_in_thread(some, order);
+  };
   constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return detail::convolve_in_thread(convolution, kept);
+  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return one_part(convolution, kept);
   if (s.batch < team.size() && convolution.part == ConvolutionPart::output) {
-    for (std::int64_t image = 0; image < s.batch; ++image) {
+    const std::int64_t images = rehearses ? 1 : s.batch; // all need the same
+    for (std::int64_t image = 0; image < images; ++image) {
       const Convolution<T> one = detail::images_of(convolution, image, image + 1);
       team.parallel([&](int rank, int size) {
         const std::int64_t first = s.output[0] * rank / size;
         const std::int64_t last = s.output[0] * (rank + 1) / size;
-        if (first < last) detail::convolve_in_thread(detail::rows_of(one, first, last), kept);
+        if (first < last) one_part(detail::rows_of(one, first, last), kept);
       });
     }
     return;
@@ -182,20 +208,21 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
     team.parallel([&](int rank, int size) {
       const std::int64_t first = s.batch * rank / size;
       const std::int64_t last = s.batch * (rank + 1) / size;
-      if (first < last) detail::convolve_in_thread(detail::images_of(convolution, first, last), kept);
+      if (first < last) one_part(detail::images_of(convolution, first, last), kept);
     });
     return;
   }
   const std::int64_t parts = std::min<std::int64_t>(s.batch, team.size());
   const std::int64_t count = s.w_elements();
-  T* const partial =
-      reinterpret_cast<T*>(Scratch::of_thread<1>(static_cast<std::size_t>((parts - 1) * count) * sizeof(T)));
+  if (rehearses) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * count);
+  T* const partial = Scratch::of_thread<T, ScratchSlot::parts>((parts - 1) * count);
   team.parallel([&](int rank, int) {
     if (rank >= parts) return;
     Convolution<T> some = detail::images_of(convolution, s.batch * rank / parts, s.batch * (rank + 1) / parts);
     if (rank > 0) some.w = partial + (rank - 1) * count;
-    detail::convolve_in_thread(some);
+    one_part(some, nullptr);
   });
+  if (rehearses) return;
   team.parallel([&](int rank, int size) {
     for (std::int64_t other = 0; other < parts - 1; ++other) {
       const T* const from = partial + other * count;

@@ -9,11 +9,12 @@
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
+#include <twill/kernel/scratch.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace twill::inline v0::kernel {
 
@@ -44,7 +45,7 @@ template <class T> [[nodiscard]] constexpr std::uint64_t sort_key(T value, bool 
 inline namespace TWILL_ISA {
 
 /// Puts the first `count` in order.
-[[gnu::noinline]] inline void order_first(std::vector<PlacedKey>& keys, std::int64_t count) {
+[[gnu::noinline]] inline void order_first(std::span<PlacedKey> keys, std::int64_t count) {
   if (count < static_cast<std::int64_t>(keys.size()))
     std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
   else
@@ -54,8 +55,11 @@ inline namespace TWILL_ISA {
 template <class T> void order_places(const Team& team, const T* from, std::int64_t* to, const PlaceRows& rows) {
   const std::int64_t lines = rows.outer * rows.inner;
   if (lines * rows.count == 0) return; // a result without elements has no memory
+  const bool rehearses = Rehearsal::is_under_way();
   share_out(team, lines, lines * rows.length * 16, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<PlacedKey> keys(static_cast<std::size_t>(rows.length));
+    if (begin == end) return;
+    if (rehearses) return Scratch::reserve<PlacedKey>(rows.length);
+    const std::span keys(Scratch::of_thread<PlacedKey>(rows.length), static_cast<std::size_t>(rows.length));
     for (std::int64_t line = begin; line < end; ++line) {
       const T* const row = from + line / rows.inner * rows.length * rows.inner + line % rows.inner;
       for (std::int64_t j = 0; j < rows.length; ++j)

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The matrix product of host devices: picks the small product or a library by what was measured for that class of
-// shape. Element types that BLAS does not know are summed in float (16-bit types) or in their own type (integers).
+// shape. Element types that BLAS does not know are summed in float (16-bit types) or in their own type (integers). Libraries
+// pack operands into memory of their own, of which oneDNN and BLAS take care: where it is missing, another way is taken.
 // Read next: kernel/product_choice.hpp, kernel/small_product.hpp, device/cpu/gemm.hpp.
 
 #include <twill/core/dtype.hpp>
@@ -10,12 +11,12 @@
 #include <twill/device/cpu/onednn_matmul.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/product_choice.hpp>
+#include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_product.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <vector>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
@@ -33,33 +34,42 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
       return;
     }
     const ProductBy choice = choose_product<T>(transpose_a, transpose_b, m, n, k);
+    if (Rehearsal::is_under_way()) [[unlikely]] {
+      if (choice != ProductBy::small_product) cpu::share_product(team, m, n, k, [](auto...) {}); // starts the threads
+      return;
+    }
     if (choice == ProductBy::small_product) [[likely]]
       small_product<T>(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     else
       cpu::gemm(team, choice == ProductBy::onednn ? cpu::Library::onednn : cpu::Library::blas, transpose_a, transpose_b,
                 m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else if constexpr (NarrowFloat<T>) {
+    const bool rehearses = Rehearsal::is_under_way();
     if constexpr (std::same_as<T, bfloat16>) {
       constexpr std::int64_t worth_a_plan = 32 * 32 * 32; // multiplications
       if (alpha == 1.0F && beta == 0.0F && m * n * k >= worth_a_plan &&
-          cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc))
+          (rehearses ? cpu::plan_bfloat16_product(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc)
+                     : cpu::bfloat16_product(team, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc)))
         return;
     }
-    const auto widened = [](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
-      std::vector<float> to(static_cast<std::size_t>(rows * columns));
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < columns; ++j)
-          to[static_cast<std::size_t>(i * columns + j)] = float{from[i * stride + j]};
-      return to;
+    const std::int64_t count = m * k + k * n + m * n;
+    if (rehearses) Scratch::reserve<float, ScratchSlot::widened>(count);
+    float* const left = Scratch::of_thread<float, ScratchSlot::widened>(count);
+    float* const right = left + m * k;
+    float* const sum = right + k * n;
+    const auto widen = [&](const T* from, std::int64_t rows, std::int64_t columns, std::int64_t stride, float* to) {
+      for (std::int64_t i = 0; i < rows && !rehearses; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) to[i * columns + j] = float{from[i * stride + j]};
     };
-    const auto left = transpose_a ? widened(a, k, m, lda) : widened(a, m, k, lda);
-    const auto right = transpose_b ? widened(b, n, k, ldb) : widened(b, k, n, ldb);
-    std::vector<float> sum = beta == 0.0F ? std::vector<float>(static_cast<std::size_t>(m * n)) : widened(c, m, n, ldc);
-    product<float>(team, transpose_a, transpose_b, m, n, k, alpha, left.data(), transpose_a ? m : k, right.data(),
-                   transpose_b ? k : n, beta, sum.data(), n);
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[static_cast<std::size_t>(i * n + j)]};
+    transpose_a ? widen(a, k, m, lda, left) : widen(a, m, k, lda, left);
+    transpose_b ? widen(b, n, k, ldb, right) : widen(b, k, n, ldb, right);
+    if (beta != 0.0F) widen(c, m, n, ldc, sum);
+    product<float>(team, transpose_a, transpose_b, m, n, k, alpha, left, transpose_a ? m : k, right,
+                   transpose_b ? k : n, beta, sum, n);
+    for (std::int64_t i = 0; i < m && !rehearses; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * ldc + j] = T{sum[i * n + j]};
   } else {
+    if (Rehearsal::is_under_way()) return;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
         T sum{};

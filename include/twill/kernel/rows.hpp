@@ -63,10 +63,8 @@ public:
   void run(const AnyTeam& team) {
     const std::int64_t rows = walk_.count();
     if (rows == 0 || (!program_.reduces && n_ == 0)) return;
-    const bool is_shared = team.size() > 1 && rows * n_ * program_.operations >= vector_detail::worth_sharing;
-    if (program_.reduces && Rehearsal::is_under_way()) [[unlikely]] {
-      rehearse(is_shared ? team : AnyTeam{});
-    } else if (!is_shared) {
+    const bool is_shared = is_shared_by(team);
+    if (!is_shared) {
       if (rows == 1 && !program_.reduces && !streams_) { // the case where overhead shows
         alignas(64) std::byte shared[vector_detail::max_shared_bytes];
         if (program_.shared[0] != nullptr) program_.shared[0](shared, start_.at, bound_);
@@ -74,10 +72,10 @@ public:
       } else {
         some_rows(0, rows, 0, n_);
       }
-    } else if (rows >= 4 * team.size() || (program_.reduces && n_ <= vector_detail::chunk_elements)) {
+    } else if (shares_rows(team)) {
       team.parallel([this, rows](int rank, int size) {
         const Share mine = share_of(rows, 1, rank, size);
-        some_rows(mine.begin, mine.end, 0, n_);
+        if (mine.begin < mine.end) some_rows(mine.begin, mine.end, 0, n_);
       });
     } else if (!program_.reduces) {
       team.parallel([this, rows](int rank, int size) {
@@ -89,12 +87,35 @@ public:
     }
   }
 
-private:
-  /// Takes what any rank may need below.
+  /// Takes what each rank will need in a run, in which long rows that the team shares lie with the caller.
   TWILL_COLD void rehearse(const AnyTeam& team) const {
-    const bool is_long = n_ > vector_detail::chunk_elements;
-    const std::int64_t chunks = (n_ + vector_detail::chunk_elements - 1) / vector_detail::chunk_elements;
-    team.parallel([=, this](int, int) { static_cast<void>(scratch_rows(is_long ? chunks : 0)); });
+    const std::int64_t rows = walk_.count();
+    if (rows == 0 || (!program_.reduces && n_ == 0)) return;
+    const std::size_t bytes = program_.reduces ? scratch_bytes(n_ > vector_detail::chunk_elements ? chunks() : 0) : 0;
+    if (!is_shared_by(team)) {
+      Scratch::reserve(bytes);
+    } else if (shares_rows(team)) {
+      team.parallel([=](int rank, int size) {
+        const Share mine = share_of(rows, 1, rank, size);
+        if (mine.begin < mine.end) Scratch::reserve(bytes);
+      });
+    } else {
+      team.parallel([](int, int) {}); // which starts its threads
+      Scratch::reserve(bytes);
+    }
+  }
+
+private:
+  [[nodiscard]] bool is_shared_by(const AnyTeam& team) const {
+    return team.size() > 1 && walk_.count() * n_ * program_.operations >= vector_detail::worth_sharing;
+  }
+  /// Whether each thread has rows of its own, where the team shares the work.
+  [[nodiscard]] bool shares_rows(const AnyTeam& team) const {
+    return walk_.count() >= 4 * team.size() || (program_.reduces && n_ <= vector_detail::chunk_elements);
+  }
+  /// Of a long row.
+  [[nodiscard]] std::int64_t chunks() const {
+    return (n_ + vector_detail::chunk_elements - 1) / vector_detail::chunk_elements;
   }
 
   [[gnu::noinline]] void some_rows(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) const {
@@ -183,15 +204,19 @@ private:
     ScratchRows rows;
     std::byte* partial; ///< the values that each chunk of a long row shares
   };
-  [[nodiscard]] Working scratch_rows(std::int64_t chunks) const {
-    if (program_.scratch_rows == 0 && chunks == 0) return {};
+  [[nodiscard]] std::int64_t scratch_row_bytes() const {
     constexpr std::int64_t line_bytes = 64;
     // one more line, so that rows of a power of two do not fall on the same cache sets
-    const std::int64_t row_bytes =
-        program_.scratch_rows == 0 ? 0 : ((n_ + program_.lanes) * 8 / line_bytes + 2) * line_bytes;
-    const std::int64_t rows_bytes = row_bytes * program_.scratch_rows;
-    std::byte* memory = Scratch::of_thread(static_cast<std::size_t>(rows_bytes + chunks * program_.shared_bytes));
-    return {{memory, memory + row_bytes, row_bytes}, memory + rows_bytes};
+    return program_.scratch_rows == 0 ? 0 : ((n_ + program_.lanes) * 8 / line_bytes + 2) * line_bytes;
+  }
+  [[nodiscard]] std::size_t scratch_bytes(std::int64_t chunks) const {
+    return static_cast<std::size_t>(scratch_row_bytes() * program_.scratch_rows + chunks * program_.shared_bytes);
+  }
+  [[nodiscard]] Working scratch_rows(std::int64_t chunks) const {
+    if (program_.scratch_rows == 0 && chunks == 0) return {};
+    const std::int64_t row_bytes = scratch_row_bytes();
+    std::byte* memory = Scratch::of_thread(scratch_bytes(chunks));
+    return {{memory, memory + row_bytes, row_bytes}, memory + row_bytes * program_.scratch_rows};
   }
 
   void short_row(const Cursor& at, std::byte* shared, ScratchRows scratch) const {
@@ -211,7 +236,7 @@ private:
     Cursor at;
     vector_detail::copy_cursor(at, row, program_.operands);
     if (streams_) align(at);
-    const std::int64_t chunks = (n_ + vector_detail::chunk_elements - 1) / vector_detail::chunk_elements;
+    const std::int64_t chunks = this->chunks();
     const Working working = scratch_rows(chunks);
     alignas(64) std::byte shared[vector_detail::max_shared_bytes];
     for (int stage = 0; stage < program_.stages; ++stage) {
@@ -306,6 +331,8 @@ namespace vector_detail {
 /// Runs an elementwise or row program.
 [[gnu::noinline]] inline void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                        const Operand* bound) {
+  if (Rehearsal::is_under_way()) [[unlikely]]
+    return RowKernel{program, grid, bound}.rehearse(team);
   if (grid.rank == 1 && grid[0] < program.lanes && grid[0] > 0 && !program.reduces &&
       vector_detail::run_short_row(program, grid[0], bound))
     return;

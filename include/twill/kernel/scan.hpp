@@ -8,13 +8,13 @@
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/primitive.hpp>
+#include <twill/kernel/scratch.hpp>
 #include <twill/kernel/walk.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace twill::inline v0::kernel {
 
@@ -54,11 +54,14 @@ public:
     if (elements == 0) return;
     const int threads = elements < worth_sharing ? 1 : team.size();
     const std::int64_t blocks = (shape_.inner + width - 1) / width;
+    const bool rehearses = Rehearsal::is_under_way();
     if (shape_.inner == 1 && shape_.outer < threads && shape_.length > chunk) {
+      if (rehearses) return rehearse_long_row(team);
       for (std::int64_t row = 0; row < shape_.outer; ++row) long_row(team, row * shape_.length);
       return;
     }
     const auto work = [&](std::int64_t begin, std::int64_t end) {
+      if (rehearses) return;
       for (std::int64_t i = begin; i < end; ++i)
         shape_.inner == 1 ? one_row(i * shape_.length) : columns(i / blocks, i % blocks * width);
     };
@@ -96,25 +99,30 @@ private:
       before = scan(start + begin, start + std::min(begin + chunk, shape_.length), begin == 0, before);
   }
 
+  [[nodiscard]] std::int64_t chunks() const { return (shape_.length + chunk - 1) / chunk; }
+
+  template <class Team> TWILL_COLD void rehearse_long_row(const Team& team) const {
+    team.parallel([](int, int) {}); // which starts its threads
+    Scratch::reserve<C>(chunks());
+  }
+
   template <class Team> void long_row(const Team& team, std::int64_t start) const {
-    const std::int64_t chunks = (shape_.length + chunk - 1) / chunk;
-    std::vector<C> before(static_cast<std::size_t>(chunks));
+    const std::int64_t chunks = this->chunks();
+    C* const before = Scratch::of_thread<C>(chunks); // what the chunks in front of each add up to
     const auto end_of = [&](std::int64_t i) { return start + std::min((i + 1) * chunk, shape_.length); };
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(chunks, 1, rank, size);
-      for (std::int64_t i = mine.begin; i < mine.end; ++i)
-        before[static_cast<std::size_t>(i)] = total(start + i * chunk, end_of(i));
+      for (std::int64_t i = mine.begin; i < mine.end; ++i) before[i] = total(start + i * chunk, end_of(i));
     });
     C all = before[0];
-    for (std::size_t i = 1; i < before.size(); ++i) {
+    for (std::int64_t i = 1; i < chunks; ++i) {
       const C own = before[i];
       before[i] = all;
       all = Op::combine(all, own);
     }
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(chunks, 1, rank, size);
-      for (std::int64_t i = mine.begin; i < mine.end; ++i)
-        scan(start + i * chunk, end_of(i), i == 0, before[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = mine.begin; i < mine.end; ++i) scan(start + i * chunk, end_of(i), i == 0, before[i]);
     });
   }
 

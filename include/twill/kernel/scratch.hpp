@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that a
-// steady step asks no allocator. A kernel that finds none stops in the midst of its step, so who changes weights rehearses
-// first: kernels then take what they will need and do nothing else. Read next: kernel/rows.hpp, compile/rehearse.hpp.
+// steady step asks no allocator. Those that one thread holds at once have slots of their own. A kernel that finds none stops in
+// the midst of its step, so who changes weights rehearses first: kernels then take what they will need and do nothing else.
+// Read next: kernel/rows.hpp, compile/rehearse.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/recent_plans.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -19,34 +23,73 @@
 
 namespace twill::inline v0::kernel {
 
+/// For what a thread holds working memory. An outer kernel and one that it calls have different slots.
+struct ScratchSlot {
+  static constexpr int rows = 0;    ///< of a kernel that calls no other
+  static constexpr int parts = 1;   ///< sums of each thread, before they are added
+  static constexpr int widened = 2; ///< 16-bit numbers as float
+  static constexpr int packed = 3;  ///< matrices that no library reads as they lie
+};
+
 /// A thread's working memory, aligned to a cache line; a second call of the same slot may move it.
 class Scratch {
 public:
   static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t most_spare_bytes = std::size_t{4} << 20; ///< taken beyond what is asked for
 
-  template <int Slot = 0> [[nodiscard]] static std::byte* of_thread(std::size_t bytes) {
-    thread_local Scratch scratch;
-    if (bytes > scratch.capacity_bytes_) scratch.grow(bytes + bytes / 2);
+  template <int Slot = ScratchSlot::rows> [[nodiscard]] static std::byte* of_thread(std::size_t bytes) {
+    Scratch& scratch = in<Slot>();
+    if (bytes > scratch.capacity_bytes_) scratch.grow(bytes + std::min(bytes / 2, most_spare_bytes));
     return scratch.memory_.get();
+  }
+  /// The same for so many elements.
+  template <class T, int Slot = ScratchSlot::rows> [[nodiscard]] static T* of_thread(std::int64_t count) {
+    return reinterpret_cast<T*>(of_thread<Slot>(static_cast<std::size_t>(count) * sizeof(T)));
+  }
+
+  /// Lets the calling thread have so much, and no more, so that the next call for it cannot fail.
+  template <int Slot = ScratchSlot::rows> static void reserve(std::size_t bytes) {
+    if (Scratch& scratch = in<Slot>(); bytes > scratch.capacity_bytes_) scratch.grow(bytes);
+  }
+  template <class T, int Slot = ScratchSlot::rows> static void reserve(std::int64_t count) {
+    reserve<Slot>(static_cast<std::size_t>(count) * sizeof(T));
+  }
+
+  /// How many bytes the calling thread has there.
+  template <int Slot = ScratchSlot::rows> [[nodiscard]] static std::size_t capacity_of_thread() {
+    return in<Slot>().capacity_bytes_;
   }
 
   /// A number that changes when the calling thread may have less than before: it is another thread, or some thread has lost
-  /// its buffer for want of a larger one.
+  /// its buffer for want of a larger one or a library's plan to another.
   [[nodiscard]] static std::uint64_t state_of_thread() {
     static constinit thread_local std::uint32_t number = 0;
     if (number == 0) [[unlikely]]
       number = threads_.fetch_add(1, std::memory_order_relaxed) + 1;
-    return std::uint64_t{number} << 32 | losses_.load(std::memory_order_relaxed);
+    return std::uint64_t{number} << 32 | losses();
+  }
+  /// The same of threads that stay who they are, such as those of devices.
+  [[nodiscard]] static std::uint64_t state_of_workers() {
+    return std::uint64_t{std::numeric_limits<std::uint32_t>::max()} << 32 | losses();
   }
 
 private:
+  [[nodiscard]] static std::uint32_t losses() {
+    return losses_.load(std::memory_order_relaxed) + cpu::replaced_plans.load(std::memory_order_relaxed);
+  }
+
+  template <int Slot> [[nodiscard]] static Scratch& in() {
+    thread_local Scratch scratch;
+    return scratch;
+  }
+
   /// throws: std::bad_alloc
   TWILL_COLD void grow(std::size_t capacity) {
+    memory_.reset(); // before the larger one is made, so that the two never exist together
+    capacity_bytes_ = 0;
     try {
       memory_.reset(taken(capacity));
     } catch (const std::bad_alloc&) {
-      memory_.reset();
-      capacity_bytes_ = 0;
       losses_.fetch_add(1, std::memory_order_relaxed);
 #ifdef __GLIBC__
       ::malloc_trim(0); // what the C library keeps unused goes back to the system before a request is given up
@@ -69,7 +112,8 @@ private:
   TWILL_EXPORT static inline constinit std::atomic<std::uint32_t> losses_{0};
 };
 
-/// While one lives, programs that reduce, started by this thread, only take working memory, in each thread of their team.
+/// While one lives, programs and operations that a table starts from this thread only take working memory, in each thread of
+/// their team, whose threads start for it if they will be needed.
 class Rehearsal {
 public:
   Rehearsal() : outer_{is_under_way_} { is_under_way_ = true; }

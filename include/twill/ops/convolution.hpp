@@ -238,6 +238,8 @@ namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// The kernel of all three: operand `x`, `w` and `y` of the call are the input, the weights and the output.
 template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
     const kernel::Convolution<T> convolution{Part, shape_of(call), data(x), data(w), data(y)};

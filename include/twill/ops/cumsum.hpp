@@ -49,6 +49,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::cumsum_operation> {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& shape = call.shapes[0];
     const kernel::ScanShape rows{shape[0], shape[1], shape[2]};

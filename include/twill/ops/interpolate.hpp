@@ -130,6 +130,8 @@ namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// The kernel of both: operand `in` of the call is the image or its gradient, `out` the resized one or its gradient.
 template <bool IsGradient, int in, int out> struct InterpolationKernel {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& image = call.shapes[in];
     const auto space = [](const Dims& dims) {

@@ -10,12 +10,12 @@
 #include <twill/graph/reductions.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/product_stack.hpp>
+#include <twill/kernel/scratch.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
@@ -106,12 +106,15 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T> static void run(const Team& team, const kernel::Call& call) {
     const kernel::Grid& grid = call.grid;
     const kernel::Operand* const operands = call.operands;
     const int batch_axes = grid.rank - 3;
     std::int64_t count = 1;
     for (int axis = 0; axis < batch_axes; ++axis) count *= grid[axis];
+    if (kernel::Rehearsal::is_under_way()) count = std::min<std::int64_t>(count, 1); // all need the same
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t offsets[3] = {0, 0, 0};
       std::int64_t rest = i;
@@ -203,21 +206,23 @@ private:
   template <class T>
   [[gnu::noinline]] static void packed_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k,
                                                Matrix<T> a, Matrix<T> b, T* c) {
-    const auto pack = [](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
-      std::vector<T> packed(static_cast<std::size_t>(rows * columns));
-      for (std::int64_t i = 0; i < rows; ++i)
+    constexpr int slot = kernel::ScratchSlot::packed;
+    const bool packs_a = !layout_of(a, m, k).is_dense;
+    const bool packs_b = !layout_of(b, k, n).is_dense;
+    const std::int64_t count = (packs_a ? m * k : 0) + (packs_b ? k * n : 0);
+    const bool rehearses = kernel::Rehearsal::is_under_way();
+    if (rehearses) kernel::Scratch::reserve<T, slot>(count);
+    T* room = kernel::Scratch::of_thread<T, slot>(count);
+    const auto pack = [&](Matrix<T>& matrix, std::int64_t rows, std::int64_t columns) {
+      for (std::int64_t i = 0; i < rows && !rehearses; ++i)
         for (std::int64_t j = 0; j < columns; ++j)
-          packed[static_cast<std::size_t>(i * columns + j)] =
-              matrix.data[i * matrix.row_stride + j * matrix.column_stride];
-      return packed;
+          room[i * columns + j] = matrix.data[i * matrix.row_stride + j * matrix.column_stride];
+      matrix = {room, columns, 1};
+      room += rows * columns;
     };
-    if (!layout_of(a, m, k).is_dense) {
-      const std::vector<T> packed = pack(a, m, k);
-      product(team, m, n, k, Matrix<T>{packed.data(), k, 1}, b, c);
-    } else {
-      const std::vector<T> packed = pack(b, k, n);
-      product(team, m, n, k, a, Matrix<T>{packed.data(), n, 1}, c);
-    }
+    if (packs_a) pack(a, m, k);
+    if (packs_b) pack(b, k, n);
+    product(team, m, n, k, a, b, c);
   }
 };
 

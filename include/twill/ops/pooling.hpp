@@ -282,6 +282,8 @@ namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// The kernel of all four: operand `in` of the call is the image or its gradient, `out` the windows', `key` -1 for none.
 template <kernel::PoolingPart Part, int key, int in, int out> struct PoolingKernel {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand < 0 ? 0 : operand].data); };
     run_pooling(team, kernel::Pooling<T>{Part, shape_of(call), data(key), data(in), data(out)});

@@ -78,6 +78,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::argsort_operation> {
+  static constexpr bool can_rehearse = true; ///< a rehearsal only reserves memory
+
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const Dims& from = call.shapes[0];
     order_places(team, static_cast<const T*>(call.operands[0].data), static_cast<std::int64_t*>(call.operands[1].data),

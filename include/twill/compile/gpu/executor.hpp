@@ -9,6 +9,7 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
+#include <twill/compile/gpu/partial_update.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/compile/integer_bounds.hpp>
@@ -147,7 +148,8 @@ public:
   /// Returns when everything that the current stream was given is done.
   void wait() { synchronize(device_); }
 
-  /// Puts one run into the current stream of the device. throws: OutOfMemoryError when the arena does not fit, GpuError
+  /// Puts one run into the current stream of the device. throws: OutOfMemoryError when the arena does not fit, GpuError,
+  /// PartialUpdateError when launches that change weights had been made by then
   void run(const graph::SymbolValues& symbols, const RunArguments& arguments) {
     run_bound(bound_for(symbols), arguments);
   }
@@ -167,7 +169,8 @@ private:
 
   struct BoundRun : Bound {
     std::vector<FixedInput> inputs{};
-    std::size_t all_bytes = 0; ///< of the arena and the fixed places
+    std::size_t all_bytes = 0;     ///< of the arena and the fixed places
+    std::size_t behind_update = 0; ///< the instruction from which on a run that stops has changed weights
     bool is_prepared = false;
     StepGraphs<D> graphs{};
   };
@@ -192,6 +195,7 @@ private:
       bound.inputs.push_back({static_cast<std::size_t>(value.index), bound.all_bytes, bound.numbers.value_bytes[v]});
       bound.all_bytes += rounded(bound.numbers.value_bytes[v]);
     }
+    bound.behind_update = detail::behind_first_update(table_, bound.numbers);
     bound.is_prepared = true;
     return bound;
   }
@@ -236,11 +240,20 @@ private:
     if (arena_mode_ == Arena::for_each_run) arena_.reset();
   }
 
+  /// Calls `run(begin, end)` for instructions, and groups; what stops them behind an update is told so.
+  template <class Run, class... Call>
+  void run_between_calls(const BoundRun& bound, const RunArguments& arguments, const Run& run, const Call&... call) {
+    compile::run_between_calls(
+        bound.numbers, arguments,
+        [&](std::size_t begin, std::size_t end) { detail::run_around_update(bound.behind_update, begin, end, run); },
+        call...);
+  }
+
   void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
     report_.reason = reason; // before anything runs: it may throw, and a run that was given to the device has been made
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
-    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
+    run_between_calls(bound, arguments, [&](std::size_t begin, std::size_t end) {
       run_instructions(queue, bound.numbers, begin, end, kernels_);
     });
     ++report_.plain_runs;
@@ -261,7 +274,7 @@ private:
       return static_cast<std::size_t>(&instruction - binding.instructions.data());
     };
     run_between_calls(
-        binding, arguments,
+        bound, arguments,
         [&](std::size_t begin, std::size_t end) {
           run->begin(gpu::AnyStream{queue.stream()});
           for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
@@ -297,7 +310,7 @@ private:
     std::shared_ptr<gpu::TimedRun> timed{};
     if (recorder != nullptr)
       timed = timed_run(*recorder, device_, queue, new_checked_record(table_, bound.numbers, {to_string(device_)}));
-    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
+    run_between_calls(bound, arguments, [&](std::size_t begin, std::size_t end) {
       compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get());
     });
     if (timed) recorder->add(std::move(timed));

@@ -15,24 +15,12 @@ namespace twill::inline v0::cpu {
 
 enum class Library : std::uint8_t { blas, onednn };
 
-/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored rows.
-/// C is not read when beta is 0. The team splits the larger of m and n.
-template <class Team, class T>
-void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
-          std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
-          std::int64_t ldc) {
-  const auto block = [=](std::int64_t rows, std::int64_t columns, const T* left, const T* right, T* to) {
-    if constexpr (std::same_as<T, float>)
-      if (library == Library::onednn)
-        return detail::gemm_by_onednn(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta,
-                                      to, ldc);
-    detail::gemm_by_cblas(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta, to, ldc);
-  };
+/// Calls `f(row, rows, column, columns)` for the blocks of an m x n result that sums over k, of which each thread of the team
+/// has one. The team splits the larger of m and n.
+template <class Team, class F>
+void share_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, const F& f) {
   constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || m * n * k < worth_sharing) {
-    block(m, n, a, b, c);
-    return;
-  }
+  if (team.size() == 1 || m * n * k < worth_sharing) return f(std::int64_t{0}, m, std::int64_t{0}, n);
   constexpr std::int64_t granule = 16; // whole vectors and register tiles
   team.parallel([&](int rank, int size) {
     const bool by_rows = m >= n;
@@ -41,9 +29,27 @@ void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b,
     const std::int64_t count = std::min(by_rows ? m : n, granules * (rank + 1) / size * granule) - first;
     if (count <= 0) return;
     if (by_rows)
-      block(count, n, a + (transpose_a ? first : first * lda), b, c + first * ldc);
+      f(first, count, std::int64_t{0}, n);
     else
-      block(m, count, a, b + (transpose_b ? first * ldb : first), c + first);
+      f(std::int64_t{0}, m, first, count);
+  });
+}
+
+/// C = alpha * op(A) * op(B) + beta * C, where op(A) is m x k, op(B) is k x n, and `ld` is the distance between stored rows.
+/// C is not read when beta is 0.
+template <class Team, class T>
+void gemm(const Team& team, Library library, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+          std::int64_t k, T alpha, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T beta, T* c,
+          std::int64_t ldc) {
+  share_product(team, m, n, k, [=](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+    const T* const left = a + (transpose_a ? row : row * lda);
+    const T* const right = b + (transpose_b ? column * ldb : column);
+    T* const to = c + row * ldc + column;
+    if constexpr (std::same_as<T, float>)
+      if (library == Library::onednn)
+        return detail::gemm_by_onednn(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta,
+                                      to, ldc);
+    detail::gemm_by_cblas(transpose_a, transpose_b, rows, columns, k, alpha, left, lda, right, ldb, beta, to, ldc);
   });
 }
 

@@ -19,6 +19,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 #endif
 
@@ -47,11 +48,13 @@ struct DestroyDnnl {
 template <class T> using Dnnl = std::unique_ptr<std::remove_pointer_t<T>, DestroyDnnl>;
 
 /// Calls a function of the library whose first argument receives an object; null where it refuses.
+/// throws: std::bad_alloc where it finds no memory, which is no refusal for ever
 template <class T, class... Rest, class... Arguments>
 [[nodiscard]] Dnnl<T> make_dnnl(dnnl_status_t (*make)(T*, Rest...), Arguments... arguments) {
   T object = nullptr;
-  if (make(&object, arguments...) != dnnl_success) object = nullptr;
-  return Dnnl<T>{object};
+  const dnnl_status_t status = make(&object, arguments...);
+  if (status == dnnl_out_of_memory) throw std::bad_alloc{};
+  return Dnnl<T>{status == dnnl_success ? object : nullptr};
 }
 
 /// The library's engine and one stream for each thread.

@@ -8,9 +8,9 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/half.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -31,9 +31,11 @@ public:
   explicit DnnlMatmul(const Key& key) : key_{key} { is_ready_ = prepare(); }
 
   [[nodiscard]] bool is_for(const Key& key) const { return key == key_; }
+  [[nodiscard]] bool is_ready() const { return is_ready_; }
 
   [[nodiscard]] bool run(const void* a, const void* b, void* c) const {
     if (!is_ready_) return false;
+    const OneOpenMpThread scope{};
     dnnl_memory_set_data_handle(a_.get(), const_cast<void*>(a));
     dnnl_memory_set_data_handle(b_.get(), const_cast<void*>(b));
     dnnl_memory_set_data_handle(c_.get(), c);
@@ -44,6 +46,7 @@ public:
 
 private:
   [[nodiscard]] bool prepare() {
+    const OneOpenMpThread scope{};
     const auto [m, n, k, transpose_a, transpose_b, lda, ldb, ldc] = key_;
     const auto describe = [](dnnl_memory_desc_t& to, std::int64_t rows, std::int64_t columns, bool transposed,
                              std::int64_t stride) {
@@ -75,14 +78,24 @@ private:
   Dnnl<dnnl_memory_t> a_{}, b_{}, c_{};
 };
 
-/// One block in the calling thread. False where the library refuses.
-[[nodiscard]] inline bool multiply_by_onednn(const DnnlMatmul::Key& key, const bfloat16* a, const bfloat16* b,
-                                             bfloat16* c) {
+/// The plan of one block, made where the calling thread has none. throws: std::bad_alloc
+[[nodiscard]] inline const DnnlMatmul& find_matmul(const DnnlMatmul::Key& key) {
   static_cast<void>(dnnl_thread()); // made before and so destroyed after the plans
   constexpr std::size_t most_plans = 256;
   thread_local RecentPlans<DnnlMatmul, most_plans> plans{};
-  const OneOpenMpThread scope{};
-  return plans.find(key).run(a, b, c);
+  return plans.find(key);
+}
+
+/// Calls `f(plan, row, column)` for the block of C of each thread. Whether it was true for all of them.
+template <class Team, class F>
+[[nodiscard]] bool for_each_block(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n,
+                                  std::int64_t k, std::int64_t lda, std::int64_t ldb, std::int64_t ldc, const F& f) {
+  std::atomic<bool> is_done{true};
+  share_product(team, m, n, k, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+    const DnnlMatmul& plan = find_matmul({rows, columns, k, transpose_a, transpose_b, lda, ldb, ldc});
+    if (!f(plan, row, column)) is_done = false;
+  });
+  return is_done;
 }
 
 } // namespace detail
@@ -92,25 +105,21 @@ template <class Team>
 [[nodiscard]] bool bfloat16_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m,
                                     std::int64_t n, std::int64_t k, const bfloat16* a, std::int64_t lda,
                                     const bfloat16* b, std::int64_t ldb, bfloat16* c, std::int64_t ldc) {
-  const auto block = [=](std::int64_t rows, std::int64_t columns, const bfloat16* left, const bfloat16* right,
-                         bfloat16* to) {
-    return detail::multiply_by_onednn({rows, columns, k, transpose_a, transpose_b, lda, ldb, ldc}, left, right, to);
-  };
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || m * n * k < worth_sharing) return block(m, n, a, b, c);
-  std::atomic<bool> is_done{true};
-  constexpr std::int64_t granule = 16;
-  team.parallel([&](int rank, int size) {
-    const bool by_rows = m >= n;
-    const std::int64_t granules = ((by_rows ? m : n) + granule - 1) / granule;
-    const std::int64_t first = granules * rank / size * granule;
-    const std::int64_t count = std::min(by_rows ? m : n, granules * (rank + 1) / size * granule) - first;
-    if (count <= 0) return;
-    const bool done = by_rows ? block(count, n, a + (transpose_a ? first : first * lda), b, c + first * ldc)
-                              : block(m, count, a, b + (transpose_b ? first * ldb : first), c + first);
-    if (!done) is_done = false;
-  });
-  return is_done;
+  return detail::for_each_block(team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc,
+                                [=](const detail::DnnlMatmul& plan, std::int64_t row, std::int64_t column) {
+                                  return plan.run(a + (transpose_a ? row : row * lda),
+                                                  b + (transpose_b ? column * ldb : column), c + row * ldc + column);
+                                });
+}
+
+/// Makes the plans of such a product in the threads that will need them. False where the library refuses.
+template <class Team>
+[[nodiscard]] bool plan_bfloat16_product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t m,
+                                         std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
+                                         std::int64_t ldc) {
+  return detail::for_each_block(
+      team, transpose_a, transpose_b, m, n, k, lda, ldb, ldc,
+      [](const detail::DnnlMatmul& plan, std::int64_t, std::int64_t) { return plan.is_ready(); });
 }
 
 #else
@@ -118,6 +127,11 @@ template <class Team>
 template <class Team>
 [[nodiscard]] bool bfloat16_product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, const bfloat16*,
                                     std::int64_t, const bfloat16*, std::int64_t, bfloat16*, std::int64_t) {
+  return false;
+}
+template <class Team>
+[[nodiscard]] bool plan_bfloat16_product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t,
+                                         std::int64_t, std::int64_t, std::int64_t) {
   return false;
 }
 

@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,9 @@ template <class Plan, class... Key>
 concept PlanFor = std::constructible_from<Plan, const Key&...> && requires(const Plan& plan, const Key&... key) {
   { plan.is_for(key...) } -> std::same_as<bool>;
 };
+
+/// How often a plan, of any thread, has given way to another.
+TWILL_EXPORT inline constinit std::atomic<std::uint32_t> replaced_plans{0};
 
 /// The plans of one thread, `most` of them. A plan stays where it is until another takes its place.
 template <class Plan, std::size_t most> class RecentPlans {
@@ -56,6 +60,7 @@ private:
     const auto oldest = std::min_element(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
       return left.last_asked < right.last_asked;
     });
+    replaced_plans.fetch_add(1, std::memory_order_relaxed);
     *oldest = {std::move(plan), ++asked_};
     return *oldest->plan;
   }

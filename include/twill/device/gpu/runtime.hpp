@@ -35,6 +35,23 @@ private:
   bool is_sticky_;
 };
 
+/// A step that the driver stopped when some of its launches had changed weights, or may have: others are as they were before it.
+/// A checkpoint is to be loaded before the next step. Any other error of a step leaves all weights as they were.
+class TWILL_EXPORT PartialUpdateError : public GpuError {
+public:
+  /// With what stopped it.
+  explicit PartialUpdateError(const GpuError& error)
+      : PartialUpdateError{error.what(), error.status(), error.is_sticky()} {}
+  explicit PartialUpdateError(const std::string& reason) : PartialUpdateError{reason, 0, false} {}
+
+private:
+  PartialUpdateError(const std::string& reason, int status, bool is_sticky)
+      : GpuError{"step: stopped when it had begun to change weights, so some are new and others old; load a checkpoint "
+                 "(load_state_dict) before the next step: " +
+                     reason,
+                 status, is_sticky} {}
+};
+
 /// Something that a graph of recorded work cannot hold: it waits, or reads a value back.
 class TWILL_EXPORT CaptureError : public DeviceError {
   using DeviceError::DeviceError;

@@ -98,7 +98,12 @@ public:
     const auto own = stream_->queue.stream();
     if (&current != stream_) Event<R>{*state_, current.queue.stream()}.hold(own, state_->index());
     check<R>(R::launch_graph(graph_, own), "launch_graph", state_->index());
-    if (&current != stream_) Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
+    if (&current == stream_) return;
+    try {
+      Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
+    } catch (const GpuError&) { // the work is under way: without an event the host waits for it
+      check<R>(R::synchronize_stream(own), "synchronize_stream", state_->index());
+    }
   }
 
 private:
