@@ -3,7 +3,7 @@
 // A step of every operation that asks for memory when it runs, on a team of three threads: convolutions and their gradients,
 // pooling and interpolation of bfloat16, products of bfloat16 and of matrices that no library reads as they lie, sorts, scans,
 // reductions of rows and columns. The last layer is so large that it is updated while the gradients of the others are still to
-// be computed. What oneDNN allocates by operator new may fail as well. And a step in two device slots.
+// be computed. And a step in two device slots. What oneDNN allocates by itself is no point: points.cpp.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>

@@ -9,7 +9,10 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <link.h>
 #include <new>
 #include <pthread.h>
 #include <system_error>
@@ -20,8 +23,33 @@ using twill::test::faults::points;
 
 namespace {
 
-void* taken(std::size_t bytes, std::size_t alignment) noexcept {
-  if (fails(Kind::allocation)) return nullptr;
+/// The code of oneDNN, which allocates ten thousands of times while it writes code: that is no point.
+struct Library {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+
+  Library() {
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* found) {
+          if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, "libdnnl") == nullptr) return 0;
+          for (int i = 0; i < info->dlpi_phnum; ++i)
+            if (const auto& part = info->dlpi_phdr[i]; part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
+              static_cast<Library*>(found)->begin = info->dlpi_addr + part.p_vaddr;
+              static_cast<Library*>(found)->end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+            }
+          return 1;
+        },
+        this);
+  }
+  [[nodiscard]] bool holds(const void* caller) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(caller);
+    return begin <= address && address < end;
+  }
+};
+
+void* taken(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
+  static const Library library{};
+  if (!library.holds(caller) && fails(Kind::allocation)) return nullptr;
   void* memory = nullptr;
   if (alignment <= alignof(std::max_align_t))
     memory = std::malloc(bytes == 0 ? 1 : bytes);
@@ -31,8 +59,8 @@ void* taken(std::size_t bytes, std::size_t alignment) noexcept {
   return memory;
 }
 
-void* taken_or_thrown(std::size_t bytes, std::size_t alignment) {
-  void* const memory = taken(bytes, alignment);
+void* taken_or_thrown(std::size_t bytes, std::size_t alignment, const void* caller) {
+  void* const memory = taken(bytes, alignment, caller);
   if (memory == nullptr) throw std::bad_alloc{};
   return memory;
 }
@@ -46,12 +74,20 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 } // namespace
 
-void* operator new(std::size_t bytes) { return taken_or_thrown(bytes, usual); }
-void* operator new[](std::size_t bytes) { return taken_or_thrown(bytes, usual); }
-void* operator new(std::size_t bytes, std::align_val_t to) { return taken_or_thrown(bytes, std::size_t(to)); }
-void* operator new[](std::size_t bytes, std::align_val_t to) { return taken_or_thrown(bytes, std::size_t(to)); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return taken(bytes, usual); }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return taken(bytes, usual); }
+void* operator new(std::size_t bytes) { return taken_or_thrown(bytes, usual, __builtin_return_address(0)); }
+void* operator new[](std::size_t bytes) { return taken_or_thrown(bytes, usual, __builtin_return_address(0)); }
+void* operator new(std::size_t bytes, std::align_val_t to) {
+  return taken_or_thrown(bytes, std::size_t(to), __builtin_return_address(0));
+}
+void* operator new[](std::size_t bytes, std::align_val_t to) {
+  return taken_or_thrown(bytes, std::size_t(to), __builtin_return_address(0));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return taken(bytes, usual, __builtin_return_address(0));
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return taken(bytes, usual, __builtin_return_address(0));
+}
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete[](void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
