@@ -13,10 +13,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace twill;
@@ -217,4 +220,77 @@ TEST_CASE("convolutions find weights in the library's order where they are kept"
       CHECK(result == expected);
     }
   }
+}
+
+TEST_CASE("gradients of weights stay in one order until they are added up", "[kernel][convolution][PAR-6]") {
+  const auto part = ConvolutionPart::weight_gradient;
+  const int core = detail::cores_of_process().front();
+  static auto& threads = *new detail::ForkJoin{{core, core}, "test"}; // its threads never end
+  const auto channels = GENERATE(std::int64_t{17}, std::int64_t{32}); // 17 fill no block of the library's
+  const auto shape = with_output({.batch = 5,
+                                  .in_channels = channels,
+                                  .out_channels = 64,
+                                  .input = {17, 16},
+                                  .kernel = {3, 3},
+                                  .padding = {1, 1}});
+  std::vector<float> x(static_cast<std::size_t>(shape.x_elements()));
+  std::vector<float> y(static_cast<std::size_t>(shape.y_elements()));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5); // sums of these are exact
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(i % 3);
+  std::vector<float> w(static_cast<std::size_t>(shape.w_elements()));
+  std::vector<float> added(w.size());
+  std::vector<float> expected(w.size());
+  const auto images = [&](std::int64_t first, std::int64_t last) { // those from the first to before the last
+    const kernel::Convolution<float> all_images{part, shape, x.data(), w.data(), y.data()};
+    return kernel::detail::images_of(all_images, first, last);
+  };
+  const auto add_to = [&](std::vector<float>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += w[i];
+  };
+  bool leaves = false;
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution)
+    if (const auto* const plan = cpu::find_convolution(part, DType::float32, images(0, 2).shape))
+      leaves = plan->can_stay_in_order();
+#endif
+  using Pieces = std::array<std::array<std::int64_t, 2>, 3>;
+  constexpr Pieces pieces{{{0, 2}, {2, 4}, {4, 5}}}; // the last one is smaller
+  for (const auto& [first, last] : pieces) {
+    run_convolution(Team::serial(), images(first, last));
+    add_to(expected);
+  }
+  for (const int shared : {-1, 0, 1, 2}) { // which piece several threads compute
+    INFO(channels << " channels, piece " << shared);
+    cpu::GradientOrder kept;
+    std::fill(added.begin(), added.end(), 0.0F);
+    int number = 0;
+    for (const auto& [first, last] : pieces) {
+      run_weight_gradient(number++ == shared ? Team{threads} : Team::serial(), images(first, last), kept);
+      add_to(added);
+    }
+    CHECK((kept.order >= 0) == (leaves && shared != 0));
+    CHECK((added == expected) == (kept.order == cpu::GradientOrder::plain));
+    kernel::leave_order(kept, added.data());
+    CHECK(added == expected);
+    CHECK(kept.order == cpu::GradientOrder::undecided);
+  }
+}
+
+TEST_CASE("a program finds its gradients beside weights that others read", "[kernel][convolution][PAR-6]") {
+  std::array<float, 4> memory{};
+  std::array<void*, 3> outputs{&memory[0], &memory[1], &memory[2]};
+  cpu::KeptOrders weights;
+  weights.add(&memory[3], ConvolutionPart::output, nullptr, 0);
+  cpu::KeptOrders orders{&weights};
+  CHECK(orders.find(&memory[3], ConvolutionPart::output) == weights.find(&memory[3], ConvolutionPart::output));
+  CHECK(orders.find(&memory[3], ConvolutionPart::output) != nullptr);
+  orders.add_gradient(2);
+  CHECK(orders.find_gradient(&memory[2]) == nullptr);
+  orders.place_gradients(outputs);
+  CHECK(orders.find_gradient(&memory[2]) == &orders.gradients()[0]);
+  std::swap(outputs[1], outputs[2]);
+  orders.place_gradients(outputs);
+  CHECK(orders.find_gradient(&memory[2]) == nullptr);
+  CHECK(orders.find_gradient(&memory[1]) == &orders.gradients()[0]);
+  CHECK(weights.find_gradient(&memory[1]) == nullptr);
 }

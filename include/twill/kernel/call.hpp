@@ -25,7 +25,7 @@ struct Call {
   const Dims* shapes = nullptr;             ///< of each operand, in its own axes
   const DType* dtypes = nullptr;            ///< of each operand
   const std::int64_t* attributes = nullptr; ///< the integers that the operation was traced with
-  cpu::KeptOrders* orders = nullptr; ///< of weights that do not change between runs, see device/cpu/kept_orders.hpp
+  cpu::KeptOrders* orders = nullptr; ///< of weights and their gradients in other runs, see device/cpu/kept_orders.hpp
 };
 
 } // namespace twill::inline v0::kernel

@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
 #include <twill/device/convolution.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
@@ -144,6 +145,23 @@ template <class T> void rehearse_in_thread(ConvolutionPart part, const Convoluti
   }
 }
 
+/// Changes the order of a gradient of weights in place: of a sum into that of its tensor, or of a fresh one into that of
+/// the sum.
+/// throws: Error where the library no longer does what it did
+template <bool Enter> void change_order(const cpu::GradientOrder& kept, float* gradient) {
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution)
+    if (auto* const plan = cpu::find_convolution(ConvolutionPart::weight_gradient, DType::float32, kept.shape);
+        plan != nullptr && plan->can_stay_in_order() && plan->order() == kept.order) {
+      std::byte* const scratch = Scratch::of_thread(plan->scratch_bytes());
+      if (Enter ? plan->enter_order(gradient, scratch) : plan->leave_order(gradient, scratch)) return;
+    }
+#endif
+  static_cast<void>(kept);
+  static_cast<void>(gradient);
+  throw Error("convolution: the library refuses an order in which it has left a gradient of weights");
+}
+
 /// Images [first, last) of a convolution.
 template <class T>
 [[nodiscard]] Convolution<T> images_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
@@ -152,6 +170,12 @@ template <class T>
   some.x += first * whole.shape.in_pixels() * whole.shape.in_channels;
   some.y += first * whole.shape.out_pixels() * whole.shape.out_channels;
   return some;
+}
+
+/// Whether several threads work on a convolution.
+[[nodiscard]] inline bool is_shared(const Team& team, const ConvolutionShape& shape) {
+  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
+  return team.size() > 1 && shape.multiply_adds() >= worth_sharing;
 }
 
 /// Output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.
@@ -190,8 +214,7 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
   const auto one_part = [=](const Convolution<T>& some, cpu::KeptOrder* order) {
     rehearses ? detail::rehearse_in_thread<T>(some.part, some.shape) : detail::convolve_in_thread(some, order);
   };
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || s.multiply_adds() < worth_sharing) return one_part(convolution, kept);
+  if (!detail::is_shared(team, s)) return one_part(convolution, kept);
   if (s.batch < team.size() && convolution.part == ConvolutionPart::output) {
     const std::int64_t images = rehearses ? 1 : s.batch; // all need the same
     for (std::int64_t image = 0; image < images; ++image) {
@@ -231,6 +254,38 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
             static_cast<T>(static_cast<compute_t<T>>(convolution.w[i]) + static_cast<compute_t<T>>(from[i]));
     }
   });
+}
+
+/// The gradient of weights, left in the order in which those before it were, to which it will be added: the first one
+/// decides. One thread leaves it in the library's order, several add theirs up in the order of the tensor.
+/// throws: Error where a library refuses what it did before
+inline void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept) {
+  using cpu::GradientOrder;
+  if (Rehearsal::is_under_way()) return run_convolution(team, convolution); // which needs as much, and decides nothing
+#if defined(TWILL_WITH_ONEDNN)
+  if constexpr (cpu::has_onednn_convolution) {
+    const ConvolutionShape& shape = convolution.shape;
+    if (kept.order != GradientOrder::plain && shape.multiply_adds() > 0 && !detail::is_shared(team, shape))
+      if (auto* const plan = cpu::find_convolution(convolution.part, DType::float32, shape);
+          plan != nullptr && plan->can_stay_in_order() &&
+          (kept.order == GradientOrder::undecided || kept.order == plan->order()) &&
+          plan->run_in_order(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()))) {
+        if (kept.order == GradientOrder::undecided) kept.shape = shape;
+        kept.order = plan->order();
+        return;
+      }
+  }
+#endif
+  run_convolution(team, convolution);
+  if (kept.order == GradientOrder::undecided) kept.order = GradientOrder::plain;
+  if (kept.order != GradientOrder::plain) detail::change_order<true>(kept, convolution.w);
+}
+
+/// Brings the sum of such gradients into the order of its tensor; the next gradient decides anew.
+/// throws: as run_weight_gradient
+inline void leave_order(cpu::GradientOrder& kept, void* gradient) {
+  if (kept.order >= 0) detail::change_order<false>(kept, static_cast<float*>(gradient));
+  kept.order = cpu::GradientOrder::undecided;
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -243,10 +243,14 @@ template <ConvolutionPart Part, int x, int w, int y> struct ConvolutionKernel {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto data = [&](int operand) { return static_cast<T*>(call.operands[operand].data); };
     const kernel::Convolution<T> convolution{Part, shape_of(call), data(x), data(w), data(y)};
-    if constexpr (std::same_as<TeamType, Team>)
+    if constexpr (std::same_as<TeamType, Team>) {
+      if constexpr (Part == ConvolutionPart::weight_gradient && std::same_as<T, float>)
+        if (auto* const kept = call.orders == nullptr ? nullptr : call.orders->find_gradient(data(w)); kept != nullptr)
+          return kernel::run_weight_gradient(team, convolution, *kept);
       run_convolution(team, convolution, call.orders == nullptr ? nullptr : call.orders->find(data(w), Part));
-    else
+    } else {
       run_convolution(team, convolution);
+    }
   }
 
 private:

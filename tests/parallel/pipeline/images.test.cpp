@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -125,9 +126,26 @@ struct Blocked {
     return nn::linear(flatten(nn::adaptive_avg_pool2d(z, 1)), 3, "head");
   }
 };
-using BlockedStages = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, float, Late, pipeline::Cut<Blocked>>;
 
-TEST_CASE("weights are brought into the library's order once in a step", "[parallel][PAR-6][PAR-8]") {
+template <class P> std::vector<std::vector<float>> weights_of_stages(P& pipe) {
+  std::vector<std::vector<float>> found;
+  pipe.for_each_stage([&](auto& network) { found.push_back(weights_of(network)); });
+  return found;
+}
+template <class P> std::vector<std::vector<float>> gradients_of_stages(P& pipe) {
+  std::vector<std::vector<float>> found;
+  pipe.for_each_stage([&](auto& network) {
+    for (const auto& view : network.parameters()) {
+      found.emplace_back(view.gradient.bytes() / sizeof(float));
+      copy_bytes(Cpu{}, found.back().data(), network.device(), view.gradient.data(), view.gradient.bytes(),
+                 CopyOptions{});
+    }
+  });
+  return found;
+}
+
+/// Weights, gradients and bytes with weights in the order of who reads them, beside those without.
+template <class S, class D> void check_orders() {
   INFO("seed " << test_seed());
   using pipeline::WeightOrders;
 #if defined(TWILL_WITH_ONEDNN)
@@ -136,48 +154,59 @@ TEST_CASE("weights are brought into the library's order once in a step", "[paral
 #endif
   constexpr std::int64_t rows = 8;
   const auto images =
-      from_values<Shape<dyn, 32, 6, 6>>(random_values<float>(rows * 32 * 36), Dims(rows, 32, 6, 6), Late{0});
-  const auto labels = random_labels(Late{1}, rows, 3);
-  const std::vector<Late> devices{Late{0}, Late{1}};
-  const auto weights = [](auto& pipe) {
-    std::vector<std::vector<float>> all;
-    pipe.for_each_stage([&](auto& network) { all.push_back(weights_of(network)); });
-    return all;
-  };
+      from_values<Shape<dyn, 32, 6, 6>>(random_values<float>(rows * 32 * 36), Dims(rows, 32, 6, 6), D{0});
+  const auto labels = random_labels(D{1}, rows, 3);
+  const std::vector<D> devices{D{0}, D{1}};
   std::vector<std::int64_t> before;
-  for (const Late device : devices) before.push_back(memory_allocated(device));
-  BlockedStages pipe{devices};
+  for (const D device : devices) before.push_back(memory_allocated(device));
+  pipeline::BasicPipeline<S, float, D, pipeline::Cut<Blocked>> pipe{devices};
   const auto initial = pipeline::state_dict(pipe);
   const auto rule = optim::Sgd{{.rate = 0.1}};
-  std::vector<std::vector<float>> expected;
+  std::vector<std::vector<float>> expected, expected_gradients;
   std::vector<pipeline::RankMemory> least;
-  for (const WeightOrders orders : {WeightOrders::made_each_time, WeightOrders::kept_for_step}) {
-    const pipeline::StepOptions options{.micro_batches = 3, .weight_orders = orders}; // of 3, 3, 2
-    INFO("orders " << static_cast<int>(orders));
+  using pipeline::Checkpointing;
+  for (const auto& [orders, checkpointing] : {std::pair{WeightOrders::made_each_time, Checkpointing::never},
+                                              std::pair{WeightOrders::kept_for_step, Checkpointing::never},
+                                              std::pair{WeightOrders::kept_for_step, Checkpointing::always}}) {
+    const pipeline::StepOptions options{
+        .micro_batches = 3, .checkpointing = checkpointing, .weight_orders = orders}; // of 3, 3, 2
+    INFO("orders " << static_cast<int>(orders) << ", checkpointing " << static_cast<int>(checkpointing));
     pipeline::load_state_dict(pipe, initial);
     const auto predicted = pipeline::memory(pipe, nn::cross_entropy, rule, options, images, labels);
     auto step = train_step(pipe, nn::cross_entropy, rule, options);
     step(images, labels);
-    for (const Late device : devices) reset_peak_memory_stats(device);
+    for (const D device : devices) reset_peak_memory_stats(device);
     step(images, labels); // reads what the first one has written
     for (std::size_t rank = 0; rank < devices.size(); ++rank) {
       synchronize(devices[rank]);
       CHECK(max_memory_allocated(devices[rank]) - before[rank] == predicted[rank].peak);
       CHECK(memory_allocated(devices[rank]) - before[rank] == predicted[rank].held);
     }
+    const auto made = weights_of_stages(pipe);
+    step.gradients(images, labels);
     if (orders == WeightOrders::made_each_time) {
-      expected = weights(pipe);
+      expected = made;
+      expected_gradients = gradients_of_stages(pipe);
       least = predicted;
       continue;
     }
-    CHECK(weights(pipe) == expected); // bit for bit
-    if (!cpu::has_onednn_convolution) continue;
+    CHECK(made == expected); // bit for bit
+    CHECK(gradients_of_stages(pipe) == expected_gradients);
+    CHECK(predicted[1].held == least[1].held);
+    if (!cpu::has_onednn_convolution || checkpointing == Checkpointing::always) continue;
     constexpr std::int64_t elements = 32 * 32 * 9;
     CHECK(predicted[0].peak == least[0].peak + elements * 4); // nobody reads the gradient of the images
     CHECK(predicted[1].peak == least[1].peak + 2 * (2 * elements + 32 * 64) * 4);
-    CHECK(predicted[1].held == least[1].held);
   }
-  CHECK(pipe.at<0>().kept_orders() == nullptr);
+  CHECK(pipe.template at<0>().kept_orders() == nullptr);
+}
+
+TEST_CASE("weights and their gradients change their order once in a step", "[parallel][PAR-6][PAR-8]") {
+  check_orders<pipeline::OneForwardOneBackward, Late>(); // whose two threads share the larger convolutions
+}
+
+TEST_CASE("gradients of weights that can wait change their order once in a step", "[parallel][PAR-6][PAR-8]") {
+  check_orders<pipeline::ZeroBubbleH1, Cpu>();
 }
 
 } // namespace

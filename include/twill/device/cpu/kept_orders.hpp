@@ -4,7 +4,9 @@
 // Weights in the order in which a library reads them, kept in memory that somebody else owns for as long as the weights do
 // not change. Without it a convolution brings its weights into that order in every call, which costs as much as a few images
 // do. Which order an entry holds is a number that the library's file gives it; threads may ask at once, one of them fills
-// the entry, and nobody waits for it. Read next: device/cpu/onednn_convolution.hpp, parallel/pipeline/kept_weights.hpp.
+// the entry, and nobody waits for it. Gradients of weights that several runs make one after the other can stay in the order
+// in which the library makes them while they are added up, element by element. Read next: device/cpu/onednn_convolution.hpp,
+// parallel/pipeline/kept_weights.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/convolution.hpp>
@@ -12,6 +14,8 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <span>
+#include <vector>
 
 namespace twill::inline v0::cpu {
 
@@ -50,9 +54,24 @@ private:
   std::atomic<int> order_{empty};
 };
 
-/// Those of several weights.
+/// In which order runs leave a gradient of weights, so that these can be added up: the first of them decides.
+struct GradientOrder {
+  static constexpr int undecided = -1;
+  static constexpr int plain = -2; ///< as its tensor says
+
+  std::size_t output = 0;         ///< of the program that makes it
+  const void* gradient = nullptr; ///< where the next run puts it
+  int order = undecided;          ///< other than these two: a library's, by its number
+  ConvolutionShape shape{};       ///< of the convolution that decided
+};
+
+/// Those of several weights, and of the gradients that one program makes.
 class KeptOrders {
 public:
+  KeptOrders() = default;
+  /// Has the weights of `others`, too, which lives longer.
+  explicit KeptOrders(KeptOrders* others) : others_{others} {}
+
   void add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes) {
     entries_.emplace_back(weights, part, memory, bytes);
   }
@@ -68,11 +87,26 @@ public:
   [[nodiscard]] KeptOrder* find(const void* weights, ConvolutionPart part) {
     for (KeptOrder& entry : entries_)
       if (entry.is_of(weights, part)) return &entry;
+    return others_ == nullptr ? nullptr : others_->find(weights, part);
+  }
+
+  void add_gradient(std::size_t output) { gradients_.push_back({.output = output}); }
+  [[nodiscard]] std::span<GradientOrder> gradients() { return gradients_; }
+  /// Says where the next run puts its outputs, gradients among them.    requires: no run looks for them
+  void place_gradients(std::span<void* const> outputs) {
+    for (GradientOrder& gradient : gradients_) gradient.gradient = outputs[gradient.output];
+  }
+  /// Null where a gradient is left as its tensor says.
+  [[nodiscard]] GradientOrder* find_gradient(const void* data) {
+    for (GradientOrder& gradient : gradients_)
+      if (gradient.gradient == data) return &gradient;
     return nullptr;
   }
 
 private:
   std::deque<KeptOrder> entries_{}; // entries do not move
+  std::vector<GradientOrder> gradients_{};
+  KeptOrders* others_ = nullptr;
 };
 
 } // namespace twill::inline v0::cpu

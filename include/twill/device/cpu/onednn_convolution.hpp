@@ -3,8 +3,8 @@
 //
 // Convolutions by oneDNN 2 through its C header, in the calling thread alone: a team shares out the batch itself. Weights are
 // brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step, or
-// kept in that order where somebody keeps them. Each thread has plans of its own, of the last shapes that it met. Read next:
-// kernel/convolution.hpp.
+// kept in that order where somebody keeps them; their gradients can stay in it while they are added up. Each thread has plans
+// of its own, of the last shapes that it met. Read next: kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 #include <dnnl.h>
@@ -101,6 +102,10 @@ public:
   /// Whether the library wants the weights in another order than they have.
   [[nodiscard]] bool reorders() const { return reorder_ != nullptr; }
   [[nodiscard]] std::size_t scratch_bytes() const { return weight_bytes_ + scratchpad_bytes_; }
+  /// Whether a gradient of weights may stay in the library's order: it is not its tensor's, and takes no more memory.
+  [[nodiscard]] bool can_stay_in_order() const { return stays_in_order_; }
+  /// The number of the library's order, where it reorders.
+  [[nodiscard]] int order() const { return order_; }
 
   /// Reads the weights from `kept`, if it is not null, in the order that the library wants, and leaves them there for others.
   /// requires: is_ready(), and `scratch` has scratch_bytes() bytes from a cache line on
@@ -132,9 +137,55 @@ public:
     return !reorder_ || reads_weights || reorder(inner_w_.get(), w_.get());
   }
 
+  /// The gradient of the weights, in the library's order.    requires: can_stay_in_order(), and `scratch` as for `run`
+  [[nodiscard]] bool run_in_order(void* x, void* w, void* y, std::byte* scratch) {
+    const OneOpenMpThread scope{};
+    set(x_, x);
+    set(inner_w_, w);
+    set(y_, y);
+    set(scratchpad_, scratch + weight_bytes_);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, x_.get()},
+                                         {DNNL_ARG_DIFF_WEIGHTS, inner_w_.get()},
+                                         {DNNL_ARG_DIFF_DST, y_.get()},
+                                         {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
+    return dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) == dnnl_success;
+  }
+  /// Brings such gradients, or their sum, into the order of their tensor.    requires: as for run_in_order
+  [[nodiscard]] bool leave_order(void* w, std::byte* scratch) {
+    const OneOpenMpThread scope{};
+    std::memcpy(scratch, w, plain_bytes());
+    set(inner_w_, scratch);
+    set(w_, w);
+    return reorder(inner_w_.get(), w_.get());
+  }
+  /// The other way round, for a gradient that was made elsewhere.    requires: as for run_in_order
+  [[nodiscard]] bool enter_order(void* w, std::byte* scratch) {
+    const OneOpenMpThread scope{};
+    const dnnl_engine_t engine = dnnl_thread().engine.get();
+    const auto how = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, order_of(w_), engine,
+                                                      order_of(inner_w_), engine, nullptr);
+    if (!how) return false;
+    const auto enter = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, how.get());
+    if (!enter) return false;
+    std::memcpy(scratch, w, plain_bytes());
+    set(w_, scratch);
+    set(inner_w_, w);
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, w_.get()}, {DNNL_ARG_TO, inner_w_.get()}};
+    return dnnl_primitive_execute(enter.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
+  }
+
 private:
   static void set(const Dnnl<dnnl_memory_t>& memory, void* data) {
     if (memory) dnnl_memory_set_data_handle(memory.get(), data);
+  }
+
+  [[nodiscard]] static const dnnl_memory_desc_t* order_of(const Dnnl<dnnl_memory_t>& memory) {
+    const dnnl_memory_desc_t* order = nullptr;
+    return dnnl_memory_get_memory_desc(memory.get(), &order) == dnnl_success ? order : nullptr;
+  }
+  /// Of the weights as their tensor says.
+  [[nodiscard]] std::size_t plain_bytes() const {
+    return static_cast<std::size_t>(shape_.w_elements()) * size_of(dtype_);
   }
 
   [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to) {
@@ -206,6 +257,7 @@ private:
       reorder_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, order.get());
       if (!reorder_) return false;
       order_ = number_of_order(inner);
+      stays_in_order_ = outward && dnnl_memory_desc_get_size(&inner) == plain_bytes();
     }
     scratchpad_bytes_ = whole_lines(dnnl_memory_desc_get_size(&pad));
     convolve_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
@@ -226,7 +278,8 @@ private:
   bool is_ready_ = false;
   std::size_t weight_bytes_ = 0; ///< of the weights in the library's order; 0 where it takes them as they lie
   std::size_t scratchpad_bytes_ = 0;
-  int order_ = 0; ///< the number of the library's
+  int order_ = 0;               ///< the number of the library's
+  bool stays_in_order_ = false; ///< which gradients may have for a while
   Dnnl<dnnl_primitive_t> convolve_{};
   Dnnl<dnnl_primitive_t> reorder_{};
   Dnnl<dnnl_memory_t> x_{}, y_{}, w_{}, inner_w_{}, scratchpad_{};

@@ -6,6 +6,7 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/kept_orders.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/rank_sums.hpp>
@@ -66,7 +67,8 @@ private:
 /// A program with an executor of its own, made at its first run.
 template <compile::Source S, ComputeDevice D> class Program {
 public:
-  /// Runs it; outputs are new blocks. Convolutions find the weights that are kept in their order.
+  /// Runs it; outputs are new blocks. Convolutions find the weights that are kept in their order, and in which order they leave
+  /// gradients of weights.
   Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
                        std::span<void* const> parameters, const nn::RunContext& context,
                        cpu::KeptOrders* orders = nullptr) {
@@ -84,6 +86,10 @@ public:
             Block<D>::make(device, value.dtype, value.shape.evaluate(symbols));
     std::vector<void*> addresses;
     for (const Block<D>& output : outputs) addresses.push_back(output.data);
+    if (orders != nullptr && !orders->gradients().empty()) {
+      executor_->wait(); // the last run looks for its own
+      orders->place_gradients(addresses);
+    }
     compile::Knobs knobs{executor_->table().knobs};
     knobs.take(context.knobs);
     executor_->run(symbols, {.inputs = inputs,

@@ -4,7 +4,9 @@
 // The weights of a stage's convolutions in the orders in which the host's library reads them, for the micro-batches of one
 // step, which all read the same weights: the first one brings them there, the others find them. The memory is a pool's, as
 // large as the weights once for the forward and once for the backward pass, so that what a step needs is known to the byte.
-// Orders that need more, for channels that fill no block, are made each time. Read next: device/cpu/kept_orders.hpp.
+// Orders that need more, for channels that fill no block, are made each time. The gradients of these weights stay in the order
+// in which the library makes them while those of the micro-batches are added up; behind the last one their sums are brought
+// into that of the weights, so nobody else ever reads them in another one. Read next: device/cpu/kept_orders.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>
@@ -12,7 +14,9 @@
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/device.hpp>
 #include <twill/device/meta/meta.hpp>
+#include <twill/kernel/convolution.hpp>
 #include <twill/memory/buffer.hpp>
+#include <twill/nn/network_state.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -31,6 +35,10 @@ inline constexpr bool can_keep_orders = cpu::has_onednn_convolution && (HostDevi
 /// What a stage keeps in the orders of who reads it, for the micro-batches of one step.
 template <ComputeDevice D> class KeptWeights {
 public:
+  KeptWeights() = default;
+  KeptWeights(const KeptWeights&) = delete;
+  KeptWeights& operator=(const KeptWeights&) = delete;
+
   /// Makes room for what a program reads of its weights.
   void add(const D& device, const compile::TableView& table, std::span<void* const> parameters) {
     for (const compile::Instruction& instruction : table.instructions) {
@@ -56,14 +64,48 @@ public:
     }
   }
 
+  /// Finds the gradients of weights that are convolutions' results and read by nobody, in the program that makes them.
+  /// Its first outputs are those of the stage's `weights`; others go to other stages, who read them.
+  void add_gradients(const compile::TableView& table, int weights) {
+    for (const compile::Instruction& instruction : table.instructions) {
+      const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(instruction.kernel)];
+      if (kernel.kind != compile::KernelKind::operation || kernel.dtype != DType::float32 ||
+          kernel.operation != "convolution_weight_gradient" || instruction.loop >= 0) // whose steps make slices of one
+        continue;
+      const compile::OperandInfo& result = table.operands[static_cast<std::size_t>(instruction.first_operand) + 2];
+      if (result.kind != compile::OperandKind::memory) continue;
+      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(result.value)];
+      const bool is_read = value.first_use != value.last_use;
+      if (value.storage == compile::Storage::output && value.index < weights && !is_read)
+        orders_with_gradients_.add_gradient(static_cast<std::size_t>(value.index));
+    }
+  }
+
+  /// Brings the sums of the gradients into the order of their weights.
+  void leave_orders(nn::NetworkState<D>& state) {
+    if constexpr (HostDevice<D>) {
+      if (orders_with_gradients_.gradients().empty()) return;
+      std::vector<void*> sums;
+      for (std::size_t i = 0; i < state.infos.size(); ++i)
+        if (state.infos[i].role == graph::Role::weight) sums.push_back(state.gradients[i].data());
+      launch(state.device, [this, sums = std::move(sums)](const team_t<D>&) {
+        for (cpu::GradientOrder& gradient : orders_with_gradients_.gradients())
+          kernel::leave_order(gradient, sums[gradient.output]);
+      });
+    }
+  }
+
   /// What a run's kernels ask; outlives the run.
   [[nodiscard]] cpu::KeptOrders& orders() { return orders_; }
+  /// The same for the runs of the program that makes the gradients.
+  [[nodiscard]] cpu::KeptOrders& orders_with_gradients() { return orders_with_gradients_; }
   [[nodiscard]] const cpu::KeptOrders& orders() const { return orders_; }
 
 private:
   std::set<std::pair<int, bool>> known_{}; ///< weights by their numbers, and whether backward passes read them
   std::vector<memory::Buffer<D>> buffers_{};
   cpu::KeptOrders orders_{};
+  cpu::KeptOrders orders_with_gradients_{&orders_};
 };
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -283,6 +283,16 @@ template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   return counts;
 }
 
+/// Which inputs a program reads.
+template <compile::Source S>
+inline constexpr auto inputs_read = [] {
+  std::array<bool, compile::Compiled<S>::sizes.inputs + 1> found{};
+  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
+    if (value.storage == compile::Storage::input && value.first_use >= 0)
+      found[static_cast<std::size_t>(value.index)] = true;
+  return found;
+}();
+
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {

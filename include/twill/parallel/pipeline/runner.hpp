@@ -154,6 +154,7 @@ public:
     visit(stage, [&](auto number, auto& own) {
       find_cotangents(number, own, m);
       own.backward(m);
+      count(stage, own);
       synchronize(own.network.device());
     });
   }
@@ -172,6 +173,7 @@ public:
     visit(stage, [&](auto, auto& own) {
       if constexpr (requires { own.weight_gradient(m); }) {
         own.weight_gradient(m);
+        count(stage, own);
         synchronize(own.network.device());
       } else {
         refuse_parts(stage);
@@ -202,6 +204,11 @@ public:
     visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
   }
 
+  /// Whether the gradients of all micro-batches of a stage are added up.
+  [[nodiscard]] bool is_complete(int stage) const {
+    return done_[static_cast<std::size_t>(stage)] == schedule_.micro_batches;
+  }
+
   /// Weighs losses by their share of so many rows: those of all replicas, of which this batch is one's.
   void count_among(std::int64_t rows) { all_rows_ = rows; }
 
@@ -215,6 +222,12 @@ private:
   [[noreturn]] static void refuse_parts(int stage) {
     throw ValueError("train_step: " + std::string{P::ScheduleType::name} + " computes the gradients of stage " +
                      std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
+  }
+
+  /// Counts the micro-batches whose gradients a stage has.
+  template <class Own> void count(int stage, Own& own) {
+    ++done_[static_cast<std::size_t>(stage)];
+    if (is_complete(stage)) own.leave_orders();
   }
 
   template <class F> void visit(int stage, F f) {
@@ -278,6 +291,7 @@ private:
   std::int64_t all_rows_;
   double gradient_scale_ = 1;
   double loss_sum_ = 0;
+  std::array<int, static_cast<std::size_t>(P::stages)> done_{}; ///< micro-batches of each stage
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

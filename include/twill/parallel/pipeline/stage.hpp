@@ -33,16 +33,6 @@ template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, in
   return std::move(node.mapped());
 }
 
-/// Which inputs a program reads.
-template <compile::Source S>
-inline constexpr auto inputs_read = [] {
-  std::array<bool, compile::Compiled<S>::sizes.inputs + 1> found{};
-  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
-    if (value.storage == compile::Storage::input && value.first_use >= 0)
-      found[static_cast<std::size_t>(value.index)] = true;
-  return found;
-}();
-
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
@@ -92,7 +82,7 @@ public:
     own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
     if (counts.received > 0)
       for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
-    Blocks<D> made = forward_(network.device(), symbols, addresses(own.operands), parameters(), own.context, orders());
+    Blocks<D> made = run(forward_, own);
     outputs.insert_or_assign(micro_batch, Blocks<D>(made.begin(), made.begin() + counts.results));
     if (!own.is_recomputed) complete(own, std::move(made));
     kept.insert_or_assign(micro_batch, std::move(own));
@@ -105,8 +95,7 @@ public:
       weight_gradient(micro_batch);
     } else {
       Kept own = take_with_cotangents(micro_batch);
-      Blocks<D> made =
-          backward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders());
+      Blocks<D> made = run(backward_, own);
       const auto first = made.begin() + counts.weights;
       if (counts.received > 0) input_gradients.insert_or_assign(micro_batch, Blocks<D>(first, made.end()));
       made.erase(first, made.end());
@@ -118,8 +107,7 @@ public:
   void input_gradient(int micro_batch) requires Split {
     Kept own = take_with_cotangents(micro_batch);
     if constexpr (counts.received > 0) {
-      Blocks<D> made =
-          input_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders());
+      Blocks<D> made = run(input_, own);
       const auto first = made.begin() + input_gradients_made();
       std::move(first, made.end(), std::back_inserter(own.operands));
       made.erase(first, made.end());
@@ -132,9 +120,7 @@ public:
   /// The rest: adds to the gradients of the weights.
   void weight_gradient(int micro_batch) requires Split {
     const Kept own = detail::take(kept, micro_batch);
-    if constexpr (counts.weights > 0)
-      add_gradients(
-          weight_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
+    if constexpr (counts.weights > 0) add_gradients(run(weight_, own));
   }
 
   /// Memory for what is received of a micro-batch.
@@ -206,6 +192,10 @@ public:
     forget_micro_batches();
     drop_orders();
   }
+  /// Behind the gradients of the last micro-batch, whose sums are in the order of the weights from here on.
+  void leave_orders() {
+    if (kept_weights_) kept_weights_->leave_orders(*network.state());
+  }
   /// The weights are about to change, or a step was given up. Waits for what still reads them.
   void drop_orders() {
     keeps_orders = false;
@@ -218,6 +208,7 @@ public:
   }
 
 private:
+  using Maker = std::conditional_t<Split, StageWeightGradient<F>, StageBackward<F>>; ///< of the gradients of weights
   static constexpr auto first_cotangent = static_cast<std::size_t>(counts.given + counts.received);
   [[nodiscard]] static constexpr bool is_cotangent(std::size_t input) {
     return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
@@ -284,7 +275,15 @@ private:
     return all;
   }
   [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
-  [[nodiscard]] cpu::KeptOrders* orders() { return kept_weights_ ? &kept_weights_->orders() : nullptr; }
+
+  /// Runs a program on what a micro-batch has.
+  template <class Program> [[nodiscard]] Blocks<D> run(Program& program, const Kept& own) {
+    cpu::KeptOrders* orders = nullptr;
+    if (kept_weights_)
+      orders = std::same_as<Program, detail::Program<Maker, D>> ? &kept_weights_->orders_with_gradients()
+                                                                : &kept_weights_->orders();
+    return program(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders);
+  }
 
   /// Makes room for weights in the order of who reads them, at the first micro-batch of a step.
   void keep_orders() {
@@ -295,6 +294,7 @@ private:
       kept_weights_->add(network.device(), compile::Compiled<StageForward<F>>::view(), parameters());
       if constexpr (!Split || counts.received > 0)
         kept_weights_->add(network.device(), compile::Compiled<First>::view(), parameters());
+      if constexpr (counts.weights > 0) kept_weights_->add_gradients(compile::Compiled<Maker>::view(), counts.weights);
     }
   }
 
@@ -319,11 +319,9 @@ private:
     Kept own = detail::take(kept, micro_batch);
     if (own.is_recomputed) {
       if constexpr (updates_buffers)
-        complete(own,
-                 again_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
+        complete(own, run(again_, own));
       else
-        complete(own,
-                 forward_(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders()));
+        complete(own, run(forward_, own));
     }
     Blocks<D> given = detail::take(cotangents, micro_batch);
     std::move(given.begin(), given.end(), own.operands.begin() + static_cast<std::ptrdiff_t>(first_cotangent));

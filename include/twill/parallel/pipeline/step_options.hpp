@@ -60,7 +60,8 @@ private:
 
 /// In which order convolutions on hosts find their weights. Their library reads blocks of channels, and to bring the weights
 /// into that order costs as much as a few images do: each time, or once for all micro-batches of a step, in memory as large as
-/// the weights of convolutions twice. Gradients have the same bits. Where a stage is on a device of another kind, and in steps
+/// the weights of convolutions twice. The gradients of these weights are added up in the library's order then, and brought into
+/// that of the weights once. Gradients have the same bits. Where a stage is on a device of another kind, and in steps
 /// of one micro-batch, nothing is kept.
 enum class WeightOrders : std::uint8_t { made_each_time, kept_for_step };
 
