@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU's driver stops in the midst of a run, in one slot or several. As long as no launch that changes weights has been given to the device, the
-// error goes to the caller as it is and the run can be made again; behind it the caller learns that weights may be new and old.
+// What a GPU's driver stops in the midst of a run, in one slot or several. While no launch that changes weights was given to it,
+// the error goes to the caller as it is and the run can be made again; behind it the caller learns of weights new and old.
 // A captured run is one launch, which is done or refused as a whole. Read next: compile/gpu/executor.hpp.
 
 #include <twill/compile/binding.hpp>

@@ -73,7 +73,7 @@ public:
   std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
 
   /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
-  /// one of the rank's batch, which begins at that of the stage's context. What gradients need is kept, or, if it is to be computed again, the inputs alone.
+  /// one of the rank's batch, which begins at that of the stage's context. Keeps what gradients need, or inputs to do it again.
   void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
                Recompute recompute = Recompute::no) {
     keep_orders();
