@@ -91,7 +91,7 @@ public:
 private:
   struct BoundSlots : Bound {
     SlotSchedule schedule{};
-    std::size_t behind_update = 0; ///< the instruction from which on a run that stops has changed weights
+    std::size_t first_update = 0; ///< the launch that is the first to change weights
     bool has_schedule = false;
   };
 
@@ -107,7 +107,7 @@ private:
       if constexpr (HostDevice<D>) wait(); // tasks read the operands
       if (!bound.has_schedule) {
         bound.schedule = slot_schedule(table_, bound.numbers.symbols);
-        bound.behind_update = detail::behind_first_update(table_, bound.numbers);
+        bound.first_update = detail::first_update(table_, bound.numbers);
         bound.has_schedule = true;
       }
       numbers_.write(arguments.knobs);
@@ -118,11 +118,13 @@ private:
       SlotRecord<D> record{};
       if (records_runs()) [[unlikely]]
         record = new_record_of(bound.numbers);
-      if (watcher_ == nullptr)
-        run_steps(bound, record);
-      else
-        run_watched_steps(bound, record);
-      record.end();
+      detail::run_with_updates(bound.first_update, [&](detail::UpdateProgress& progress) {
+        if (watcher_ == nullptr)
+          run_steps(bound, record, progress);
+        else
+          run_watched_steps(bound, record, progress);
+        record.end();
+      });
     }
   }
 
@@ -231,23 +233,15 @@ private:
     return {recorder, devices_, describe_run(table_, binding, std::move(names))};
   }
 
-  void run_steps(BoundSlots& bound, const SlotRecord<D>& record) {
+  void run_steps(BoundSlots& bound, const SlotRecord<D>& record, detail::UpdateProgress& progress) {
     using Run = SlotRun<D>;
     Run run{devices_, bound.schedule, changes_parameters_ ? Run::Begin::when_all_are_there : Run::Begin::at_once};
-    for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s)
-      unless_updated(bound, bound.schedule.steps[s].begin, [&] { give_step(run, s, bound, record); });
-    unless_updated(bound, bound.numbers.instructions.size(), [&] { last_ = run.finish(); });
+    for (std::size_t s = 0; s < bound.schedule.steps.size(); ++s) give_step(run, s, bound, record, progress);
+    last_ = run.finish();
   }
 
-  /// Calls `give()`, behind the instructions before this one. On GPUs an error behind an update says that it is partial.
-  template <class Give> void unless_updated(const BoundSlots& bound, std::size_t instruction, const Give& give) {
-    if (HostDevice<D> || !changes_parameters_ || instruction < bound.behind_update)
-      give();
-    else
-      detail::run_behind_update(give);
-  }
-
-  void give_step(SlotRun<D>& run, std::size_t number, BoundSlots& bound, const SlotRecord<D>& record) {
+  void give_step(SlotRun<D>& run, std::size_t number, BoundSlots& bound, const SlotRecord<D>& record,
+                 detail::UpdateProgress& progress) {
     Binding& binding = bound.numbers;
     const SlotStep& step = bound.schedule.steps[number];
     if (step.moves) {
@@ -255,20 +249,31 @@ private:
       run.add_move(number, copy.to, copy.from_slot, copy.from, copy.bytes, record.copy(step));
       return;
     }
-    run.add_launch(number, [this, &bound, &step, record](const team_t<D>& team) {
-      if (record) [[unlikely]]
-        record.run(team, bound.numbers, step, kernels_);
-      else if constexpr (HostDevice<D>)
-        run_instructions(team, bound.numbers, step.begin, step.end, kernels_);
-      else
-        detail::run_around_update(bound.behind_update, step.begin, step.end, [&](std::size_t begin, std::size_t end) {
-          run_instructions(team, bound.numbers, begin, end, kernels_);
-        });
+    run.add_launch(number, [this, &binding, &step, record, &progress](const team_t<D>& team) {
+      run_step(team, binding, step, record, progress);
     });
   }
 
+  /// Hosts rehearse, and so need no progress; there it may be over.
+  void run_step(const team_t<D>& team, Binding& binding, const SlotStep& step, const SlotRecord<D>& record,
+                [[maybe_unused]] detail::UpdateProgress& progress) {
+    if constexpr (HostDevice<D>)
+      record ? record.run(team, binding, step, kernels_)
+             : run_instructions(team, binding, step.begin, step.end, kernels_);
+    else
+      record ? record.run(team, binding, step, kernels_, progress)
+             : run_instructions(team, binding, step.begin, step.end, kernels_, &progress);
+  }
+  void watch_step(const team_t<D>& team, Binding& binding, const SlotStep& step, const SlotRecord<D>& record,
+                  [[maybe_unused]] detail::UpdateProgress& progress) {
+    if constexpr (HostDevice<D>)
+      record.run_watched(team, table_, binding, step, kernels_, *watcher_);
+    else
+      record.run_watched(team, table_, binding, step, kernels_, *watcher_, progress);
+  }
+
   /// Step by step; each has run before the next one begins.
-  void run_watched_steps(BoundSlots& bound, const SlotRecord<D>& record) {
+  void run_watched_steps(BoundSlots& bound, const SlotRecord<D>& record, detail::UpdateProgress& progress) {
     Binding& binding = bound.numbers;
     for (const SlotStep& step : bound.schedule.steps) {
       if (step.moves) {
@@ -281,8 +286,8 @@ private:
           watcher_->see(table_, binding.symbols, value, data);
         });
       } else {
-        launch(device(step.slot), [this, &binding, &step, record](const team_t<D>& team) {
-          record.run_watched(team, table_, binding, step, kernels_, *watcher_);
+        launch(device(step.slot), [this, &binding, &step, record, &progress](const team_t<D>& team) {
+          watch_step(team, binding, step, record, progress);
         });
       }
       if constexpr (!launches_in_caller<D>()) synchronize(device(step.slot));

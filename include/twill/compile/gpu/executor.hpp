@@ -54,12 +54,20 @@ void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundI
   started.run_joined(queue, joined.data(), launch->members);
 }
 
+/// The place of an instruction among those of its program.
+[[nodiscard]] inline std::size_t number_of(const Binding& binding, const BoundInstruction& instruction) {
+  return static_cast<std::size_t>(&instruction - binding.instructions.data());
+}
+
 /// Gives a queue the instructions from `begin` to before `end` once, in order; loops as often as they have steps.
 template <gpu::Runtime R>
 void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t begin, std::size_t end,
-                      std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  for_each_launch(binding, begin, end,
-                  [&](const BoundInstruction* launch) { run_launch(queue, binding, launch, kernels); });
+                      std::span<const StartedKernel<gpu::Queue<R>>> kernels,
+                      detail::UpdateProgress* progress = nullptr) {
+  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
+    run_launch(queue, binding, launch, kernels);
+    if (progress != nullptr) progress->given(number_of(binding, *launch));
+  });
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
@@ -83,16 +91,15 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 template <gpu::Runtime R>
 void run_watched(const gpu::Queue<R>& queue, const TableView& table, Binding& binding, std::size_t begin,
                  std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher,
-                 gpu::TimedRun* timed) {
+                 gpu::TimedRun* timed, detail::UpdateProgress& progress) {
   std::vector<std::byte> copy{};
   run_one_by_one(
       table, binding, begin, end,
       [&](const BoundInstruction& instruction, const kernel::Call& call) {
         if (timed != nullptr) timed->begin(gpu::AnyStream{queue.stream()});
         kernels[instruction.kernel].run(queue, call);
-        if (timed != nullptr)
-          timed->end(gpu::AnyStream{queue.stream()},
-                     static_cast<std::size_t>(&instruction - binding.instructions.data()));
+        progress.given(number_of(binding, instruction));
+        if (timed != nullptr) timed->end(gpu::AnyStream{queue.stream()}, number_of(binding, instruction));
       },
       [&](int value, const void* data) {
         const std::size_t bytes = binding.value_bytes[static_cast<std::size_t>(value)];
@@ -106,6 +113,7 @@ class Executor<D> {
   using R = typename D::Runtime;
   using Queue = gpu::Queue<R>;
   using Graph = StepGraph<D>;
+  using Progress = detail::UpdateProgress;
 
 public:
   using Kernel = KernelFunctionOn<Queue>;
@@ -169,8 +177,8 @@ private:
 
   struct BoundRun : Bound {
     std::vector<FixedInput> inputs{};
-    std::size_t all_bytes = 0;     ///< of the arena and the fixed places
-    std::size_t behind_update = 0; ///< the instruction from which on a run that stops has changed weights
+    std::size_t all_bytes = 0;    ///< of the arena and the fixed places
+    std::size_t first_update = 0; ///< the launch that is the first to change weights
     bool is_prepared = false;
     StepGraphs<D> graphs{};
   };
@@ -195,7 +203,7 @@ private:
       bound.inputs.push_back({static_cast<std::size_t>(value.index), bound.all_bytes, bound.numbers.value_bytes[v]});
       bound.all_bytes += rounded(bound.numbers.value_bytes[v]);
     }
-    bound.behind_update = detail::behind_first_update(table_, bound.numbers);
+    bound.first_update = detail::first_update(table_, bound.numbers);
     bound.is_prepared = true;
     return bound;
   }
@@ -226,66 +234,59 @@ private:
     [[maybe_unused]] const RunRange range{table_, bound.numbers};
     launch(device_, [&](const Queue& queue) {
       numbers_.note_stream(queue.stream());
-      if (watcher_ != nullptr)
-        run_watched(queue, bound, arguments);
-      else if (const auto recorder = records_runs() ? run_recorder() : nullptr; recorder != nullptr)
-        run_recorded(queue, bound, arguments, *recorder);
-      else if (arguments.interlude != nullptr)
-        run_plain(queue, bound, arguments, "the host acts in between");
-      else if (objects.empty())
-        run_captured(queue, bound, arguments);
-      else
-        run_plain(queue, bound, arguments, objects);
+      detail::run_with_updates(bound.first_update, [&](Progress& progress) {
+        if (watcher_ != nullptr)
+          run_watched(queue, bound, arguments, progress);
+        else if (const auto recorder = records_runs() ? run_recorder() : nullptr; recorder != nullptr)
+          run_recorded(queue, bound, arguments, *recorder, progress);
+        else if (arguments.interlude != nullptr)
+          run_plain(queue, bound, arguments, "the host acts in between", progress);
+        else if (objects.empty())
+          run_captured(queue, bound, arguments, progress);
+        else
+          run_plain(queue, bound, arguments, objects, progress);
+      });
     });
     if (arena_mode_ == Arena::for_each_run) arena_.reset();
   }
 
-  /// Calls `run(begin, end)` for instructions, and groups; what stops them behind an update is told so.
-  template <class Run, class... Call>
-  void run_between_calls(const BoundRun& bound, const RunArguments& arguments, const Run& run, const Call&... call) {
-    compile::run_between_calls(
-        bound.numbers, arguments,
-        [&](std::size_t begin, std::size_t end) { detail::run_around_update(bound.behind_update, begin, end, run); },
-        call...);
-  }
-
-  void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason) {
+  void run_plain(const Queue& queue, BoundRun& bound, const RunArguments& arguments, std::string_view reason,
+                 Progress& progress) {
     report_.reason = reason; // before anything runs: it may throw, and a run that was given to the device has been made
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
-    run_between_calls(bound, arguments, [&](std::size_t begin, std::size_t end) {
-      run_instructions(queue, bound.numbers, begin, end, kernels_);
+    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
+      run_instructions(queue, bound.numbers, begin, end, kernels_, &progress);
     });
     ++report_.plain_runs;
   }
 
   /// Launch by launch, each behind a timer.
   TWILL_COLD void run_recorded(const Queue& queue, BoundRun& bound, const RunArguments& arguments,
-                               RunRecorder& recorder) {
+                               RunRecorder& recorder, Progress& progress) {
     gpu::Capturing outer = gpu::Capturing::no;
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
-      return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into");
+      return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into",
+                       progress);
     const auto run = timed_run(recorder, device_, queue, new_record(table_, bound.numbers, {to_string(device_)}));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     Binding& binding = bound.numbers;
-    const auto number_of = [&](const BoundInstruction& instruction) {
-      return static_cast<std::size_t>(&instruction - binding.instructions.data());
-    };
     run_between_calls(
-        bound, arguments,
+        binding, arguments,
         [&](std::size_t begin, std::size_t end) {
           run->begin(gpu::AnyStream{queue.stream()});
           for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
             run_launch(queue, binding, launch, kernels_);
-            run->end(gpu::AnyStream{queue.stream()}, number_of(*launch));
+            progress.given(number_of(binding, *launch));
+            run->end(gpu::AnyStream{queue.stream()}, number_of(binding, *launch));
           });
         },
         [&](const BoundInstruction& call) {
           run->begin(gpu::AnyStream{queue.stream()});
           call_group(binding, call, arguments.groups);
-          run->end(gpu::AnyStream{queue.stream()}, number_of(call));
+          run->end(gpu::AnyStream{queue.stream()}, number_of(binding, call));
         });
     recorder.add(run);
     ++report_.plain_runs;
@@ -293,7 +294,7 @@ private:
   }
 
   /// Launch by launch; what each has written is copied to the host.
-  void run_watched(const Queue& queue, BoundRun& bound, const RunArguments& arguments) {
+  void run_watched(const Queue& queue, BoundRun& bound, const RunArguments& arguments, Progress& progress) {
     gpu::require_no_recording<R>("watch", device_.index);
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
@@ -310,20 +311,20 @@ private:
     std::shared_ptr<gpu::TimedRun> timed{};
     if (recorder != nullptr)
       timed = timed_run(*recorder, device_, queue, new_checked_record(table_, bound.numbers, {to_string(device_)}));
-    run_between_calls(bound, arguments, [&](std::size_t begin, std::size_t end) {
-      compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get());
+    run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
+      compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get(), progress);
     });
     if (timed) recorder->add(std::move(timed));
     ++report_.plain_runs;
     report_.reason = "the run was watched";
   }
 
-  void run_captured(const Queue& queue, BoundRun& bound, const RunArguments& arguments) {
+  void run_captured(const Queue& queue, BoundRun& bound, const RunArguments& arguments, Progress& progress) {
     gpu::Capturing outer = gpu::Capturing::no;
     gpu::check<R>(R::capturing(queue.stream(), &outer), "capturing", device_.index);
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments,
-                       "the program itself is recording a graph, which freezes this run's numbers");
+                       "the program itself is recording a graph, which freezes this run's numbers", progress);
     Graph& step = bound.graphs.at({.arena = arena_->data(),
                                    .first_row = bound.numbers.random.empty() ? 0 : arguments.first_row,
                                    .parameters = arguments.parameters,
@@ -331,7 +332,8 @@ private:
                                    .inputs = arguments.inputs_stay ? arguments.inputs : std::span<void* const>{}});
     if (step.state == Graph::State::unseen) {
       step.state = Graph::State::seen;
-      return run_plain(queue, bound, arguments, "the first run with these shapes and addresses is never captured");
+      return run_plain(queue, bound, arguments, "the first run with these shapes and addresses is never captured",
+                       progress);
     }
     fix_inputs(bound, arguments);
     if (step.state == Graph::State::seen) {
@@ -339,7 +341,7 @@ private:
       step.state = step.graph ? Graph::State::ready : Graph::State::refused;
       report_.captures += step.graph ? 1 : 0;
     }
-    if (step.state == Graph::State::refused) return run_plain(queue, bound, arguments, step.graph.reason());
+    if (step.state == Graph::State::refused) return run_plain(queue, bound, arguments, step.graph.reason(), progress);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), copies_);
     step.graph.launch();
     ++report_.graph_runs;

@@ -11,47 +11,56 @@
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/runtime.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <string>
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-/// The first instruction behind the launch that is the first to change weights; in a loop, whose steps come again, the loop's
-/// first; the number of instructions where none does.
-[[nodiscard]] inline std::size_t behind_first_update(const TableView& table, const Binding& binding) {
+/// The launch that is the first to change weights, by its first instruction; in a loop, whose steps come again, the loop's
+/// first; behind all instructions where none does.
+[[nodiscard]] inline std::size_t first_update(const TableView& table, const Binding& binding) {
   const std::size_t count = binding.instructions.size();
   for (std::size_t i = 0, end = 0; i < count; i = end) {
     end = i + binding.instructions[i].members;
     if (!changes_parameters(table, i, end)) continue;
     for (const BoundLoop& loop : binding.loops)
       if (loop.first <= i && i < loop.end) return loop.first;
-    return end;
+    return i;
   }
   return count;
 }
 
-/// Calls `run()`. What the driver refuses there, and memory that is missing on the host, is reported as a partial update.
-/// throws: PartialUpdateError
-template <class Run> void run_behind_update(const Run& run) {
+/// How far a run has come: whether a launch that changes weights has been given to a device.
+class UpdateProgress {
+public:
+  explicit UpdateProgress(std::size_t first_update) : first_update_{first_update} {}
+
+  /// A launch was given that begins with this instruction.
+  void given(std::size_t instruction) { is_updated_ = is_updated_ || instruction >= first_update_; }
+  [[nodiscard]] bool is_updated() const { return is_updated_; }
+
+private:
+  std::size_t first_update_;
+  bool is_updated_ = false;
+};
+
+/// Calls `run(progress)`. What the driver refuses behind an update, and memory that is missing on the host there, is reported
+/// as a partial one.
+/// throws: PartialUpdateError, and what `run` throws before an update
+template <class Run> void run_with_updates(std::size_t first_update, const Run& run) {
+  UpdateProgress progress{first_update};
   try {
-    run();
+    run(progress);
   } catch (const PartialUpdateError&) {
     throw;
   } catch (const GpuError& error) {
+    if (!progress.is_updated()) throw;
     throw PartialUpdateError(error);
   } catch (const std::bad_alloc& error) {
+    if (!progress.is_updated()) throw;
     throw PartialUpdateError(std::string{error.what()});
   }
-}
-
-/// Calls `run(begin, end)` for the instructions before the given one and for those from there on, which are behind an update.
-template <class Run>
-void run_around_update(std::size_t behind_update, std::size_t begin, std::size_t end, const Run& run) {
-  const std::size_t cut = std::clamp(behind_update, begin, end);
-  if (begin < cut) run(begin, cut);
-  if (cut < end) run_behind_update([&] { run(cut, end); });
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA

@@ -98,19 +98,21 @@ public:
 
   [[nodiscard]] explicit operator bool() const { return run_ != nullptr; }
 
-  void run(const Queue& queue, Binding& binding, const SlotStep& step,
-           std::span<const StartedKernel<Queue>> kernels) const {
+  void run(const Queue& queue, Binding& binding, const SlotStep& step, std::span<const StartedKernel<Queue>> kernels,
+           detail::UpdateProgress& progress) const {
     gpu::TimedRun& slot = *slot_of(step);
     slot.begin(gpu::AnyStream{queue.stream()});
     for_each_launch(binding, step.begin, step.end, [&](const BoundInstruction* launch) {
       run_launch(queue, binding, launch, kernels);
-      slot.end(gpu::AnyStream{queue.stream()}, static_cast<std::size_t>(launch - binding.instructions.data()));
+      progress.given(number_of(binding, *launch));
+      slot.end(gpu::AnyStream{queue.stream()}, number_of(binding, *launch));
     });
   }
   void run_watched(const Queue& queue, const TableView& table, Binding& binding, const SlotStep& step,
-                   std::span<const StartedKernel<Queue>> kernels, Watcher& watcher) const {
+                   std::span<const StartedKernel<Queue>> kernels, Watcher& watcher,
+                   detail::UpdateProgress& progress) const {
     compile::run_watched(queue, table, binding, step.begin, step.end, kernels, watcher,
-                         run_ != nullptr ? slot_of(step).get() : nullptr);
+                         run_ != nullptr ? slot_of(step).get() : nullptr, progress);
   }
 
   [[nodiscard]] TimedCopy<D> copy(const SlotStep& step) const {
