@@ -20,19 +20,20 @@ namespace twill::inline v0::gpu {
 
 /// A moment that is known on a device and by `steady_seconds`. Waits for the stream.
 struct Clock {
+  /// Reads both clocks in a stream of a device. throws: GpuError
   Clock(const TimerCalls& calls, int device, AnyStream stream) : moment{calls, device, stream} {
     moment.wait();
     moment_s = steady_seconds();
   }
-  Timer moment;
-  double moment_s = 0;
+  Timer moment;        ///< by the device
+  double moment_s = 0; ///< by `steady_seconds`
 };
 
 /// Where a run takes place: a device, by its number and its name, and the timers of its driver.
 struct TimedDevice {
-  const TimerCalls* timers = nullptr;
-  int device = 0;
-  std::string name{};
+  const TimerCalls* timers = nullptr; ///< of its driver
+  int device = 0;                     ///< its number there
+  std::string name{};                 ///< as traces show it
 };
 
 /// A run whose launches stand between timers.
@@ -54,6 +55,7 @@ public:
     launches_.push_back({node, timers_.size() - 1});
   }
 
+  /// The run with its times; waits for the timers.    throws: GpuError
   [[nodiscard]] RecordedRun take() override {
     if (timers_.empty()) return std::move(run_);
     for (const auto& timer : timers_) timer->wait(); // of several streams, perhaps
