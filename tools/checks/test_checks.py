@@ -66,6 +66,12 @@ class Paths(Tree):
         self.write("docs/a.md", "See `include/twill/core/b.hpp`.\n")
         self.assertIn("core/b.hpp, which does not exist", "".join(paths.check(self.root)))
 
+    def test_a_file_that_a_comment_of_a_header_names_exists(self):
+        self.header("core/a.hpp", body="// Read next: core/b.hpp.\nint x; ///< as in core/a.hpp\n")
+        self.assertIn("a.hpp: a comment names core/b.hpp, which", "".join(paths.check(self.root)))
+        self.header("core/b.hpp")
+        self.assertEqual(list(paths.check(self.root)), [])
+
 
 class Operations(Tree):
     def setUp(self):

@@ -3,7 +3,7 @@
 //
 // What code for every kind of device says to call a function that gives work to a GPU's queue. Those functions stand in
 // kernel/gpu/, which programs for hosts never read: naming them unqualified with this tag as the first argument finds them
-// when a template is instantiated for a GPU. Read next: kernel/gpu/algorithms.hpp.
+// when a template is instantiated for a GPU. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/team_of.hpp>

@@ -5,7 +5,7 @@
 // Each device has a default stream of twill's own, which does not wait for the driver's default (legacy) stream nor makes it
 // wait: a program's own kernels are ordered with twill's by running twill on their stream (`StreamGuard`), by running them
 // on twill's (`current_queue`), or by events. A stream's working memory is one block: host threads that work on one device at
-// once each take a stream of their own (`StreamGuard`). Read next: device/gpu/copy.hpp, device/gpu/capture.hpp.
+// once each take a stream of their own (`StreamGuard`). Read next: device/gpu/copy.hpp, memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
