@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/temporary_folder.hpp"
+
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
 #include <twill/profile/gantt.hpp>
@@ -10,9 +12,6 @@
 #endif
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -114,11 +113,9 @@ TEST_CASE("a trace of two timelines is one document whose slices nest and whose 
 
 TEST_CASE("pictures are written to files, and a path that cannot be written is named", "[profile][PAR-6]") {
   const Timeline timeline = simulate(table<GPipe>(2, 3), UniformCost{});
-  const auto path = std::filesystem::temp_directory_path() / ("twill_gantt_" + std::to_string(std::rand()) + ".svg");
-  profile::save_gantt(path.string(), timeline);
-  std::ifstream file{path};
-  CHECK(std::string(std::istreambuf_iterator<char>{file}, {}) == profile::svg_gantt(timeline));
-  std::filesystem::remove(path);
+  const twill::test::TemporaryFolder place{};
+  profile::save_gantt(place / "gantt.svg", timeline);
+  CHECK(twill::test::contents(place / "gantt.svg") == profile::svg_gantt(timeline));
   CHECK_THROWS_WITH(profile::save_gantt("/nowhere/at/all.svg", timeline), "gantt: cannot write /nowhere/at/all.svg");
   CHECK_THROWS_WITH(profile::save_chrome_trace("/nowhere/at/all.json", timeline),
                     "trace: cannot write /nowhere/at/all.json");

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "tests/support/temporary_folder.hpp"
+
 #include <twill/profile/svg_plot.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
-#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace twill::profile;
@@ -91,14 +92,12 @@ TEST_CASE("what is not finite leaves a gap and never reaches the document", "[pr
 }
 
 TEST_CASE("plots are saved, and refuse what they cannot draw or write", "[profile]") {
-  const std::string path = "/tmp/twill-plot-test.svg";
+  const twill::test::TemporaryFolder place{};
+  const std::string path = place / "plot.svg";
   LinePlot plot;
   plot.add("x", std::vector<double>{1, 2});
   plot.save(path);
-  std::stringstream content;
-  content << std::ifstream(path).rdbuf();
-  CHECK(content.str() == plot.svg());
-  std::remove(path.c_str());
+  CHECK(twill::test::contents(path) == plot.svg());
   CHECK_THROWS_WITH(plot.save("/nonexistent/plot.svg"), "plot: cannot write /nonexistent/plot.svg");
   CHECK_THROWS_WITH(plot.add("short", std::vector<int>{1, 2}, std::vector<int>{1}),
                     "plot: series \"short\" has 2 x and 1 y values");
