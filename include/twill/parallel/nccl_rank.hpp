@@ -93,7 +93,10 @@ public:
         const std::lock_guard lock(member_->mutex);
         if (member_->outstanding.empty()) return;
       }
-      if (!patience.wait()) group_->fail_for_time(*member_, Call::barrier(), "has not finished");
+      if (patience.wait()) continue;
+      group_->look_at(*member_); // a call that began before this wait is late by now, and is the one to name
+      group_->throw_if_failed();
+      group_->fail_for_time(*member_, Call::barrier(), "has not finished");
     }
   }
 
