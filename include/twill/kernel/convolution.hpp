@@ -10,6 +10,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/device/convolution.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -174,8 +175,7 @@ template <class T>
 
 /// Whether several threads work on a convolution.
 [[nodiscard]] inline bool is_shared(const Team& team, const ConvolutionShape& shape) {
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  return team.size() > 1 && shape.multiply_adds() >= worth_sharing;
+  return team.size() > 1 && shape.multiply_adds() >= cpu::multiply_adds_worth_sharing;
 }
 
 /// Output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.

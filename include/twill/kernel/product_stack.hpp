@@ -6,6 +6,7 @@
 // team shares out whole products when there are enough of them, else the rows of each. Read next: kernel/product.hpp.
 
 #include <twill/core/shape.hpp>
+#include <twill/device/cpu/gemm.hpp>
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/program.hpp>
@@ -154,8 +155,8 @@ inline void follow(const AnyTeam& team, const Following& following, std::int64_t
 template <class T> void run_products(const AnyTeam& team, const ProductStack<T>& stack, const Following& following) {
   const std::int64_t count = stack.batch.elements();
   if (count == 0 || stack.m == 0 || stack.n == 0) return;
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64;
-  const int threads = count * stack.m * stack.n * std::max<std::int64_t>(stack.k, 1) < worth_sharing ? 1 : team.size();
+  const std::int64_t multiply_adds = count * stack.m * stack.n * std::max<std::int64_t>(stack.k, 1);
+  const int threads = multiply_adds < cpu::multiply_adds_worth_sharing ? 1 : team.size();
 
   const auto one = [&](const AnyTeam& inner, std::int64_t number) {
     BatchStrides index{};

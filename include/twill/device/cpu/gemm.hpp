@@ -15,12 +15,14 @@ namespace twill::inline v0::cpu {
 
 enum class Library : std::uint8_t { blas, onednn };
 
+/// Multiplications below which waking a team's threads costs more than they save.
+inline constexpr std::int64_t multiply_adds_worth_sharing = 64 * 64 * 64;
+
 /// Calls `f(row, rows, column, columns)` for the blocks of an m x n result that sums over k, of which each thread of the team
 /// has one. The team splits the larger of m and n.
 template <class Team, class F>
 void share_product(const Team& team, std::int64_t m, std::int64_t n, std::int64_t k, const F& f) {
-  constexpr std::int64_t worth_sharing = 64 * 64 * 64; // multiplications; below, waking the team costs more
-  if (team.size() == 1 || m * n * k < worth_sharing) return f(std::int64_t{0}, m, std::int64_t{0}, n);
+  if (team.size() == 1 || m * n * k < multiply_adds_worth_sharing) return f(std::int64_t{0}, m, std::int64_t{0}, n);
   constexpr std::int64_t granule = 16; // whole vectors and register tiles
   team.parallel([&](int rank, int size) {
     const bool by_rows = m >= n;
