@@ -227,7 +227,7 @@ int main(int count, char** arguments) {
   }
   if (scenario == "step") return each_in_turn("step", training, 100) == 0 ? 0 : 1;
   if (scenario == "operations") return each_in_turn("operations", training_with_operations, 100) == 0 ? 0 : 1;
-  if (scenario == "slots") return each_in_turn("slots", training_in_slots, 40) == 0 ? 0 : 1;
+  if (scenario == "slots") return each_in_turn("slots", training_in_slots, 100) == 0 ? 0 : 1;
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
   if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
   if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;

@@ -60,7 +60,7 @@ struct Library {
 
 void* taken(std::size_t bytes, std::size_t alignment, const void* caller) noexcept {
   static const Library library{};
-  if (points.watched && !library.is_at_work(caller) && fails(Kind::allocation)) return nullptr;
+  if (fails(Kind::allocation, [&] { return library.is_at_work(caller); })) return nullptr;
   void* memory = nullptr;
   if (alignment <= alignof(std::max_align_t))
     memory = std::malloc(bytes == 0 ? 1 : bytes);

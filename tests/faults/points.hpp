@@ -27,15 +27,18 @@ struct Points {
 };
 inline constinit Points points{};
 
-/// Whether the point that asks has to fail.
-[[nodiscard]] inline bool fails(Kind kind) {
-  if (!points.watched.load(std::memory_order_relaxed)) return false;
+/// Whether the point that asks has to fail; where `is_none()`, asked only while somebody watches, it is no point.
+template <class F> [[nodiscard]] bool fails(Kind kind, const F& is_none) {
+  if (!points.watched.load(std::memory_order_relaxed) || is_none()) return false;
   if (kind == Kind::allocation && points.is_exempt != nullptr && points.is_exempt()) return false;
   points.counts[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
   if (points.passed.fetch_add(1, std::memory_order_relaxed) + 1 != points.failing.load(std::memory_order_relaxed))
     return false;
   points.failed = kind;
   return true;
+}
+[[nodiscard]] inline bool fails(Kind kind) {
+  return fails(kind, [] { return false; });
 }
 
 /// Points count, and one may fail, as long as this lives.

@@ -49,8 +49,9 @@ public:
         is_in_order_{runs_in_order(devices)},
         done_(schedule.steps.size()),
         arrived_(devices.size()) {
-    if (!is_in_order_)
-      for (const D& device : devices_) begins_.push_back(record(device));
+    if (is_in_order_) return;
+    for (const D& device : devices_) begins_.push_back(record(device));
+    tasks_.reserve(schedule.steps.size()); // a task that was submitted is never lost for want of memory
   }
   SlotRun(const SlotRun&) = delete;
   SlotRun& operator=(const SlotRun&) = delete;
