@@ -138,6 +138,28 @@ TEST_CASE("a stream may be destroyed after the pool was told", "[memory][MEM-1]"
   REQUIRE(pool.empty_cache() == 120 * mib);
 }
 
+TEST_CASE("a stream whose work is done leaves nothing to wait for when it is destroyed", "[memory][MEM-1]") {
+  FakeStreams streams;
+  StreamPool pool{"test", {}, streams};
+  Block* cached = pool.allocate(30 * mib, 5);
+  Block* held = pool.allocate(40 * mib, 5);
+  Block* shared = pool.allocate(50 * mib);
+  Block lent{};
+  pool.release(cached);
+  for (int round = 0; round < 3; ++round) {
+    pool.record_stream(*shared, 5);
+    pool.record_stream(lent, 5);
+    pool.forget_stream(5, FakeStreams::Event{});
+  }
+  streams.state->queued[5] = 7; // of another stream with its number
+  pool.release(held);
+  pool.release(shared);
+  pool.wait_for_streams(lent);
+  for (const std::size_t bytes : {30 * mib, 40 * mib, 50 * mib}) pool.release(pool.allocate(bytes));
+  REQUIRE(streams.state->log.empty());
+  REQUIRE(pool.empty_cache() == 120 * mib);
+}
+
 TEST_CASE("memory of somebody else waits for the streams that use it before it is given back", "[memory][MEM-1]") {
   FakeStreams streams;
   StreamPool pool{"test", {}, streams};

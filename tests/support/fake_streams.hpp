@@ -49,7 +49,10 @@ public:
   void wait(Stream stream, const Event& event) {
     state->log.push_back(std::to_string(stream) + " waits for " + std::to_string(event.stream));
   }
-  [[nodiscard]] bool done(const Event& event) const { return state->finished[event.stream] >= event.position; }
+  [[nodiscard]] bool done(const Event& event) const {
+    const auto found = state->finished.find(event.stream);
+    return (found != state->finished.end() ? found->second : 0) >= event.position;
+  }
   void wait_on_host(const Event& event) { state->finished[event.stream] = state->queued[event.stream]; }
   void synchronize() {
     ++state->synchronizations;

@@ -109,6 +109,12 @@ public:
   /// Says that a stream is about to be destroyed. Its blocks move to the default stream, fenced by what is queued now.
   void forget_stream(typename Streams::Stream stream) requires several_streams { arenas_.forget(stream, heap_, lock_); }
 
+  /// The same where what is queued ends before the event; nothing is remembered of work whose event has passed.
+  template <class Event>
+  void forget_stream(typename Streams::Stream stream, const Event& last) requires several_streams {
+    arenas_.forget(stream, last, heap_, lock_);
+  }
+
   /// The same for all streams that a predicate agrees to; what is queued on them ends before the event.
   template <class Predicate, class Event>
   void forget_streams(Predicate agrees, const Event& last) requires several_streams {

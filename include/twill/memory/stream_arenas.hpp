@@ -196,7 +196,9 @@ public:
     for (const Stream& stream : dead) forget(stream, last, heap, lock);
   }
 
+  /// The same behind an event; one that has passed leaves no fence, however many streams come and go.
   void forget(Stream stream, const Event& last, Heap<Sizes>& heap, Lock& lock) {
+    const bool has_passed = is_done(last);
     std::unique_ptr<ArenaType> dead;
     std::lock_guard guard{lock};
     ArenaType* arena = find(stream);
@@ -207,15 +209,16 @@ public:
       return std::find(users.begin(), users.end(), stream) != users.end();
     };
     for_each_known(heap, [&](Block& block) { // everything that can fail comes first
-      if (!concerned(block)) return;
+      if (has_passed || !concerned(block)) return;
       Use& use = make_use(block);
       use.fences.reserve(use.fences.size() + use.users.size() + 2);
     });
     for_each_known(heap, [&](Block& block) {
       if (!concerned(block)) return;
-      Use& use = *use_of(block);
-      std::erase(use.users, stream);
-      use.fences.push_back(last);
+      if (Use* const use = use_of(block)) {
+        std::erase(use->users, stream);
+        if (!has_passed) use->fences.push_back(last);
+      }
       if (arena == nullptr || block.home != arena) return;
       const bool listed = block.free;
       if (listed) heap.unlist(block);
@@ -304,6 +307,15 @@ private:
   static void drop_use(Block& block) noexcept {
     delete use_of(block);
     block.stream_use = nullptr;
+  }
+
+  /// Whether an event has passed for certain; of a device that fails nobody can tell.
+  [[nodiscard]] bool is_done(const Event& event) const noexcept {
+    try {
+      return streams_.done(event);
+    } catch (...) {
+      return false;
+    }
   }
 
   [[nodiscard]] ArenaType* find(const Stream& stream) {

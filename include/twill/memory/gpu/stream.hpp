@@ -7,6 +7,7 @@
 // device/gpu/stream.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/stream.hpp>
@@ -20,7 +21,7 @@ template <gpu::GpuDevice D> void forget_stream(const D& device, typename D::Runt
   using R = typename D::Runtime;
   gpu::require_no_recording<R>("forget_stream", device.index);
   gpu::check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
-  memory::pool(device).forget_stream(gpu::StreamKey<R>{stream});
+  memory::pool(device).forget_stream(gpu::StreamKey<R>{stream}, gpu::Event<R>{}); // all of it has passed
   gpu::state_of(device).forget(stream);
 }
 
