@@ -9,12 +9,15 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/messages/envelope.hpp>
+#include <twill/parallel/messages/failure.hpp>
 #include <twill/parallel/messages/letters.hpp>
+#include <twill/parallel/messages/peer.hpp>
 #include <twill/parallel/messages/round.hpp>
 #include <twill/parallel/messages/waits.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -23,14 +26,6 @@
 #include <vector>
 
 namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
-
-/// Why a group can go no further.
-struct Failure {
-  std::string text{};
-  int rank = -1;
-  bool is_timeout = false;
-  std::exception_ptr cause{};
-};
 
 class Member {
 public:
@@ -91,10 +86,7 @@ public:
     Peer& peer = peers_[at(from)];
     switch (envelope.kind) {
     case Kind::first:
-      if (envelope.number > peer.calls) {
-        peer.calls = envelope.number;
-        peer.last = envelope.signature();
-      }
+      peer.begins(envelope);
       [[fallthrough]];
     case Kind::second:
       early_.push_back({from, parcel});
@@ -106,10 +98,7 @@ public:
       letters_.answer(from, envelope);
       break;
     case Kind::failed:
-      return fail(
-          {std::string(reinterpret_cast<const char*>(content(parcel)), static_cast<std::size_t>(envelope.bytes)),
-           envelope.root, envelope.flag != 0, nullptr},
-          false);
+      return fail(failure_in(envelope, parcel), false);
     case Kind::left:
       peer.has_left = true;
       peer.farewell = envelope;
@@ -155,25 +144,25 @@ public:
   TWILL_COLD void fail_for_time(const Pending& pending) {
     if (pending.round == nullptr) {
       const int peer = pending.call.peer;
-      return fail_for_time(join_text({label(rank_), " calls ", to_string(pending.call, size()), ": ", label(peer),
-                                      " has not answered for ", timeout_ms_, " ms; it was seen ", last_seen(peer)}),
-                           peer);
+      return fail_for_time(
+          join_text({label(rank_), " calls ", to_string(pending.call, size()), ": ", label(peer),
+                     " has not answered for ", timeout_ms_, " ms; it was seen ", peers_[at(peer)].last_seen()}),
+          peer);
     }
     if (rounds_.empty()) return;
     const Round& round = *rounds_.front()->round; // which is what a later one waits for
     std::string missing;
     for (int other = 0; other < size(); ++other) {
       if (!round.awaits(other)) continue;
-      missing = join_text({missing, missing.empty() ? "" : ", ", label(other), " (", last_seen(other), ")"});
+      missing =
+          join_text({missing, missing.empty() ? "" : ", ", label(other), " (", peers_[at(other)].last_seen(), ")"});
     }
     fail_for_time(join_text({to_string(round.signature()), ": missing after ", timeout_ms_, " ms: ", missing}),
                   awaited(pending));
   }
 
   void throw_if_failed() const {
-    if (!has_failed_) return;
-    if (failure_.is_timeout) throw TimeoutError(failure_.text, failure_.rank, failure_.cause);
-    throw CommunicatorError(failure_.text, failure_.rank, failure_.cause);
+    if (has_failed_) throw_failure(failure_);
   }
 
   /// Tells the others that this rank will make no more calls.
@@ -207,14 +196,6 @@ public:
   }
 
 private:
-  /// What is known of another rank.
-  struct Peer {
-    std::int64_t calls = 0;
-    Signature last{};
-    bool has_left = false;
-    Envelope farewell{};
-  };
-
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
   void begin_letter(const Ticket& pending) {
@@ -301,13 +282,7 @@ private:
   }
 
   void tell(const Failure& failure) {
-    Envelope envelope;
-    envelope.group = id_;
-    envelope.kind = Kind::failed;
-    envelope.root = failure.rank;
-    envelope.flag = failure.is_timeout ? 1 : 0;
-    envelope.bytes = static_cast<std::int64_t>(failure.text.size());
-    const Parcel parcel = pack(envelope, failure.text.data());
+    const Parcel parcel = pack(failure, id_);
     for (int other = 0; other < size(); ++other)
       if (other != rank_) out.push_back({other, parcel});
   }
@@ -349,23 +324,9 @@ private:
     const bool has_thrown = peers_[at(other)].farewell.flag != 0;
     const int culprit = waits_->culprit(rank_on_wire(other)); // another may have failed it, perhaps in another group
     fail({join_text({label(other), has_thrown ? " left the group with an exception " : " left the group ",
-                     last_seen(other), has_thrown ? behind(other, culprit, " had waited for ") : std::string{}}),
+                     peers_[at(other)].last_seen(),
+                     has_thrown ? behind(other, culprit, " had waited for ") : std::string{}}),
           other, false, nullptr});
-  }
-  [[nodiscard]] TWILL_COLD std::string last_seen(int other) const {
-    const Peer& peer = peers_[at(other)];
-    if (peer.calls == 0) return "before its first collective call";
-    return join_text({"after ", peer.calls, peer.calls > 1 ? " collective calls" : " collective call",
-                      ", the last: ", to_string(peer.last)});
-  }
-  [[nodiscard]] TWILL_COLD static std::string text_of(const std::exception_ptr& cause) {
-    try {
-      std::rethrow_exception(cause);
-    } catch (const std::exception& error) {
-      return error.what();
-    } catch (...) {
-      return "an exception that is no std::exception";
-    }
   }
 
   std::uint64_t id_;
