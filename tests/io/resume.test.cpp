@@ -3,6 +3,7 @@
 // Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule and its options, loss
 // scale, schedule, dropout, and the place in a shuffled epoch.
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
@@ -20,6 +21,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -182,6 +184,18 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   CHECK((report.loaded.empty() && report.missing.size() == 9));
   CHECK((plain.step.rule.options.beta1 == 0.25 && plain.step.steps() == 2));
 
+  Run damaged{0};
+  damaged.restore(good);
+  damaged.step.rule.options.beta1 = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refusal(damaged.save()) ==
+        "load_state_dict: 'options/beta1' is nan in the state dictionary, has to be in [0, 1); "
+        "train::without_options(state) leaves the options as they are");
+  Run own{0, {.beta1 = 0.25}};
+  CHECK(io::restore(damaged.save(), own.model, own.step, io::OptionsOf::program).missing.size() == 9);
+  CHECK((own.step.rule.options.beta1 == 0.25 && own.step.steps() == 2));
+  CHECK(same(nn::state_dict(own.model), weights));
+  CHECK(same(train::without_options(own.step.state_dict()), train::without_options(rule)));
+
   Run fresh{0}; // whose rule's states are made, and compared, at its first step
   io::restore(with(weights, changed(rule, name, Dims(3))), fresh.model, fresh.step);
   for (int attempt = 0; attempt < 2; ++attempt) CHECK_THROWS_AS(fresh.train(1), ShapeError);
@@ -194,7 +208,7 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   CHECK(same(fresh.step.state_dict(), gone_on.step.state_dict()));
 }
 
-TEST_CASE("a staged optimiser and a plateau go on where they stopped", "[io][IO-5]") {
+TEST_CASE("a staged optimiser goes on where it stopped", "[io][IO-5]") {
   using Net = nn::Network<Regressor, Cpu>;
   const auto steps = [](Net& model, auto& optimiser, std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {
@@ -220,13 +234,64 @@ TEST_CASE("a staged optimiser and a plateau go on where they stopped", "[io][IO-
   steps(second, of_second, 3, 6);
   CHECK(weights_of(second) == weights_of(whole));
   CHECK(same(of_second.state_dict(), of_whole.state_dict()));
+}
 
-  optim::Plateau plateau{{.rate = 0.5, .patience = 1}};
-  plateau(1.0);
+TEST_CASE("a plateau goes on where it stopped, with the options of the checkpoint or of the program", "[io][IO-5]") {
+  const optim::PlateauOptions options{.rate = 0.5,
+                                      .larger_is_better = true,
+                                      .factor = 0.25,
+                                      .patience = 1,
+                                      .threshold = 0.01,
+                                      .cooldown = 2,
+                                      .least = 1e-3,
+                                      .epsilon = 1e-6};
+  optim::Plateau plateau{options};
   plateau(2.0);
-  io::Checkpoint numbers{};
-  io::set_plateau(numbers, "plateau", plateau);
-  optim::Plateau other{{.rate = 0.5, .patience = 1}};
-  io::restore_plateau(numbers, "plateau", other);
-  for (const double loss : {3.0, 2.0, 2.0, 0.5, 2.0}) CHECK(plateau(loss) == other(loss));
+  plateau(1.0);
+  io::Checkpoint checkpoint{};
+  io::set_plateau(checkpoint, "plateau", plateau);
+  const auto go_on = [&](optim::Plateau one, optim::Plateau other) {
+    for (const double metric : {1.0, 1.5, 1.5, 2.5, 1.5, 1.0, 1.0, 1.0, 1.0}) CHECK(one(metric) == other(metric));
+    return one.rate();
+  };
+
+  optim::Plateau other{{.rate = 0.5, .patience = 7}};
+  const train::OptionsReport report = io::restore_plateau(checkpoint, "plateau", other);
+  CHECK((report.loaded.size() == 8 && report.missing.empty()));
+  REQUIRE(report.changed.size() == 7); // all but the rate
+  CHECK(report.changed[0].name == "larger_is_better");
+  CHECK((report.changed[0].before == "false" && report.changed[0].now == "true"));
+  CHECK((report.changed[2].name == "patience" && report.changed[2].before == "7" && report.changed[2].now == "1"));
+  CHECK((report.changed[5].name == "least" && report.changed[5].before == "0" && report.changed[5].now == "0.001"));
+  CHECK(go_on(plateau, other) < 0.5);
+
+  optim::Plateau own{{.rate = 0.5, .larger_is_better = true, .patience = 3}};
+  CHECK(io::restore_plateau(checkpoint, "plateau", own, io::OptionsOf::program).missing.size() == 8);
+  CHECK((own.options.patience == 3 && own.options.factor == 0.1 && own.state().bad == 1 && own.state().best == 2));
+
+  io::Checkpoint older{}; // of before options were kept, but for one
+  for (const char* name : {"plateau.rate", "plateau.best"}) older.set(name, checkpoint.number(name));
+  for (const char* name : {"plateau.bad", "plateau.cooling", "plateau.has_best", "plateau.options.patience"})
+    older.set(name, checkpoint.integer(name));
+  optim::Plateau same_options{options};
+  same_options.options.patience = 5;
+  const train::OptionsReport partial = io::restore_plateau(older, "plateau", same_options);
+  CHECK((partial.loaded == std::vector<std::string>{"patience"} && partial.missing.size() == 7));
+  CHECK(go_on(plateau, same_options) < 0.5);
+
+  const auto refusal = [&](const std::string& name, auto value) {
+    io::Checkpoint damaged = checkpoint;
+    damaged.set("plateau." + name, value);
+    optim::Plateau kept{{.patience = 4}};
+    const std::string message = message_of<ValueError>([&] { io::restore_plateau(damaged, "plateau", kept); });
+    CHECK((kept.options.patience == 4 && kept.state().bad == 0 && kept.rate() == 0.1));
+    return message;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refusal("options.factor", 1.5) == "checkpoint: 'plateau.options.factor' is 1.5, has to be in [0, 1)");
+  CHECK(refusal("options.epsilon", nan) == "checkpoint: 'plateau.options.epsilon' is nan, has to be at least 0");
+  CHECK(refusal("options.cooldown", -1) == "checkpoint: 'plateau.options.cooldown' is -1, has to be at least 0");
+  CHECK(refusal("rate", nan) == "checkpoint: 'plateau.rate' is nan, has to be at least 0");
+  CHECK(refusal("bad", -3) == "checkpoint: 'plateau.bad' is -3, has to be at least 0");
+  CHECK(refusal("options.patience", "two") == "checkpoint: 'plateau.options.patience' is 'ttwo', not an integer");
 }

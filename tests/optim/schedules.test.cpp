@@ -81,6 +81,8 @@ TEST_CASE("a plateau lowers the rate as PyTorch does, and goes on from a saved s
     }
   }
   CHECK_THROWS_WITH(optim::Plateau{{.factor = 1.5}}, Catch::Contains("plateau: factor must lie in [0, 1), got 1.5"));
+  CHECK_THROWS_WITH(optim::Plateau{{.patience = -1}},
+                    Catch::Contains("plateau: patience must not be negative, got -1"));
 }
 
 TEST_CASE("a schedule drives the rate of a step", "[optim][TRAIN-3]") {

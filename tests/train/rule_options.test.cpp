@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,15 @@ template <class R> void check_taken_over(const R& rule, R other = R{}) {
   CHECK(rule.values(1) == other.values(1));
   CHECK(rule.values(2) == other.values(2));
 }
+
+/// Why a rule does not take over a state; then it stays as it was.
+template <class R> std::string refusal_of(R rule, const nn::StateDict& state) {
+  const auto before = rule.values(2);
+  const std::string message = message_of<ValueError>([&] { load(rule, state); });
+  CHECK(rule.values(2) == before);
+  return message;
+}
+const std::string hint = "train::without_options(state) leaves the options as they are";
 
 /// A rule of one's own that lists no options.
 struct Silent {
@@ -125,27 +135,20 @@ TEST_CASE("rules of rules list their options before those of the rule, groups un
 
 TEST_CASE("options that do not fit are named with both values and change nothing", "[train][IO-1][IO-4]") {
   const nn::StateDict adam = options_of(optim::Adam{{.rate = 0.5}});
-  const auto refused = [](auto rule, const nn::StateDict& state) {
-    const auto before = rule.values(2);
-    const std::string message = message_of<ValueError>([&] { load(rule, state); });
-    CHECK(rule.values(2) == before);
-    return message;
-  };
-  const std::string hint = "train::without_options(state) leaves the options as they are";
-  CHECK(refused(optim::AmsGrad{}, adam) ==
+  CHECK(refusal_of(optim::AmsGrad{}, adam) ==
         "load_state_dict: 'options/rule' is 'amsgrad' in the rule, 'adam' in the state "
         "dictionary; it is part of the rule's type, and " +
             hint);
-  CHECK(refused(optim::clip_norm(optim::Adam{}, 1), adam) ==
+  CHECK(refusal_of(optim::clip_norm(optim::Adam{}, 1), adam) ==
         "load_state_dict: missing: options/clip.max_norm; " + hint);
-  CHECK(refused(optim::Adam{}, options_of(optim::clip_norm(optim::Adam{}, 1))) ==
+  CHECK(refusal_of(optim::Adam{}, options_of(optim::clip_norm(optim::Adam{}, 1))) ==
         "load_state_dict: unexpected: options/clip.max_norm; " + hint);
   CHECK(
-      refused(optim::groups(optim::Adam{}, optim::vectors(optim::Sgd{})),
-              options_of(optim::groups(optim::Adam{}, optim::group<"*.bias">(optim::Sgd{}))))
+      refusal_of(optim::groups(optim::Adam{}, optim::vectors(optim::Sgd{})),
+                 options_of(optim::groups(optim::Adam{}, optim::group<"*.bias">(optim::Sgd{}))))
           .starts_with("load_state_dict: 'options/group0.members' is 'rank <= 1' in the rule, '*.bias' in the state "));
-  CHECK(refused(optim::loss_scaled<optim::LossScaleOptions{.interval = 7}>(optim::Adam{}),
-                options_of(optim::loss_scaled(optim::Adam{})))
+  CHECK(refusal_of(optim::loss_scaled<optim::LossScaleOptions{.interval = 7}>(optim::Adam{}),
+                   options_of(optim::loss_scaled(optim::Adam{})))
             .starts_with("load_state_dict: 'options/loss_scale.interval' is '7' in the rule, '2000' in the state "));
 
   const auto with_another = [&](const std::string& name, DType dtype, const Dims& shape) {
@@ -158,10 +161,47 @@ TEST_CASE("options that do not fit are named with both values and change nothing
     return result;
   };
   CHECK(
-      refused(optim::Adam{}, with_another("options/beta2", DType::boolean, Dims{})) ==
+      refusal_of(optim::Adam{}, with_another("options/beta2", DType::boolean, Dims{})) ==
       "load_state_dict: 'options/beta2' is float64 of shape () in the rule, bool of shape () in the state dictionary");
-  CHECK(refused(optim::Adam{}, with_another("options/rule", DType::float64, Dims{})) ==
+  CHECK(refusal_of(optim::Adam{}, with_another("options/rule", DType::float64, Dims{})) ==
         "load_state_dict: 'options/rule' is the text 'adam' in the rule, float64 of shape () in the state dictionary");
+}
+
+TEST_CASE("loaded options are those that a rule's constructor allows", "[train][IO-1][IO-4]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto adam_with = [](double optim::AdamOptions::*option, double value) {
+    optim::Adam rule{};
+    rule.options.*option = value; // as a damaged file or another program may have it
+    return options_of(rule);
+  };
+  CHECK(refusal_of(optim::Adam{}, adam_with(&optim::AdamOptions::beta1, nan)) ==
+        "load_state_dict: 'options/beta1' is nan in the state dictionary, has to be in [0, 1); " + hint);
+  CHECK(refusal_of(optim::Adam{}, adam_with(&optim::AdamOptions::beta2, 1)) ==
+        "load_state_dict: 'options/beta2' is 1 in the state dictionary, has to be in [0, 1); " + hint);
+  CHECK(refusal_of(optim::Adam{}, adam_with(&optim::AdamOptions::rate, -0.5)) ==
+        "load_state_dict: 'options/rate' is -0.5 in the state dictionary, has to be at least 0; " + hint);
+
+  auto deep = nested(0.25, 6, true);
+  deep.group<0>().options.weight_decay = nan;
+  CHECK(
+      refusal_of(nested(0.5, 6, true), options_of(deep))
+          .starts_with("load_state_dict: 'options/group0.weight_decay' is nan in the state dictionary, has to be at "));
+  deep.group<0>().options = {.momentum = 0.5, .dampening = 0.25, .nesterov = true};
+  CHECK(
+      refusal_of(nested(0.5, 6, true), options_of(deep)) ==
+      "load_state_dict: 'options/group0.nesterov' in the state dictionary needs momentum above 0 and no dampening, got "
+      "momentum 0.5 and dampening 0.25; " +
+          hint);
+  optim::MomentumSgd momentum{};
+  momentum.options.dampening = nan;
+  CHECK(refusal_of(optim::MomentumSgd{}, options_of(momentum)) ==
+        "load_state_dict: 'options/dampening' is nan in the state dictionary, has to be a number; " + hint);
+
+  auto clipped = optim::clip_norm(optim::Sgd{}, 1);
+  load(clipped,
+       options_of(optim::clip_norm(optim::Sgd{}, infinity))); // as a constructor takes it: norms are looked at only
+  CHECK(clipped.max_norm == infinity);
 }
 
 TEST_CASE("a state without options leaves a rule's own, and a rule may list none", "[train][IO-1]") {

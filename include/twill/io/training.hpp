@@ -3,8 +3,8 @@
 //
 // A training run as a checkpoint: `checkpoint_of(model, step)` holds copies of the weights, the rule's states (its loss scale
 // among them) and options, the count of steps, on which schedules depend, and the random numbers to come; `restore` goes on from
-// there, bit for bit, on the same or another device. The place in an epoch and other numbers are the user's to `set`. Read
-// next: io/checkpoint_folder.hpp, train/rule_options.hpp.
+// there, bit for bit, on the same or another device, with the options of the checkpoint or of the program. The place in an
+// epoch, a plateau and other numbers are the user's to `set`. Read next: io/checkpoint_folder.hpp, train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/loader.hpp>
@@ -14,10 +14,12 @@
 #include <twill/optim/schedules.hpp>
 #include <twill/train/rule_options.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace twill::inline v0::io::inline TWILL_ISA {
 
@@ -34,7 +36,49 @@ inline void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& 
   return {static_cast<std::uint64_t>(checkpoint.integer(join_text({name, ".seed"}))), static_cast<std::uint32_t>(step)};
 }
 
-/// Keeps what a plateau knows, under a name.
+/// Whose options count from a restored checkpoint on: rates, decay and the like of a rule, factor and patience of a plateau.
+enum class OptionsOf : bool { checkpoint, program };
+
+} // namespace twill::inline v0::io::inline TWILL_ISA
+
+namespace twill::inline v0::io::detail::inline TWILL_ISA {
+
+/// The state of a rule as a checkpoint has it, without options where the program's count.
+[[nodiscard]] inline nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options) {
+  const nn::StateDict state = checkpoint.state("optimiser");
+  return options == OptionsOf::program ? train::without_options(state) : state;
+}
+
+/// throws: ValueError naming the value and those that are allowed
+inline void require_allowed(std::string_view name, double value, optim::Allowed allowed) {
+  if (!optim::allows(allowed, value))
+    throw ValueError(join_text(
+        {"checkpoint: '", name, "' is ", optim::option_text(value), ", has to be ", optim::allowed_text(allowed)}));
+}
+
+/// A number, a count or a flag as a checkpoint keeps it. throws: ValueError where it is missing, of another kind or not allowed
+template <class T>
+[[nodiscard]] T allowed_value(const Checkpoint& checkpoint, const std::string& name, optim::Allowed allowed) {
+  if constexpr (std::same_as<T, double>) {
+    const double value = checkpoint.number(name);
+    require_allowed(name, value, allowed);
+    return value;
+  } else {
+    const std::int64_t value = checkpoint.integer(name);
+    require_allowed(name, static_cast<double>(value), allowed);
+    return static_cast<T>(value);
+  }
+}
+
+[[nodiscard]] inline std::string plateau_text(double value) { return optim::option_text(value); }
+[[nodiscard]] inline std::string plateau_text(std::int64_t value) { return std::to_string(value); }
+[[nodiscard]] inline std::string plateau_text(bool value) { return train::detail::flag_text(value); }
+
+} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+
+namespace twill::inline v0::io::inline TWILL_ISA {
+
+/// Keeps what a plateau knows and its options, under a name.
 inline void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Plateau& plateau) {
   const optim::Plateau::State& state = plateau.state();
   checkpoint.set(join_text({name, ".rate"}), state.rate);
@@ -42,14 +86,39 @@ inline void set_plateau(Checkpoint& checkpoint, std::string_view name, const opt
   checkpoint.set(join_text({name, ".bad"}), state.bad);
   checkpoint.set(join_text({name, ".cooling"}), state.cooling);
   checkpoint.set(join_text({name, ".has_best"}), std::int64_t{state.has_best});
+  optim::PlateauOptions::for_each(plateau.options, [&](const char* option, auto value, optim::Allowed) {
+    checkpoint.set(join_text({name, ".options.", option}), value);
+  });
 }
-/// throws: ValueError when there is none of this name
-inline void restore_plateau(const Checkpoint& checkpoint, std::string_view name, optim::Plateau& plateau) {
-  plateau.set_state({.rate = checkpoint.number(join_text({name, ".rate"})),
-                     .best = checkpoint.number(join_text({name, ".best"})),
-                     .bad = checkpoint.integer(join_text({name, ".bad"})),
-                     .cooling = checkpoint.integer(join_text({name, ".cooling"})),
-                     .has_best = checkpoint.integer(join_text({name, ".has_best"})) != 0});
+/// Goes on from it. A plateau keeps an option of its own that the checkpoint lacks, or all of them where the program's count;
+/// the report says which.
+/// throws: ValueError when there is none of this name, or naming a value and those that are allowed, with nothing changed
+inline train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name,
+                                            optim::Plateau& plateau, OptionsOf of = OptionsOf::checkpoint) {
+  using optim::Allowed;
+  const std::string start = join_text({name, "."});
+  const optim::Plateau::State state{
+      .rate = detail::allowed_value<double>(checkpoint, start + "rate", Allowed::not_negative),
+      .best = detail::allowed_value<double>(checkpoint, start + "best", Allowed::numbers),
+      .bad = detail::allowed_value<std::int64_t>(checkpoint, start + "bad", Allowed::not_negative),
+      .cooling = detail::allowed_value<std::int64_t>(checkpoint, start + "cooling", Allowed::not_negative),
+      .has_best = checkpoint.integer(start + "has_best") != 0};
+  optim::PlateauOptions options = plateau.options;
+  train::OptionsReport report{};
+  optim::PlateauOptions::for_each(options, [&](const char* option, auto& value, Allowed allowed) {
+    const std::string key = join_text({start, "options.", option});
+    if (of == OptionsOf::program || !checkpoint.has_value(key)) {
+      report.missing.emplace_back(option);
+      return;
+    }
+    const auto before = value;
+    value = detail::allowed_value<std::remove_const_t<decltype(before)>>(checkpoint, key, allowed);
+    report.loaded.emplace_back(option);
+    if (before != value) report.changed.push_back({option, detail::plateau_text(before), detail::plateau_text(value)});
+  });
+  plateau.options = options;
+  plateau.set_state(state);
+  return report;
 }
 
 /// Keeps the place in an epoch, under a name: `set_position(checkpoint, "loader", loader.position())`.
@@ -75,16 +144,17 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
 
 /// Goes on from a checkpoint: of the same model and rule, on whatever device, or from one device on several by DataParallel and
 /// back; `network` is then the wrapper's module. The rule's options are those of the checkpoint, or its own where that was made
-/// before checkpoints held any; the report says which.
+/// before checkpoints held any, or where the program's are asked for; the report says which.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed (the rule's states are compared at its first
 /// step where it has made none)
 template <class Network, class Step>
-train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step) {
+train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
+                             OptionsOf of = OptionsOf::checkpoint) {
   const nn::StateDict model = checkpoint.state("model");
   const Draw of_device = draw_of(checkpoint, "random.device");
   const Draw of_model = draw_of(checkpoint, "random.model");
   nn::require_loadable(network, model);
-  train::OptionsReport options = step.load_state_dict(checkpoint.state("optimiser"));
+  train::OptionsReport options = step.load_state_dict(detail::rule_state_of(checkpoint, of));
   nn::load_state_dict(network, model);
   generator(network.device()).set_state(of_device);
   network.state()->last_draw = of_model;

@@ -59,11 +59,11 @@ protected:
   /// Its options, and of which rule they are.
   void list_as(std::string_view rule, OptionList& list) {
     list.settle("rule", rule);
-    list.add("rate", options.rate);
-    list.add("beta1", options.beta1);
-    list.add("beta2", options.beta2);
-    list.add("epsilon", options.epsilon);
-    list.add("weight_decay", options.weight_decay);
+    list.add("rate", options.rate, Allowed::not_negative);
+    list.add("beta1", options.beta1, Allowed::fraction);
+    list.add("beta2", options.beta2, Allowed::fraction);
+    list.add("epsilon", options.epsilon, Allowed::not_negative);
+    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
   }
 
   /// `step_rate` is the part of the rate that the step itself is multiplied by.

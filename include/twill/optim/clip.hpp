@@ -65,7 +65,7 @@ public:
   }
   /// Adds its options to a list.
   void list_options(OptionList& list) {
-    list.add("clip.max_norm", max_norm);
+    list.add("clip.max_norm", max_norm, Allowed::not_negative);
     optim::list_options(static_cast<R&>(*this), list);
   }
 
@@ -99,7 +99,7 @@ public:
   }
   /// Adds its options to a list.
   void list_options(OptionList& list) {
-    list.add("clip.max_value", max_value);
+    list.add("clip.max_value", max_value, Allowed::not_negative);
     optim::list_options(static_cast<R&>(*this), list);
   }
 

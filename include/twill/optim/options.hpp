@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of a rule by their names, as state dictionaries keep them beside the rule's states. A rule lists the numbers and
-// flags that may change between steps, and what its type settles, such as which rule it is: that is compared, never set. Rules
-// of rules list their own and those of the rule that they wrap, groups begin theirs with "group0." and on. A rule of one's own
-// without `list_options` keeps none. Read next: train/rule_options.hpp.
+// flags that may change between steps, with the numbers that its constructor allows, and what its type settles, such as which
+// rule it is: that is compared, never set. Rules of rules list their own and those of the rule that they wrap, groups begin
+// theirs with "group0." and on. A rule of one's own without `list_options` keeps none. Read next: train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -17,12 +18,31 @@
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
+/// Which numbers an option may be; NaN is none of them.
+enum class Allowed : unsigned char {
+  numbers,      ///< all
+  not_negative, ///< from 0 on
+  fraction,     ///< in [0, 1)
+};
+
+/// Whether an option may be this number.
+[[nodiscard]] inline bool allows(Allowed allowed, double number) {
+  if (allowed == Allowed::numbers) return !std::isnan(number);
+  return number >= 0 && (allowed == Allowed::not_negative || number < 1);
+}
+/// "at least 0", after "has to be".
+[[nodiscard]] constexpr std::string_view allowed_text(Allowed allowed) {
+  if (allowed == Allowed::numbers) return "a number";
+  return allowed == Allowed::not_negative ? "at least 0" : "in [0, 1)";
+}
+
 /// One option of a rule: a number or a flag that may be set, or a text that the rule's type settles.
 struct Option {
-  std::string name{};       ///< within the rule, such as "group0.weight_decay"
-  double* number = nullptr; ///< where a number lies
-  bool* flag = nullptr;     ///< where a flag lies
-  std::string settled{};    ///< what the type says, where there is neither
+  std::string name{};                 ///< within the rule, such as "group0.weight_decay"
+  double* number = nullptr;           ///< where a number lies
+  bool* flag = nullptr;               ///< where a flag lies
+  std::string settled{};              ///< what the type says, where there is neither
+  Allowed allowed = Allowed::numbers; ///< which numbers it may be
 
   /// Whether the rule's type settles it.
   [[nodiscard]] bool is_settled() const { return number == nullptr && flag == nullptr; }
@@ -38,9 +58,9 @@ struct Option {
 /// The options of a rule, in the order in which it lists them. They point into the rule.
 class OptionList {
 public:
-  /// A number that may change between steps.
-  void add(std::string_view name, double& number) {
-    options_.push_back({.name = join_text({prefix_, name}), .number = &number});
+  /// A number that may change between steps, to others that are allowed.
+  void add(std::string_view name, double& number, Allowed allowed = Allowed::numbers) {
+    options_.push_back({.name = join_text({prefix_, name}), .number = &number, .allowed = allowed});
   }
   /// A flag that may change between steps.
   void add(std::string_view name, bool& flag) {
@@ -51,6 +71,21 @@ public:
     options_.push_back({.name = join_text({prefix_, name}), .settled = std::string{text}});
   }
   void settle(std::string_view name, double number) { settle(name, option_text(number)); }
+
+  /// Says of an option that it does not go with the others as they are now, and why: "needs momentum above 0, got 0".
+  void refuse(std::string_view name, std::string_view why) {
+    if (!refusal_.is_made()) refusal_ = {join_text({prefix_, name}), std::string{why}};
+  }
+  /// What was said of which option.
+  struct Refusal {
+    std::string option{}; ///< its name within the rule; none where nothing was refused
+    std::string why{};    ///< as it was said
+
+    /// Whether there is one.
+    [[nodiscard]] bool is_made() const { return !option.empty(); }
+  };
+  /// The first of these.
+  [[nodiscard]] const Refusal& refusal() const { return refusal_; }
 
   /// The names of what `f()` adds begin with a prefix.
   template <class F> void below(std::string_view prefix, const F& f) {
@@ -65,6 +100,7 @@ public:
 
 private:
   std::vector<Option> options_{};
+  Refusal refusal_{};
   std::string prefix_{};
 };
 

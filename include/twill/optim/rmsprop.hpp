@@ -77,11 +77,11 @@ public:
   /// Adds its options to a list.
   void list_options(OptionList& list) {
     list.settle("rule", Centred ? "centred_rmsprop" : "rmsprop");
-    list.add("rate", options.rate);
-    list.add("alpha", options.alpha);
-    list.add("epsilon", options.epsilon);
-    list.add("weight_decay", options.weight_decay);
-    list.add("momentum", options.momentum);
+    list.add("rate", options.rate, Allowed::not_negative);
+    list.add("alpha", options.alpha, Allowed::fraction);
+    list.add("epsilon", options.epsilon, Allowed::not_negative);
+    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
+    list.add("momentum", options.momentum, Allowed::not_negative);
   }
 
   RmsPropOptions options{};
@@ -134,11 +134,11 @@ public:
   /// Adds its options to a list.
   void list_options(OptionList& list) {
     list.settle("rule", "adagrad");
-    list.add("rate", options.rate);
-    list.add("rate_decay", options.rate_decay);
-    list.add("weight_decay", options.weight_decay);
-    list.add("initial_accumulator", options.initial_accumulator);
-    list.add("epsilon", options.epsilon);
+    list.add("rate", options.rate, Allowed::not_negative);
+    list.add("rate_decay", options.rate_decay, Allowed::not_negative);
+    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
+    list.add("initial_accumulator", options.initial_accumulator, Allowed::not_negative);
+    list.add("epsilon", options.epsilon, Allowed::not_negative);
   }
 
   AdagradOptions options{}; ///< may change between steps

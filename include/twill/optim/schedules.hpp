@@ -7,6 +7,7 @@
 // train/train_step.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/optim/options.hpp>
 #include <twill/optim/update.hpp>
 
 #include <array>
@@ -145,6 +146,18 @@ struct PlateauOptions {
   std::int64_t cooldown = 0;     ///< calls after a change during which nothing is counted
   double least = 0;              ///< the rate never goes below
   double epsilon = 1e-8;         ///< a smaller change of the rate is not made
+
+  /// Calls `f(name, option, allowed)` for each option by its name: a number, a count or a flag, and which numbers it may be.
+  template <class Self, class F> static void for_each(Self& options, const F& f) {
+    f("rate", options.rate, Allowed::not_negative);
+    f("larger_is_better", options.larger_is_better, Allowed::not_negative);
+    f("factor", options.factor, Allowed::fraction);
+    f("patience", options.patience, Allowed::not_negative);
+    f("threshold", options.threshold, Allowed::not_negative);
+    f("cooldown", options.cooldown, Allowed::not_negative);
+    f("least", options.least, Allowed::not_negative);
+    f("epsilon", options.epsilon, Allowed::not_negative);
+  }
 };
 
 /// Lowers the rate when a number has not become better for a while: `rate = plateau(validation_loss)` after each epoch.
@@ -159,9 +172,14 @@ public:
     bool has_best = false;    ///< whether there is a best metric
   };
 
-  /// throws: ValueError unless the factor is below one
+  /// throws: ValueError unless the factor is below one and everything else at least zero
   explicit Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {
-    detail::require_fraction("plateau", "factor", given.factor);
+    PlateauOptions::for_each(given, [](const char* name, auto option, Allowed allowed) {
+      if (allowed == Allowed::fraction)
+        detail::require_fraction("plateau", name, static_cast<double>(option));
+      else
+        detail::require_not_negative("plateau", name, static_cast<double>(option));
+    });
   }
 
   /// The rate after the number was `measured`.

@@ -39,8 +39,8 @@ public:
   /// Adds its options to a list.
   void list_options(OptionList& list) {
     list.settle("rule", "sgd");
-    list.add("rate", options.rate);
-    list.add("weight_decay", options.weight_decay);
+    list.add("rate", options.rate, Allowed::not_negative);
+    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
   }
 
   SgdOptions options{}; ///< may change between steps
@@ -93,11 +93,15 @@ public:
   /// Adds its options to a list.
   void list_options(OptionList& list) {
     list.settle("rule", "momentum_sgd");
-    list.add("rate", options.rate);
-    list.add("momentum", options.momentum);
+    list.add("rate", options.rate, Allowed::not_negative);
+    list.add("momentum", options.momentum, Allowed::not_negative);
     list.add("dampening", options.dampening);
-    list.add("weight_decay", options.weight_decay);
+    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
     list.add("nesterov", options.nesterov);
+    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
+      list.refuse("nesterov",
+                  join_text({"needs momentum above 0 and no dampening, got momentum ", option_text(options.momentum),
+                             " and dampening ", option_text(options.dampening)}));
   }
 
   MomentumSgdOptions options{}; ///< may change between steps

@@ -52,13 +52,14 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 }
 
 /// Goes on from a checkpoint of the same model and rule, on a mesh of whatever form or on one device. A collective call of the
-/// whole mesh, with the same checkpoint on every rank.
+/// whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of the program.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed; CommunicatorError naming another rank
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
-train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step) {
+train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,
+                             OptionsOf of = OptionsOf::checkpoint) {
   C& world = model.world();
   try {
-    const nn::StateDict states = checkpoint.state("optimiser");
+    const nn::StateDict states = detail::rule_state_of(checkpoint, of);
     const Draw of_model = draw_of(checkpoint, "random.device");
     std::optional<Draw> of_rank{};
     if (checkpoint.has_value(detail::ranks_name) && checkpoint.integer(detail::ranks_name) == world.size())

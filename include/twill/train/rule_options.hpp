@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of a rule in its state dictionary, under names such as "options/rate": numbers as float64 scalars and flags as
-// boolean ones, which loading sets, and texts that it compares, because the rule's type settles them. A dictionary without
-// options, as they were before, leaves the rule's own. Everything is compared before anything is set. Read next:
-// train/optimiser.hpp.
+// boolean ones, which loading sets where the rule's constructor would allow them, and texts that it compares, because the
+// rule's type settles them. A dictionary without options, as they were before, leaves the rule's own. Everything is compared
+// before anything is set. Read next: train/optimiser.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -85,10 +85,21 @@ template <class R> [[nodiscard]] nn::StateDict with_options(nn::StateDict states
 /// Options of a rule that a state dictionary holds: made, they are known to fit; then `set` cannot fail.
 class LoadedOptions {
 public:
-  /// throws: ValueError naming the option and both values, or listing what is missing and unexpected
+  /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is missing
+  /// and unexpected
   template <class R> LoadedOptions(R& rule, const nn::StateDict& state) : states_{without_options(state)} {
     optim::list_options(rule, list_);
     compare(state);
+    if (values_.empty()) return;
+    R tried = rule; // with the loaded options, to see what has to hold of them together
+    optim::OptionList of_tried{};
+    optim::list_options(tried, of_tried);
+    assign(of_tried);
+    optim::OptionList seen{};
+    optim::list_options(tried, seen);
+    if (seen.refusal().is_made())
+      throw ValueError(join_text({"load_state_dict: '", options_prefix, seen.refusal().option,
+                                  "' in the state dictionary ", seen.refusal().why, hint}));
   }
 
   /// The dictionary without the options.
@@ -96,14 +107,20 @@ public:
 
   /// Sets the rule's options, which have to lie where they lay.
   OptionsReport set() {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (list_.options()[i].number != nullptr) *list_.options()[i].number = values_[i];
-      if (list_.options()[i].flag != nullptr) *list_.options()[i].flag = values_[i] != 0;
-    }
+    assign(list_);
     return std::move(report_);
   }
 
 private:
+  static constexpr std::string_view hint = "; train::without_options(state) leaves the options as they are";
+
+  void assign(const optim::OptionList& list) const {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (list.options()[i].number != nullptr) *list.options()[i].number = values_[i];
+      if (list.options()[i].flag != nullptr) *list.options()[i].flag = values_[i] != 0;
+    }
+  }
+
   void compare(const nn::StateDict& state) {
     std::vector<std::string> keys{};
     for (const optim::Option& option : list_.options()) keys.push_back(join_text({options_prefix, option.name}));
@@ -123,10 +140,9 @@ private:
       if (entry.first.starts_with(options_prefix) && std::find(keys.begin(), keys.end(), entry.first) == keys.end())
         unexpected.push_back(entry.first);
     if (!missing.empty() || !unexpected.empty())
-      throw ValueError(
-          join_text({"load_state_dict: ", nn::detail::listed("missing: ", missing),
-                     missing.empty() || unexpected.empty() ? "" : "; ", nn::detail::listed("unexpected: ", unexpected),
-                     "; train::without_options(state) leaves the options as they are"}));
+      throw ValueError(join_text({"load_state_dict: ", nn::detail::listed("missing: ", missing),
+                                  missing.empty() || unexpected.empty() ? "" : "; ",
+                                  nn::detail::listed("unexpected: ", unexpected), hint}));
   }
 
   /// The value of a number or a flag.
@@ -148,6 +164,9 @@ private:
     else
       value = tensor.bytes[0] == std::byte{0} ? 0 : 1;
     const bool is_number = option.number != nullptr;
+    if (is_number && !optim::allows(option.allowed, value))
+      throw ValueError(join_text({"load_state_dict: '", key, "' is ", optim::option_text(value),
+                                  " in the state dictionary, has to be ", optim::allowed_text(option.allowed), hint}));
     std::string before = is_number ? optim::option_text(*option.number) : flag_text(*option.flag);
     std::string now = is_number ? optim::option_text(value) : flag_text(value != 0);
     if (before != now) report_.changed.push_back({option.name, std::move(before), std::move(now)});
@@ -161,8 +180,7 @@ private:
     if (text != option.settled)
       throw ValueError(
           join_text({"load_state_dict: '", key, "' is '", option.settled, "' in the rule, '", text.substr(0, most),
-                     "' in the state dictionary; it is part of the rule's type, and "
-                     "train::without_options(state) leaves the options as they are"}));
+                     "' in the state dictionary; it is part of the rule's type, and ", hint.substr(2)}));
   }
 
   optim::OptionList list_{};
