@@ -8,10 +8,12 @@
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/partial_update.hpp>
+#include <twill/compile/gpu/run_joined.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
 #include <twill/compile/gpu/slot_record.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/compile/gpu/watch.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>

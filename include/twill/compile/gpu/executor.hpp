@@ -10,8 +10,10 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
 #include <twill/compile/gpu/partial_update.hpp>
+#include <twill/compile/gpu/run_joined.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
+#include <twill/compile/gpu/watch.hpp>
 #include <twill/compile/integer_bounds.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_loops.hpp>
@@ -25,7 +27,6 @@
 #include <twill/kernel/gpu/row_orders.hpp>
 #include <twill/memory/gpu/capture.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,75 +38,6 @@
 #include <vector>
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
-
-/// Gives a queue a launch, which begins with this instruction. Instructions that share a launch are one kernel.
-template <gpu::Runtime R>
-void run_launch(const gpu::Queue<R>& queue, const Binding& binding, const BoundInstruction* launch,
-                std::span<const StartedKernel<gpu::Queue<R>>> kernels) {
-  [[maybe_unused]] const LaunchRange range{binding, launch};
-  const StartedKernel<gpu::Queue<R>>& started = kernels[launch->kernel];
-  if (launch->members == 1) {
-    started.run(queue, binding.call(*launch));
-    return;
-  }
-  const kernel::Operand* const operands = binding.operands.data();
-  std::array<kernel::JoinedLaunch, most_joined_launches> joined{};
-  for (std::size_t i = 0; i < launch->members; ++i) joined[i] = {&launch[i].grid, operands + launch[i].first_operand};
-  started.run_joined(queue, joined.data(), launch->members);
-}
-
-/// The place of an instruction among those of its program.
-[[nodiscard]] inline std::size_t number_of(const Binding& binding, const BoundInstruction& instruction) {
-  return static_cast<std::size_t>(&instruction - binding.instructions.data());
-}
-
-/// Gives a queue the instructions from `begin` to before `end` once, in order; loops as often as they have steps.
-template <gpu::Runtime R>
-void run_instructions(const gpu::Queue<R>& queue, Binding& binding, std::size_t begin, std::size_t end,
-                      std::span<const StartedKernel<gpu::Queue<R>>> kernels,
-                      detail::UpdateProgress* progress = nullptr) {
-  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
-    run_launch(queue, binding, launch, kernels);
-    if (progress != nullptr) progress->given(number_of(binding, *launch));
-  });
-}
-
-} // namespace twill::inline v0::compile::inline TWILL_ISA
-
-namespace twill::inline v0::compile::detail::inline TWILL_ISA {
-
-/// What lies on a device when the queue's work is done, copied into `copy`. throws: GpuError
-template <gpu::Runtime R>
-const void* on_the_host(const gpu::Queue<R>& queue, const void* data, std::size_t bytes, std::vector<std::byte>& copy) {
-  copy.resize(bytes);
-  if (bytes > 0) gpu::check<R>(R::copy(copy.data(), data, bytes, queue.stream()), "copy", queue.device());
-  gpu::check<R>(R::synchronize_stream(queue.stream()), "synchronize_stream", queue.device());
-  return copy.data();
-}
-
-} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
-
-namespace twill::inline v0::compile::inline TWILL_ISA {
-
-/// The same launch by launch; what each has written is copied to the host and shown. Where somebody records, `timed` is told.
-template <gpu::Runtime R>
-void run_watched(const gpu::Queue<R>& queue, const TableView& table, Binding& binding, std::size_t begin,
-                 std::size_t end, std::span<const StartedKernel<gpu::Queue<R>>> kernels, Watcher& watcher,
-                 gpu::TimedRun* timed, detail::UpdateProgress& progress) {
-  std::vector<std::byte> copy{};
-  run_one_by_one(
-      table, binding, begin, end,
-      [&](const BoundInstruction& instruction, const kernel::Call& call) {
-        if (timed != nullptr) timed->begin(gpu::AnyStream{queue.stream()});
-        kernels[instruction.kernel].run(queue, call);
-        progress.given(number_of(binding, instruction));
-        if (timed != nullptr) timed->end(gpu::AnyStream{queue.stream()}, number_of(binding, instruction));
-      },
-      [&](int value, const void* data) {
-        const std::size_t bytes = binding.value_bytes[static_cast<std::size_t>(value)];
-        watcher.see(table, binding.symbols, value, detail::on_the_host(queue, data, bytes, copy));
-      });
-}
 
 template <ComputeDevice D>
 requires gpu::GpuDevice<D>

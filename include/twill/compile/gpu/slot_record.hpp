@@ -5,8 +5,10 @@
 // and all slots together are one run. It is handed to who records when all of it was given to the streams. Read next:
 // device/gpu/timed_run.hpp, compile/slot_record.hpp.
 
-#include <twill/compile/gpu/executor.hpp>
+#include <twill/compile/gpu/partial_update.hpp>
+#include <twill/compile/gpu/run_joined.hpp>
 #include <twill/compile/gpu/run_recorded.hpp>
+#include <twill/compile/gpu/watch.hpp>
 #include <twill/compile/slot_record.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/scope.hpp>
