@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `test_faults step|operations|slots|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first steps
-// of a model with Adam, of one with every operation that asks for memory, of one in two device slots, in saves of a checkpoint
-// and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process); and steps, however many, take
-// no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The numbers of points are
-// committed: fewer mean that something is not watched any more.
+// `test_faults step|operations|slots|traced|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first
+// steps of a model with Adam, of one with every operation that asks for memory, of one in two device slots, traced or not, in
+// saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process); and
+// steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The
+// numbers of points are committed: fewer mean that something is not watched any more.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
@@ -210,6 +210,8 @@ namespace twill::test::faults {
 Outcome training_on_a_gpu(long failing);        // gpu.cpp
 Outcome training_with_operations(long failing); // operations.cpp
 Outcome training_in_slots(long failing);        // the same
+Outcome training_traced(long failing);
+Outcome training_traced_on_one_device(long failing);
 } // namespace twill::test::faults
 
 int main(int count, char** arguments) {
@@ -219,6 +221,8 @@ int main(int count, char** arguments) {
     const Outcome outcome = (scenario == "step"         ? training
                              : scenario == "operations" ? training_with_operations
                              : scenario == "slots"      ? training_in_slots
+                             : scenario == "traced"     ? training_traced
+                             : scenario == "alone"      ? training_traced_on_one_device
                              : scenario == "save"       ? saving
                              : scenario == "threads"    ? in_threads
                                                         : training_on_a_gpu)(std::atol(arguments[2]));
@@ -228,10 +232,14 @@ int main(int count, char** arguments) {
   if (scenario == "step") return each_in_turn("step", training, 100) == 0 ? 0 : 1;
   if (scenario == "operations") return each_in_turn("operations", training_with_operations, 100) == 0 ? 0 : 1;
   if (scenario == "slots") return each_in_turn("slots", training_in_slots, 100) == 0 ? 0 : 1;
+  if (scenario == "traced") {
+    const int on_two_devices = each_in_turn("traced", training_traced, 100);
+    return on_two_devices + each_in_turn("traced on one device", training_traced_on_one_device, 60) == 0 ? 0 : 1;
+  }
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
   if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
   if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
-  std::printf("usage: test_faults step|operations|slots|save|gpu|threads [point], tiny [seconds]\n");
+  std::printf("usage: test_faults step|operations|slots|traced|alone|save|gpu|threads [point], tiny [seconds]\n");
   return 2;
 }

@@ -3,12 +3,14 @@
 // A step of every operation that asks for memory when it runs, on a team of three threads: convolutions and their gradients,
 // pooling and interpolation of bfloat16, products of bfloat16 and of matrices that no library reads as they lie, sorts, scans,
 // reductions of rows and columns. The last layer is so large that it is updated while the gradients of the others are still to
-// be computed. And a step in two device slots. What oneDNN allocates by itself is no point: points.cpp.
+// be computed. And a step in two device slots, on two devices and on one, which may be traced. What oneDNN allocates by itself
+// is no point: points.cpp.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
 #include <tests/faults/steps.hpp>
 
+#include <twill/core/run_recorder.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/linear.hpp>
@@ -24,8 +26,12 @@
 #include <twill/tensor/create.hpp>
 #include <twill/train/train_step.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -72,8 +78,15 @@ template <class T> void fill(T& tensor) {
     tensor.data()[i] = static_cast<float>(i * 7919 % 1000) / 500.0F - 1.0F;
 }
 
-/// Two steps; the second one finds everything taken.
-template <class Model> Outcome trained(std::vector<Cpu> devices, long failing) {
+/// How many launches and copies were recorded of a whole run, and how many such runs, in one number.
+[[nodiscard]] std::size_t recorded_runs(RunRecorder& recorder) {
+  std::vector<std::size_t> sizes{};
+  for (const auto& run : recorder.close()) sizes.push_back(run->take().times.size());
+  return sizes.empty() ? 0 : sizes.back() * 31 + static_cast<std::size_t>(std::ranges::count(sizes, sizes.back()));
+}
+
+/// Two steps; the second one finds everything taken. Where they are traced, one that is not has come before them.
+template <class Model> Outcome trained(std::vector<Cpu> devices, long failing, bool is_traced = false) {
   configure_host({.devices = 2, .threads_per_device = 3, .oversubscribe = true});
   points.failing = failing;
   Outcome outcome{};
@@ -86,7 +99,11 @@ template <class Model> Outcome trained(std::vector<Cpu> devices, long failing) {
     fill(x);
     fill(y);
     std::array<float, 2> losses{};
+    if (is_traced) losses[0] = step(x, y);
+    const auto recorder = std::make_shared<RunRecorder>();
     {
+      std::optional<RecordingRuns> recording{};
+      if (is_traced) recording.emplace(recorder);
       const Watch watch{};
       for (float& loss : losses)
         step_again_if_it_fails(
@@ -96,6 +113,7 @@ template <class Model> Outcome trained(std::vector<Cpu> devices, long failing) {
             });
     }
     outcome.bits = hash_of(std::as_bytes(std::span{losses}), hash_of(nn::state_dict(network), 1));
+    if (is_traced) outcome.bits = outcome.bits * 31 + recorded_runs(*recorder);
   }
   const Pause pause{};
   outcome.points = points.passed;
@@ -110,8 +128,12 @@ namespace twill::test::faults {
 
 Outcome training_with_operations(long failing);
 Outcome training_in_slots(long failing);
+Outcome training_traced(long failing);
+Outcome training_traced_on_one_device(long failing);
 
 Outcome training_with_operations(long failing) { return trained<Mixed>({Cpu{0}}, failing); }
 Outcome training_in_slots(long failing) { return trained<Apart>({Cpu{0}, Cpu{1}}, failing); }
+Outcome training_traced(long failing) { return trained<Apart>({Cpu{0}, Cpu{1}}, failing, true); }
+Outcome training_traced_on_one_device(long failing) { return trained<Apart>({Cpu{0}, Cpu{0}}, failing, true); }
 
 } // namespace twill::test::faults

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run of a table on a host device with the time of each launch: the same kernels in the same order, the clock read once
-// between two launches; where each result is looked at, the clock stands still meanwhile. Executors come here only while
-// somebody records. Read next: compile/slot_record.hpp, profile/trace.hpp.
+// between two launches; where each result is looked at, the clock stands still meanwhile. All memory of a record is taken
+// before the run begins, so that none ends in its midst for want of it. Executors come here only while somebody records. Read
+// next: compile/slot_record.hpp, profile/trace.hpp.
 
 #include <twill/compile/node_info.hpp>
 #include <twill/compile/run_groups.hpp>
@@ -29,10 +30,10 @@ class TimedRun final : public PendingRun {
 public:
   explicit TimedRun(RecordedRun run) : run_{std::move(run)} {}
 
-  /// The times of some launches, in their order.
-  void add(const std::vector<NodeTime>& times) {
+  /// When a launch ran, behind those before it in its slot. requires: room in the record's times
+  void add(const NodeTime& time) {
     const std::lock_guard lock{mutex_};
-    run_.times.insert(run_.times.end(), times.begin(), times.end());
+    run_.times.push_back(time);
   }
   /// No more will come.
   void end() {
@@ -55,14 +56,19 @@ private:
 /// Holds a run open; every task of it has a copy of the pointer to one, so that it ends with the last of them, run or not.
 class TimedTasks {
 public:
-  explicit TimedTasks(std::shared_ptr<TimedRun> run) : run_{std::move(run)} {}
+  TimedTasks(std::shared_ptr<TimedRun> run, std::size_t nodes) : run_{std::move(run)}, starts_(nodes) {}
   TimedTasks(const TimedTasks&) = delete;
   TimedTasks& operator=(const TimedTasks&) = delete;
   ~TimedTasks() { run_->end(); }
-  void add(const std::vector<NodeTime>& times) const { run_->add(times); }
+  void add(const NodeTime& time) const { run_->add(time); }
+
+  /// A node begins, and another task will tell when it ends.
+  void begin(std::size_t node) { starts_[node] = steady_seconds(); }
+  void end(std::size_t node) const { add({node, starts_[node], steady_seconds()}); }
 
 private:
   std::shared_ptr<TimedRun> run_;
+  std::vector<double> starts_; ///< of nodes that are begun and ended by different tasks
 };
 
 /// A record of a run that begins now. The nodes are described once for a binding.
@@ -83,13 +89,18 @@ private:
   RecordedRun run = new_record(table, binding, std::move(devices));
   run.nodes = std::make_shared<const std::vector<NodeInfo>>(instruction_infos(table, binding));
   run.is_checked = true;
+  std::size_t count = binding.instructions.size();
+  for (const BoundLoop& loop : binding.loops)
+    count += (loop.end - loop.first) * (static_cast<std::size_t>(loop.count) - 1); // none: it counted once
+  run.times.reserve(count);
   return run;
 }
 
 /// Hands such a run to who records.
 [[nodiscard]] TWILL_COLD inline std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record) {
+  const std::size_t nodes = record.nodes->size();
   auto run = std::make_shared<TimedRun>(std::move(record));
-  auto tasks = std::make_shared<TimedTasks>(run); // whose end ends the run, so it comes first
+  auto tasks = std::make_shared<TimedTasks>(run, nodes); // whose end ends the run, so it comes first
   recorder.add(std::move(run));
   return tasks;
 }
@@ -97,16 +108,13 @@ private:
 /// Runs the instructions from `begin` to before `end` once, and tells when each launch ran.
 TWILL_COLD inline void run_recorded(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
                                     std::span<const KernelFunction> kernels, const TimedTasks& tasks) {
-  std::vector<NodeTime> times{};
-  times.reserve(launches_between(binding, begin, end));
   double before = steady_seconds();
   for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
     run_launch(team, binding, launch, kernels);
     const double after = steady_seconds();
-    times.push_back({static_cast<std::size_t>(launch - binding.instructions.data()), before, after});
+    tasks.add({static_cast<std::size_t>(launch - binding.instructions.data()), before, after});
     before = after;
   });
-  tasks.add(times);
 }
 
 /// The same for a watcher, who sees what each instruction has written while its clock stands still.
@@ -118,7 +126,7 @@ TWILL_COLD inline void run_watched_recorded(const Team& team, const TableView& t
       [&](const BoundInstruction& instruction, const kernel::Call& call) {
         const double before = steady_seconds();
         kernels[instruction.kernel](team, call);
-        tasks.add({{static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()}});
+        tasks.add({static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()});
       },
       [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
 }
@@ -128,7 +136,7 @@ TWILL_COLD inline void call_group_recorded(const Binding& binding, const BoundIn
                                            const kernel::RankGroups* groups, const TimedTasks& tasks) {
   const double before = steady_seconds();
   call_group(binding, instruction, groups);
-  tasks.add({{static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()}});
+  tasks.add({static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()});
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

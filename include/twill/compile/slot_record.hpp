@@ -8,7 +8,6 @@
 
 #include <twill/compile/run_recorded.hpp>
 #include <twill/compile/slot_schedule.hpp>
-#include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/device/device.hpp>
@@ -25,34 +24,26 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 template <ComputeDevice D> class TimedCopy {
 public:
   TimedCopy() = default;
-  TimedCopy(std::shared_ptr<TimedTasks> tasks, std::size_t node)
-      : copy_{std::make_shared<Copy>(Copy{std::move(tasks), node, 0})} {}
+  TimedCopy(std::shared_ptr<TimedTasks> tasks, std::size_t node) : tasks_{std::move(tasks)}, node_{node} {}
 
   void begin(const D& device) const {
-    if (copy_ != nullptr) launch(device, [copy = copy_](const team_t<D>&) { copy->start_s = steady_seconds(); });
+    if (tasks_ != nullptr) launch(device, [tasks = tasks_, node = node_](const team_t<D>&) { tasks->begin(node); });
   }
   void end(const D& device) const {
-    if (copy_ != nullptr)
-      launch(device, [copy = copy_](const team_t<D>&) {
-        copy->tasks->add({{copy->node, copy->start_s, steady_seconds()}});
-      });
+    if (tasks_ != nullptr) launch(device, [tasks = tasks_, node = node_](const team_t<D>&) { tasks->end(node); });
   }
 
   /// The same where the copy waits for events by itself.
   template <class Events> void begin_arrival(const D& device, const Events& ready) const {
-    if (copy_ == nullptr) return;
+    if (tasks_ == nullptr) return;
     for (const auto& event : ready) wait(device, event);
     begin(device);
   }
   void end_arrival(const D& device) const { end(device); }
 
 private:
-  struct Copy {
-    std::shared_ptr<TimedTasks> tasks{};
-    std::size_t node = 0;
-    double start_s = 0;
-  };
-  std::shared_ptr<Copy> copy_{};
+  std::shared_ptr<TimedTasks> tasks_{};
+  std::size_t node_ = 0;
 };
 
 template <ComputeDevice D> class SlotRecord {

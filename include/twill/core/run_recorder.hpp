@@ -80,7 +80,22 @@ class RunRecorder {
 public:
   void add(std::shared_ptr<PendingRun> run) {
     const std::lock_guard lock{mutex_};
-    if (!is_closed_) runs_.push_back(std::move(run));
+    if (is_closed_) return;
+    make_room();
+    runs_.push_back(std::move(run));
+  }
+
+  /// Takes the memory that a run needs here which is to be added when it has been made. throws: std::bad_alloc
+  void reserve() {
+    const std::lock_guard lock{mutex_};
+    make_room();
+    ++reserved_;
+  }
+  /// Adds such a run, or nothing where it is null. requires: a `reserve` of its own
+  void add_reserved(std::shared_ptr<PendingRun> run) noexcept {
+    const std::lock_guard lock{mutex_};
+    --reserved_;
+    if (run != nullptr && !is_closed_) runs_.push_back(std::move(run));
   }
 
   /// A launch has run that could not be recorded.
@@ -103,11 +118,37 @@ public:
   }
 
 private:
+  /// For one more run beside those that have reserved their room.
+  void make_room() {
+    const std::size_t wanted = runs_.size() + reserved_ + 1;
+    if (runs_.capacity() < wanted) runs_.reserve(2 * wanted);
+  }
+
   std::mutex mutex_{};
   bool is_closed_ = false;
+  std::size_t reserved_ = 0; ///< runs under way that will be added
   std::atomic<std::int64_t> lost_{0};
   std::map<std::string, std::shared_ptr<void>> shared_{};
   std::vector<std::shared_ptr<PendingRun>> runs_{};
+};
+
+/// Room for a run among those of a recorder, from before the run begins, so that telling of it cannot fail. requires: the
+/// recorder outlives it
+class RunPlace {
+public:
+  /// throws: std::bad_alloc
+  explicit RunPlace(RunRecorder& recorder) : recorder_{&recorder} { recorder.reserve(); }
+  RunPlace(const RunPlace&) = delete;
+  RunPlace& operator=(const RunPlace&) = delete;
+  ~RunPlace() { fill(nullptr); }
+
+  /// The run was made. Once.
+  void fill(std::shared_ptr<PendingRun> run) noexcept {
+    if (RunRecorder* const recorder = std::exchange(recorder_, nullptr)) recorder->add_reserved(std::move(run));
+  }
+
+private:
+  RunRecorder* recorder_;
 };
 
 namespace detail {

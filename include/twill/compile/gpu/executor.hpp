@@ -201,6 +201,8 @@ private:
     if (outer != gpu::Capturing::no)
       return run_plain(queue, bound, arguments, "the program itself is recording a graph, which no trace looks into",
                        progress);
+    report_.reason = "the run was traced"; // which may throw, as the next ones: before anything runs
+    RunPlace place{recorder};
     const auto run = timed_run(recorder, device_, queue, new_record(table_, bound.numbers, {to_string(device_)}));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
@@ -220,9 +222,8 @@ private:
           call_group(binding, call, arguments.groups);
           run->end(gpu::AnyStream{queue.stream()}, number_of(binding, call));
         });
-    recorder.add(run);
+    place.fill(run);
     ++report_.plain_runs;
-    report_.reason = "the run was traced";
   }
 
   /// Launch by launch; what each has written is copied to the host.
@@ -239,16 +240,19 @@ private:
       detail::check_integers(table_, symbols, bounds,
                              detail::on_the_host(queue, arguments.inputs[index], count * size_of(input.dtype), copy));
     }
+    report_.reason = "the run was watched";
     const auto recorder = records_runs() ? run_recorder() : nullptr;
+    std::optional<RunPlace> place{};
     std::shared_ptr<gpu::TimedRun> timed{};
-    if (recorder != nullptr)
+    if (recorder != nullptr) {
+      place.emplace(*recorder);
       timed = timed_run(*recorder, device_, queue, new_checked_record(table_, bound.numbers, {to_string(device_)}));
+    }
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get(), progress);
     });
-    if (timed) recorder->add(std::move(timed));
+    if (place) place->fill(std::move(timed));
     ++report_.plain_runs;
-    report_.reason = "the run was watched";
   }
 
   void run_captured(const Queue& queue, BoundRun& bound, const RunArguments& arguments, Progress& progress) {

@@ -92,7 +92,9 @@ public:
   SlotRecord() = default;
   /// throws: GpuError
   SlotRecord(std::shared_ptr<RunRecorder> recorder, const std::vector<D>& devices, RecordedRun run)
-      : recorder_{std::move(recorder)}, run_{std::make_shared<GpuSlotRun>(std::move(run))} {
+      : recorder_{std::move(recorder)},
+        place_{std::make_shared<RunPlace>(*recorder_)},
+        run_{std::make_shared<GpuSlotRun>(std::move(run))} {
     for (const D& device : devices)
       launch(device,
              [&](const Queue& queue) { run_->slots.push_back(timed_run(*recorder_, device, queue, RecordedRun{})); });
@@ -122,7 +124,7 @@ public:
   }
 
   void end() {
-    if (run_ != nullptr) recorder_->add(std::exchange(run_, nullptr));
+    if (run_ != nullptr) place_->fill(std::exchange(run_, nullptr));
   }
 
 private:
@@ -131,6 +133,7 @@ private:
   }
 
   std::shared_ptr<RunRecorder> recorder_{};
+  std::shared_ptr<RunPlace> place_{};
   std::shared_ptr<GpuSlotRun> run_{};
 };
 
