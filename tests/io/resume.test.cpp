@@ -196,9 +196,18 @@ TEST_CASE("a checkpoint that does not fit changes nothing and is named", "[io][I
   CHECK(same(nn::state_dict(own.model), weights));
   CHECK(same(train::without_options(own.step.state_dict()), train::without_options(rule)));
 
-  Run fresh{0}; // whose rule's states are made, and compared, at its first step
-  io::restore(with(weights, changed(rule, name, Dims(3))), fresh.model, fresh.step);
-  for (int attempt = 0; attempt < 2; ++attempt) CHECK_THROWS_AS(fresh.train(1), ShapeError);
+  Run fresh{0, {.beta1 = 0.25}}; // whose rule's states are made at its first step, and compared before
+  const nn::StateDict fresh_weights = nn::state_dict(fresh.model);
+  const io::Checkpoint other_shape = with(weights, changed(rule, name, Dims(3)));
+  CHECK(message_of<ShapeError>([&] {
+          io::restore(other_shape, fresh.model, fresh.step);
+        }).starts_with("load_state_dict: '" + name + "' has shape "));
+  CHECK(message_of<ValueError>([&] {
+          io::restore(with(weights, fewer), fresh.model, fresh.step);
+        }).starts_with("load_state_dict: missing: loss_scale.scale, "));
+  CHECK((fresh.step.rule.options.beta1 == 0.25 && fresh.step.steps() == 0));
+  CHECK(same(nn::state_dict(fresh.model), fresh_weights));
+  CHECK(fresh.step.state_dict().size() == Run{0}.step.state_dict().size()); // no states that wait for the first step
   fresh.restore(good);
   fresh.train(3);
   Run gone_on{0};

@@ -145,8 +145,7 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
 /// Goes on from a checkpoint: of the same model and rule, on whatever device, or from one device on several by DataParallel and
 /// back; `network` is then the wrapper's module. The rule's options are those of the checkpoint, or its own where that was made
 /// before checkpoints held any, or where the program's are asked for; the report says which.
-/// throws: ShapeError, ValueError naming what does not fit, with nothing changed (the rule's states are compared at its first
-/// step where it has made none)
+/// throws: ShapeError, ValueError naming what does not fit, with nothing changed
 template <class Network, class Step>
 train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
                              OptionsOf of = OptionsOf::checkpoint) {

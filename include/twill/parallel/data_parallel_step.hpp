@@ -114,10 +114,12 @@ public:
     return train::detail::with_options(ranks_.front()->optimiser.state_dict(steps_), rule);
   }
   /// Goes on from such a state; where it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   train::OptionsReport load_state_dict(const nn::StateDict& state) {
     train::detail::LoadedOptions options{rule, state};
-    for (const auto& rank : ranks_) steps_ = rank->optimiser.load_state_dict(options.states());
+    for (const auto& rank : ranks_)
+      steps_ = rank->optimiser.load_state_dict(options.states(), *rank->state,
+                                               [] { return compile::Compiled<UpdateSource>::view().parameters; });
     return options.set();
   }
 

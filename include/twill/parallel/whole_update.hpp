@@ -48,7 +48,9 @@ public:
 
   /// The states, the same on every rank.
   [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return state_.state_dict(steps); }
-  void load(const nn::StateDict& state) { static_cast<void>(state_.load_state_dict(state)); }
+  void load(const nn::StateDict& state) {
+    static_cast<void>(state_.load_state_dict(state, *model_->module().state(), [] { return table().parameters; }));
+  }
 
   /// What it takes on one rank, before anything runs.
   [[nodiscard]] static compile::MemoryUse memory(const Buckets&, int, int) {

@@ -208,11 +208,12 @@ public:
     return detail::with_options(state_.state_dict(steps_), rule);
   }
   /// Goes on from such a state; where it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     require_between_steps("load_state_dict");
     detail::LoadedOptions options{rule, state};
-    steps_ = state_.load_state_dict(options.states());
+    steps_ = state_.load_state_dict(options.states(), *network_->state(),
+                                    [] { return compile::Compiled<Update>::view().parameters; });
     return options.set();
   }
 

@@ -93,12 +93,20 @@ public:
     return result;
   }
 
-  /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step. Returns the count of steps.
+  /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step; then `expected()` are all
+  /// parameters of an update of the network, to compare with. Returns the count of steps.
   /// throws: ValueError, ShapeError naming the state and both sides, with nothing changed
-  [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state) {
+  template <class Expected>
+  [[nodiscard]] std::int64_t load_state_dict(const nn::StateDict& state, const nn::NetworkState<D>& network,
+                                             const Expected& expected) {
     auto [taken, steps] = detail::without_steps(state);
     const bool has_stepped = taken.size() > 0 || steps > 0;
     if (addresses_.empty()) {
+      if (has_stepped) {
+        const auto parameters = expected(); // a table's, or a trace's own
+        const std::span<const graph::ParameterInfo> infos{parameters.begin(), parameters.size()};
+        static_cast<void>(nn::detail::match(infos.subspan(network.infos.size()), taken, {}));
+      }
       waiting_ = has_stepped ? std::optional{std::move(taken)} : std::nullopt;
       states_.clear(); // of a first step that failed
       infos_ = {};
@@ -255,10 +263,10 @@ public:
   /// The rule's states, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
   /// Goes on from such a state; where it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     detail::LoadedOptions options{rule, state};
-    steps_ = state_.load_state_dict(options.states());
+    steps_ = state_.load_state_dict(options.states(), *network_, [] { return table().parameters; });
     return options.set();
   }
 

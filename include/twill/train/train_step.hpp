@@ -152,10 +152,11 @@ public:
   /// The rule's states, the count of steps and the rule's options, to go on from elsewhere. Waits for the device.
   [[nodiscard]] nn::StateDict state_dict() const { return detail::with_options(state_.state_dict(steps_), rule); }
   /// Goes on from such a state; where it holds no options, the rule keeps its own.
-  /// throws: ValueError, ShapeError naming the option or the state and both sides: states at the first step where there was none
+  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
   OptionsReport load_state_dict(const nn::StateDict& state) {
     detail::LoadedOptions options{rule, state};
-    steps_ = state_.load_state_dict(options.states());
+    steps_ = state_.load_state_dict(options.states(), *network_->state(),
+                                    [] { return trace_update<M, T, R>(optim::Updated::whole_weights).parameters; });
     return options.set();
   }
 
