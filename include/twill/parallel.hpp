@@ -32,6 +32,7 @@
 #include <twill/parallel/pipeline/action.hpp>
 #include <twill/parallel/pipeline/balance.hpp>
 #include <twill/parallel/pipeline/block.hpp>
+#include <twill/parallel/pipeline/checkpoint.hpp>
 #include <twill/parallel/pipeline/costs.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/gather.hpp>

@@ -11,6 +11,7 @@
 #include <twill/optim/clip.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
+#include <twill/parallel/pipeline/checkpoint.hpp>
 #include <twill/parallel/pipeline/cut.hpp>
 #include <twill/parallel/pipeline/rank_step.hpp>
 #include <twill/parallel/pipeline/schedules.hpp>
@@ -133,6 +134,52 @@ TEST_CASE("an overflow in one stage skips the step in all, in one process and ov
     auto own_step = train_step(own, member, nn::cross_entropy, make_rule(), {.micro_batches = 3});
     check_course(own, own_step, expected, labels);
   }));
+}
+
+TEST_CASE("a pipeline goes on from a checkpoint bit for bit, and one network from its checkpoint", "[parallel][IO-5]") {
+  INFO("seed " << test_seed());
+  const std::vector<Batch> given = batches();
+  const auto labels = random_labels(Cpu{0}, 10, 3);
+  Stages pipe{{Cpu{0}, Cpu{1}}};
+  auto step = train_step(pipe, nn::cross_entropy, make_rule(), {.micro_batches = 3});
+  for (std::size_t i = 0; i < 3; ++i) step(given[i], labels);
+  const io::Checkpoint checkpoint = io::checkpoint_of(pipe, step);
+
+  Stages other{{Cpu{1}, Cpu{0}}};
+  auto other_rule = make_rule();
+  other_rule.options.rate = 0.25;
+  auto other_step = train_step(other, nn::cross_entropy, other_rule, {.micro_batches = 3});
+  const nn::StateDict before = pipeline::state_dict(other);
+  nn::StateDict fewer{};
+  fewer.add("steps", *checkpoint.state("optimiser").find("steps"));
+  io::Checkpoint damaged{};
+  damaged.add("model", checkpoint.state("model"));
+  damaged.add("optimiser", fewer);
+  io::set_draw(damaged, "random.device", io::draw_of(checkpoint, "random.device"));
+  CHECK_THROWS_WITH(io::restore(damaged, other, other_step),
+                    Catch::Contains("load_state_dict: missing: loss_scale.scale, "));
+  CHECK(difference(pipeline::state_dict(other), before) == 0);
+  CHECK((other_step.steps() == 0 && other_step.rule.options.rate == 0.25));
+
+  CHECK(io::restore(checkpoint, other, other_step, io::OptionsOf::program).loaded.empty());
+  CHECK(other_step.rule.options.rate == 0.25);
+  CHECK(io::restore(checkpoint, other, other_step).changed.size() == 1);
+  CHECK((other_step.steps() == 3 && other_step.rule.options.rate == 0.5));
+  CHECK(other.next_draw() == pipe.next_draw());
+  for (std::size_t i = 3; i < given.size(); ++i) {
+    step(given[i], labels);
+    other_step(given[i], labels);
+  }
+  CHECK(difference(pipeline::state_dict(other), pipeline::state_dict(pipe)) == 0);
+  CHECK(other_step.state(optim::loss_scale_state) == step.state(optim::loss_scale_state));
+  CHECK(other_step.gradient_norm() == step.gradient_norm());
+
+  nn::Network<Model, Cpu, bfloat16> whole{Cpu{0}};
+  train::Optimiser optimiser{whole, make_rule()};
+  io::restore(checkpoint, whole, optimiser);
+  CHECK(difference(nn::state_dict(whole), checkpoint.state("model")) == 0);
+  io::restore(io::checkpoint_of(whole, optimiser), other, other_step); // and back
+  CHECK((other_step.steps() == 3 && other_step.state(optim::skipped_steps_state) == 1));
 }
 
 /// A bfloat16 has eight bits: by itself it cannot count beyond 256.

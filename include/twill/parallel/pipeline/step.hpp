@@ -12,6 +12,7 @@
 #include <twill/parallel/pipeline/run.hpp>
 #include <twill/parallel/pipeline/runner.hpp>
 #include <twill/parallel/pipeline/stage_rules.hpp>
+#include <twill/parallel/pipeline/state.hpp>
 #include <twill/parallel/pipeline/step_options.hpp>
 #include <twill/parallel/pipeline/verify.hpp>
 #include <twill/parallel/ranks.hpp>
@@ -22,8 +23,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,6 +90,52 @@ public:
   }
   /// The rule at work on a stage's weights.
   template <std::size_t I> [[nodiscard]] auto& optimiser() { return *std::get<I>(optimisers_); }
+  /// Steps made, those that a loss scale held back included.
+  [[nodiscard]] std::int64_t steps() const { return std::get<0>(optimisers_)->steps(); }
+
+  /// What the rule keeps, the count of steps and the rule's options, as one network has them. Waits for the devices.
+  [[nodiscard]] nn::StateDict state_dict() const {
+    nn::StateDict whole{};
+    for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      const auto own = train::detail::without_steps(train::without_options(std::get<I>(optimisers_)->state_dict()));
+      for (const auto& [name, tensor] : own.states.entries()) {
+        std::string key = detail::prefix_of<P>(I) + name;
+        if (whole.find(key) == nullptr) whole.add(std::move(key), tensor); // once for a tied weight
+      }
+    });
+    train::detail::add_steps(whole, steps());
+    return train::detail::with_options(std::move(whole), rule);
+  }
+  /// What `load_state_dict` would throw.
+  void require_loadable(const nn::StateDict& state) const {
+    R copy = rule; // nothing is set
+    const train::detail::LoadedOptions options{copy, state};
+    const train::detail::CountedStates given = train::detail::without_steps(options.states());
+    if (given.states.size() == 0 && given.steps == 0) return; // of a rule that made no step
+    detail::WholeStateCheck check{given.states};
+    for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      for (const graph::ParameterInfo& info : states_of<I>())
+        check.expect(detail::prefix_of<P>(I) + std::string{info.name.view()}, info);
+    });
+    check.finish();
+  }
+  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
+  /// own.    throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    require_loadable(state);
+    train::detail::LoadedOptions options{rule, state};
+    const train::detail::CountedStates given = train::detail::without_steps(options.states());
+    for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      nn::StateDict own{};
+      if (given.states.size() > 0)
+        for (const graph::ParameterInfo& info : states_of<I>())
+          own.add(std::string{info.name.view()},
+                  *given.states.find(detail::prefix_of<P>(I) + std::string{info.name.view()}));
+      train::detail::add_steps(own, given.steps);
+      std::get<I>(optimisers_)->load_state_dict(own);
+    });
+    return options.set();
+  }
 
   R rule; ///< its options may change between steps
 
@@ -128,6 +178,15 @@ private:
   static auto tuple_of(std::index_sequence<I...>) -> std::tuple<std::unique_ptr<OptimiserOf<I>>...>;
   using Optimisers = decltype(tuple_of(typename P::Sequence{}));
 
+  template <class F> static void for_each_number(F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
+    (typename P::Sequence{});
+  }
+  /// What the rule keeps of a stage.
+  template <std::size_t I> [[nodiscard]] static std::span<const graph::ParameterInfo> states_of() {
+    using Network = typename std::tuple_element_t<I, typename P::Stages>::Network;
+    return OptimiserOf<I>::table().parameters.subspan(Network::parameter_infos().size());
+  }
   template <std::size_t... I> void make_optimisers(std::index_sequence<I...>) {
     ((std::get<I>(optimisers_) = std::make_unique<OptimiserOf<I>>(pipeline_->template stage<I>(), rule)), ...);
   }
