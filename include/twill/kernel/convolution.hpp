@@ -195,57 +195,45 @@ template <class T>
   return some;
 }
 
-} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+/// Whether threads share out the output rows of each image, since there are too few images.
+template <class T> [[nodiscard]] bool shares_rows(const Team& team, const Convolution<T>& convolution) {
+  return convolution.part == ConvolutionPart::output && convolution.shape.batch < team.size();
+}
 
-namespace twill::inline v0::kernel::inline TWILL_ISA {
+/// Calls `f(some, rank)` for the output rows of one image that each thread has.
+template <class T, class F> void share_rows(const Team& team, const Convolution<T>& image, const F& f) {
+  team.parallel([&](int rank, int size) {
+    const std::int64_t first = image.shape.output[0] * rank / size;
+    const std::int64_t last = image.shape.output[0] * (rank + 1) / size;
+    if (first < last) f(rows_of(image, first, last), rank);
+  });
+}
 
-/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a rehearsal each thread takes
-/// what it will need for that. On other kinds of team an overload of theirs does. Call it unqualified.
-template <class T>
-void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
-  const ConvolutionShape& s = convolution.shape;
-  const bool rehearses = Rehearsal::is_under_way();
-  if (s.multiply_adds() == 0) {
-    if (rehearses) return;
-    if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
-    if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
-    return;
-  }
-  const auto one_part = [=](const Convolution<T>& some, cpu::KeptOrder* order) {
-    rehearses ? detail::rehearse_in_thread<T>(some.part, some.shape) : detail::convolve_in_thread(some, order);
-  };
-  if (!detail::is_shared(team, s)) return one_part(convolution, kept);
-  if (s.batch < team.size() && convolution.part == ConvolutionPart::output) {
-    const std::int64_t images = rehearses ? 1 : s.batch; // all need the same
-    for (std::int64_t image = 0; image < images; ++image) {
-      const Convolution<T> one = detail::images_of(convolution, image, image + 1);
-      team.parallel([&](int rank, int size) {
-        const std::int64_t first = s.output[0] * rank / size;
-        const std::int64_t last = s.output[0] * (rank + 1) / size;
-        if (first < last) one_part(detail::rows_of(one, first, last), kept);
-      });
-    }
-    return;
-  }
-  if (convolution.part != ConvolutionPart::weight_gradient) {
-    team.parallel([&](int rank, int size) {
-      const std::int64_t first = s.batch * rank / size;
-      const std::int64_t last = s.batch * (rank + 1) / size;
-      if (first < last) one_part(detail::images_of(convolution, first, last), kept);
-    });
-    return;
-  }
-  const std::int64_t parts = std::min<std::int64_t>(s.batch, team.size());
-  const std::int64_t count = s.w_elements();
-  if (rehearses) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * count);
-  T* const partial = Scratch::of_thread<T, ScratchSlot::parts>((parts - 1) * count);
+/// Calls `f(some, rank)` for the images that each of the first `parts` threads has.
+template <class T, class F>
+void share_images(const Team& team, const Convolution<T>& whole, std::int64_t parts, const F& f) {
   team.parallel([&](int rank, int) {
     if (rank >= parts) return;
-    Convolution<T> some = detail::images_of(convolution, s.batch * rank / parts, s.batch * (rank + 1) / parts);
-    if (rank > 0) some.w = partial + (rank - 1) * count;
-    one_part(some, nullptr);
+    const std::int64_t first = whole.shape.batch * rank / parts;
+    const std::int64_t last = whole.shape.batch * (rank + 1) / parts;
+    if (first < last) f(images_of(whole, first, last), rank);
   });
-  if (rehearses) return;
+}
+
+/// How many threads have a gradient of weights of their own.
+[[nodiscard]] inline std::int64_t gradients_of(const Team& team, const ConvolutionShape& shape) {
+  return std::min<std::int64_t>(shape.batch, team.size());
+}
+
+/// The gradient of weights: each thread's of its images, then their sum in the order of the threads.
+template <class T> void share_weight_gradient(const Team& team, const Convolution<T>& convolution) {
+  const std::int64_t parts = gradients_of(team, convolution.shape);
+  const std::int64_t count = convolution.shape.w_elements();
+  T* const partial = Scratch::of_thread<T, ScratchSlot::parts>((parts - 1) * count);
+  share_images(team, convolution, parts, [&](Convolution<T> some, int rank) {
+    if (rank > 0) some.w = partial + (rank - 1) * count;
+    convolve_in_thread(some);
+  });
   team.parallel([&](int rank, int size) {
     for (std::int64_t other = 0; other < parts - 1; ++other) {
       const T* const from = partial + other * count;
@@ -254,6 +242,44 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
             static_cast<T>(static_cast<compute_t<T>>(convolution.w[i]) + static_cast<compute_t<T>>(from[i]));
     }
   });
+}
+
+/// Lets each thread take what it will need for its share of a convolution.
+template <class T> TWILL_COLD void rehearse_convolution(const Team& team, const Convolution<T>& convolution) {
+  const ConvolutionShape& s = convolution.shape;
+  if (s.multiply_adds() == 0) return;
+  const auto rehearse = [](const Convolution<T>& some, int) { rehearse_in_thread<T>(some.part, some.shape); };
+  if (!is_shared(team, s)) return rehearse(convolution, 0);
+  if (shares_rows(team, convolution))
+    return share_rows(team, images_of(convolution, 0, 1), rehearse); // all images need the same
+  const bool is_gradient = convolution.part == ConvolutionPart::weight_gradient;
+  const std::int64_t parts = is_gradient ? gradients_of(team, s) : team.size();
+  if (is_gradient) Scratch::reserve<T, ScratchSlot::parts>((parts - 1) * s.w_elements());
+  share_images(team, convolution, parts, rehearse);
+}
+
+} // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Computes one part of a convolution; weights may be kept in the order of who reads them. In a rehearsal each thread takes
+/// what it will need for that. On other kinds of team an overload of theirs does. Call it unqualified.
+template <class T>
+void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
+  if (Rehearsal::is_under_way()) [[unlikely]]
+    return detail::rehearse_convolution(team, convolution);
+  const ConvolutionShape& s = convolution.shape;
+  if (s.multiply_adds() == 0) {
+    if (convolution.part == ConvolutionPart::input_gradient) std::fill_n(convolution.x, s.x_elements(), T{});
+    if (convolution.part == ConvolutionPart::weight_gradient) std::fill_n(convolution.w, s.w_elements(), T{});
+    return;
+  }
+  const auto convolve = [=](const Convolution<T>& some, int) { detail::convolve_in_thread(some, kept); };
+  if (!detail::is_shared(team, s)) return convolve(convolution, 0);
+  if (convolution.part == ConvolutionPart::weight_gradient) return detail::share_weight_gradient(team, convolution);
+  if (!detail::shares_rows(team, convolution)) return detail::share_images(team, convolution, team.size(), convolve);
+  for (std::int64_t image = 0; image < s.batch; ++image)
+    detail::share_rows(team, detail::images_of(convolution, image, image + 1), convolve);
 }
 
 /// The gradient of weights, left in the order in which those before it were, to which it will be added: the first one
