@@ -48,7 +48,7 @@ TEST_CASE("a trace names ranks as threads and actions as complete events", "[pro
   CHECK(count(trace, "\"ph\": \"M\"") == 2);
   CHECK(count(trace, "\"ph\": \"X\"") == 8);
   CHECK(count(trace,
-              "{\"name\": \"1F0\", \"ph\": \"X\", \"pid\": 0, \"tid\": 1, \"cat\": \"forward\", \"ts\": 1000.000, "
+              "{\"name\": \"1F0\", \"ph\": \"X\", \"pid\": 0, \"tid\": 1001, \"cat\": \"forward\", \"ts\": 1000.000, "
               "\"dur\": 1000.000, \"args\": {\"stage\": 1, \"micro_batch\": 0}}") == 1);
   CHECK(count(trace, "{") == count(trace, "}"));
 }
@@ -105,8 +105,8 @@ TEST_CASE("a trace of two timelines is one document whose slices nest and whose 
   CHECK(slices == 2 * (2 * 3 * 2 + 2 * 2 * 3));
   CHECK(starts_of_arrows.size() == 2 * 2 * 3);
   CHECK(starts_of_arrows == ends_of_arrows);
-  CHECK(threads.at({0, 1}) == "rank 1");
-  CHECK(threads.at({1, 2}).find(", messages") != std::string::npos);
+  CHECK(threads.at({0, 1001}) == "rank 1");
+  CHECK(threads.at({1, 2002}).find(", messages") != std::string::npos);
   CHECK(trace.at("traceEvents")[0].at("args").at("name") == "executed \"now\"");
 }
 #endif

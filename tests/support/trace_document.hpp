@@ -68,6 +68,7 @@ private:
     require(event.at("pid").is_number_integer() && event.at("tid").is_number_integer(), words + ": where it happened");
     const std::string kind = event.at("ph");
     const Thread thread{event.at("pid").get<int>(), event.at("tid").get<int>()};
+    require(thread.second != 0 && thread.second != thread.first, words + ": Perfetto's main thread");
     ++kinds_[kind];
     if (kind == "M") return look_at_name(event, thread);
     const std::int64_t at = time(event, "ts");

@@ -3,8 +3,9 @@
 //
 // Text in the Trace Event Format, which chrome://tracing and Perfetto open: processes and threads with names, complete events
 // with their beginning, their length and what the viewer shows beside them, marks, counters and arrows. Times are microseconds,
-// written as whole nanoseconds, so that what touches does not overlap. Names need not be UTF-8, the document is. What is
-// written with it: profile/node_trace.hpp, profile/schedule_trace.hpp, profile/memory_trace.hpp.
+// written as whole nanoseconds, so that what touches does not overlap. Names need not be UTF-8, the document is. Threads are
+// counted from 0 in each process; in the document no thread has the number of a process. What is written with it:
+// profile/node_trace.hpp, profile/schedule_trace.hpp, profile/memory_trace.hpp.
 
 #include <twill/core/text.hpp>
 #include <twill/core/utf8.hpp>
@@ -76,7 +77,11 @@ private:
 
   void begin(std::string_view name, std::string_view phase, std::size_t process, std::size_t thread) {
     text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": ", quoted(name), ", \"ph\": \"", phase,
-                        "\", \"pid\": ", process, ", \"tid\": ", thread});
+                        "\", \"pid\": ", process, ", \"tid\": ", thread_number(process, thread)});
+  }
+  /// Perfetto takes a thread 0, and one with its process' number, for the process' main thread, and shows both as one.
+  [[nodiscard]] static std::size_t thread_number(std::size_t process, std::size_t thread) {
+    return 1000 * (process + 1) + thread;
   }
   void name_something(std::string_view what, std::size_t process, std::size_t thread, std::string_view name) {
     begin(what, "M", process, thread);
