@@ -9,6 +9,7 @@
 #include <twill/memory/fragmentation.hpp>
 #include <twill/memory/free_index.hpp>
 #include <twill/memory/heap.hpp>
+#include <twill/memory/kept_back.hpp>
 #include <twill/memory/lent.hpp>
 #include <twill/memory/offsets.hpp>
 #include <twill/memory/out_of_memory.hpp>

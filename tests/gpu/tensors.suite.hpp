@@ -9,6 +9,7 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/expr.hpp>
+#include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor.hpp>
 #include <twill/tensor/gpu/dlpack.hpp>
@@ -17,6 +18,7 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -233,6 +235,21 @@ void producers_get_idle_memory_back() {
   require_equal(lender.elements[99].item(), 4.0F);
 }
 const Case idle{"a producer gets its memory back when no kernel uses it any more", &producers_get_idle_memory_back};
+
+void recordings_keep_lent_memory() {
+  Lender lender{};
+  auto x = from_dlpack<Tensor<float, D, Shape<dyn>>>(&lender.managed);
+  for (int i = 0; i < 5; ++i) x.fill(static_cast<float>(i));
+  last_use = record(D{0});
+  const auto graph = gpu::capture(D{0}, [&x] {
+    x.reset();
+    require_equal(deleted, 0); // the kernels may still run, and nobody can wait for them here
+  });
+  require_equal(graph.reason(), std::string{});
+  lender.require_idle();
+}
+const Case recordings{"a producer gets memory that a recording dropped back when the recording has ended",
+                      &recordings_keep_lent_memory};
 
 void lent_memory_is_lent_again() {
   using R = D::Runtime;

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that somebody else owns, as a buffer: a mapped file, an array of another library. The buffer keeps the owner alive
-// until its last handle is gone and the streams that were recorded as its users have done their work. The pool does not count
-// it. Read next: memory/buffer.hpp.
+// until its last handle is gone and the streams that were recorded as its users have done their work; while a thread records
+// a graph nobody can wait for them, so what it drops stays until the recording ends. The pool does not count it. Read next:
+// memory/buffer.hpp, memory/kept_back.hpp.
 
 #include <twill/memory/buffer.hpp>
+#include <twill/memory/kept_back.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -28,8 +30,12 @@ public:
 
 private:
   void take_back(Block* block) noexcept override {
-    if constexpr (PoolFor<D>::several_streams)
+    if constexpr (PoolFor<D>::several_streams) {
+      using Streams = typename PoolFor<D>::Streams;
+      if constexpr (requires { Streams::may_wait(); })
+        if (!Streams::may_wait()) return keep_back<Streams>(*block);
       if (block->stream_use != nullptr) pool(device_).wait_for_streams(*block); // a pool that has noted them
+    }
     delete this;
   }
 

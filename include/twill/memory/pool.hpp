@@ -7,6 +7,7 @@
 // point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
 
 #include <twill/memory/heap.hpp>
+#include <twill/memory/kept_back.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/place.hpp>
 #include <twill/memory/policies/limit.hpp>
@@ -71,7 +72,8 @@ public:
     return allocate_in(arenas_.of(stream, lock_), bytes);
   }
 
-  /// Takes a block back. Work that was queued on its streams may still be using it.
+  /// Takes a block back. Work that was queued on its streams may still be using it. One that other streams use stays reserved
+  /// while the thread may not wait for the device, until `give_up_kept_back`.
   void release(Block* block) noexcept {
     const std::size_t rounded = block->rounded;
     const void* address = block->address;
@@ -79,6 +81,10 @@ public:
     if constexpr (several_streams) {
       if (arenas_.has_users(*block)) {
         lock_.unlock();
+        if (!arenas_.may_wait()) {
+          block->keeper = &releaser_;
+          return keep_back<Streams>(*block);
+        }
         arenas_.fence_users(*block, lock_);
         lock_.lock();
       }
@@ -406,6 +412,7 @@ private:
   std::string name_;
   U upstream_;
   StreamArenas<Sizes, Streams, typename Threading::Lock> arenas_;
+  Releaser<Pool> releaser_{*this};
 };
 
 } // namespace twill::inline v0::memory

@@ -157,7 +157,7 @@ public:
     if (use_of(block)->fences.empty()) drop_use(block);
   }
 
-  /// For a block that lies in no arena: waits for the work of all that use it, as far as the device can be waited for.
+  /// For a block that lies in no arena: waits for the work of all that use it. requires: may_wait()
   void finish_users(Block& block, Lock& lock) noexcept {
     Use use{};
     {
@@ -166,7 +166,6 @@ public:
       std::erase(lent_, &block);
       drop_use(block);
     }
-    if (!may_wait()) return; // who records a graph can wait for nothing
     const auto wait = [this](auto&& event_of) {
       try {
         streams_.wait_on_host(event_of());

@@ -131,7 +131,7 @@ public:
     // the producer knows nothing of twill's streams, so what they were given has to be done
     if constexpr (!std::same_as<D, Cpu>) try {
         synchronize(device_);
-      } catch (...) { // a device that failed, or that a graph is recorded for, cannot be waited for
+      } catch (...) { // a device that failed runs nothing any more
       }
     dlpack::Release{}(managed_);
   }

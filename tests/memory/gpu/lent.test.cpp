@@ -5,6 +5,8 @@
 
 #include "tests/support/emulated_device.hpp"
 
+#include <twill/device/gpu/copy.hpp>
+#include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
 #include <twill/memory/lent.hpp>
 #include <twill/memory/statistics.hpp>
@@ -13,6 +15,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 
 using namespace twill;
 
@@ -41,4 +45,64 @@ TEST_CASE("memory that a thousand streams have used in turn costs no more than t
   lent.reset();
   own.reset();
   CHECK(memory_allocated(D{0}) == 0);
+}
+
+TEST_CASE("memory of others that is dropped in a recording goes back when the recording ends", "[memory][MEM-1]") {
+  const Bytes own(D{0}, bytes);
+  const gpu::Stream<D> side{D{0}};
+  std::optional<gpu::Event<R>> last{};
+  bool was_done = false;
+  const auto note = [&](const int* number) {
+    was_done = last->is_complete();
+    delete number;
+  };
+  std::weak_ptr<int> kept{};
+  const auto lent_and_in_use = [&] {
+    const std::shared_ptr<int> owner{new int{0}, note};
+    kept = owner;
+    Bytes lent = memory::lend(D{0}, own.data(), bytes, owner);
+    lent.record_stream(side.handle());
+    REQUIRE(R::fill(lent.data(), 7, bytes, side.handle()) == 0);
+    last.emplace(gpu::state_of(D{0}), side.handle());
+    return lent;
+  };
+  SECTION("that succeeds") {
+    Bytes lent = lent_and_in_use();
+    const auto graph = gpu::capture(D{0}, [&] {
+      lent.reset();
+      REQUIRE_FALSE(kept.expired());
+    });
+    CHECK(graph.reason() == std::string{});
+  }
+  SECTION("that is dropped") {
+    Bytes lent = lent_and_in_use();
+    const gpu::Capture<D> recording{D{0}};
+    lent.reset();
+    REQUIRE_FALSE(kept.expired());
+  }
+  CHECK(kept.expired());
+  CHECK(was_done);
+}
+
+TEST_CASE("memory that the recording's own stream was told of serves again when the recording ends",
+          "[memory][MEM-1]") {
+  Bytes outside(D{0}, bytes);
+  const void* const address = outside.data();
+  auto graph = gpu::capture(D{0}, [&] {
+    const auto recorder = current_queue(D{0}).stream();
+    Bytes inside(D{0}, bytes);
+    inside.record_stream(recorder);
+    outside.record_stream(recorder);
+    outside.reset();
+    inside.reset();
+    CHECK(memory_allocated(D{0}) == 2 * bytes); // nobody may have them yet
+  });
+  CHECK(graph.reason() == std::string{});
+  CHECK(memory_allocated(D{0}) == 0);
+  synchronize(D{0});
+  CHECK(Bytes(D{0}, bytes).data() == address);
+  graph = {};
+  synchronize(D{0});
+  CHECK(empty_cache(D{0}) > 0);
+  CHECK(memory_reserved(D{0}) == 0);
 }

@@ -3,8 +3,9 @@
 //
 // Work that is recorded once and launched as a whole: `auto graph = gpu::capture(device, f)` calls f, whose launches are not
 // run but kept, arguments included; `graph.launch()` runs them all. What f allocates stays the graph's own until the graph
-// is gone, since each launch writes there. What f cannot do is wait for the device or read from it; the graph is then empty
-// and tells the reason, so that the caller goes on without it. Read next: device/gpu/scope.hpp.
+// is gone, since each launch writes there; what f drops that other streams or libraries use is reserved until f is done. What
+// f cannot do is wait for the device or read from it; the graph is then empty and tells the reason, so that the caller goes
+// on without it. Read next: device/gpu/scope.hpp, memory/kept_back.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -14,6 +15,7 @@
 #include <twill/device/gpu/memory.hpp>
 #include <twill/device/gpu/scope.hpp>
 #include <twill/device/gpu/stream.hpp>
+#include <twill/memory/kept_back.hpp>
 #include <twill/memory/registry.hpp>
 
 #include <atomic>
@@ -170,6 +172,7 @@ private:
     detail::innermost_scope<R> = scope_.outer;
     const Status status = R::end_capture(recorder_.queue.stream(), &graph);
     recorder_.is_recording = false;
+    memory::give_up_kept_back<typename memory::PoolFor<D>::Streams>();
     return status;
   }
 
