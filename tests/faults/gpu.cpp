@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps on the emulated GPU in which every call of the driver fails once in turn: those that make the device, copies, launches,
-// captures and waits; and every allocation on the host outside of the driver. The blocks that are counted are the driver's.
+// Steps on one emulated GPU or on two, in which every call of the driver fails once in turn: those that make the device, copies,
+// launches, captures and waits; and every allocation on the host outside of the driver. The blocks that are counted are the
+// driver's.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
@@ -13,41 +14,48 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses/regression.hpp>
 #include <twill/nn/network.hpp>
+#include <twill/nn/slot.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace {
 
 using namespace twill;
+using namespace twill::test::faults;
 
 struct Small {
   static constexpr auto forward(Input<Dim<"batch">, 2> x) {
     return nn::linear(nn::dropout(tanh(nn::linear(x, 8, "first")), 0.5), 1, "output");
   }
 };
-using Network = nn::Network<Small, Emulated>;
-using Step = decltype(train_step(std::declval<Network&>(), nn::mse, optim::Adam{}));
+/// The later layers lie in another slot than the first, whose gradients come after their updates.
+struct Apart {
+  static constexpr auto forward(Input<Dim<"batch">, 2> x) {
+    const auto seen = nn::dropout(tanh(nn::linear(x, 8, "first")), 0.5);
+    return nn::linear(tanh(nn::linear(nn::to(seen, nn::Slot{1}), 8, "middle")), 1, "output");
+  }
+};
 
-} // namespace
-
-namespace twill::test::faults {
-
-Outcome training_on_a_gpu(long failing);
-
-Outcome training_on_a_gpu(long failing) {
+template <class Model> Outcome trained(const std::vector<Emulated>& devices, long failing) {
+  using Network = nn::Network<Model, Emulated>;
+  using Step = decltype(train_step(std::declval<Network&>(), nn::mse, optim::Adam{}));
   points.failing = failing;
   auto& machine = emulation::Machine::get();
   machine.refuses = [] { return fails(Kind::driver); };
   points.is_exempt = [] { return emulation::calls_under_way > 0; };
   Outcome outcome{};
   {
-    constexpr Emulated device{0};
+    const auto wait = [&] {
+      for (const Emulated device : devices) synchronize(device);
+    };
     std::optional<Network> network{};
     std::optional<Step> step{};
     std::optional<Tensor<float, Emulated, Shape<4, 2>>> x{};
@@ -57,17 +65,17 @@ Outcome training_on_a_gpu(long failing) {
       const Watch watch{};
       again_if_it_fails(outcome, [&] {
         manual_seed_all(7);
-        network.emplace(device);
+        network.emplace(devices);
       });
       again_if_it_fails(outcome, [&] { step.emplace(train_step(*network, nn::mse, optim::Adam{{.rate = 0.1}})); });
       again_if_it_fails(outcome, [&] {
-        x = tensor<Shape<4, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F}).to(device);
-        y = tensor<Shape<4, 1>>({1.0F, 0.0F, -1.0F, 0.5F}).to(device);
+        x = tensor<Shape<4, 2>>({1.0F, 2.0F, 3.0F, -1.0F, 0.5F, 0.0F, -2.0F, 1.0F}).to(devices.front());
+        y = tensor<Shape<4, 1>>({1.0F, 0.0F, -1.0F, 0.5F}).to(devices.back());
       });
-      for (float& number : losses) { // the later ones are captured graphs
+      for (float& number : losses) { // on one GPU the later ones are captured graphs
         const auto loss = step_again_if_it_fails(
-            outcome, *network, *step, [&] { return (*step)(*x, *y); }, [&] { synchronize(device); });
-        again_if_it_fails(outcome, [&] { synchronize(device); }); // the step has been made, whoever waits for it
+            outcome, *network, *step, [&] { return (*step)(*x, *y); }, wait);
+        again_if_it_fails(outcome, wait); // the step has been made, whoever waits for it
         again_if_it_fails(outcome, [&] { number = loss; });
       }
     }
@@ -76,9 +84,24 @@ Outcome training_on_a_gpu(long failing) {
   }
   outcome.points = points.passed;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) outcome.of_kind[kind] = points.counts[kind];
-  outcome.pool_bytes = memory_allocated(Emulated{0}) + memory_allocated(Cpu{0});
-  outcome.blocks_in_use = static_cast<long>(machine.live_graphs + machine.devices[0].memory.live_blocks());
+  outcome.pool_bytes = memory_allocated(Cpu{0});
+  outcome.blocks_in_use = static_cast<long>(machine.live_graphs);
+  for (const Emulated device : devices) {
+    outcome.pool_bytes += memory_allocated(device);
+    outcome.blocks_in_use +=
+        static_cast<long>(machine.devices[static_cast<std::size_t>(device.index)].memory.live_blocks());
+  }
   return outcome;
 }
+
+} // namespace
+
+namespace twill::test::faults {
+
+Outcome training_on_a_gpu(long failing);
+Outcome training_on_gpus(long failing);
+
+Outcome training_on_a_gpu(long failing) { return trained<Small>({Emulated{0}}, failing); }
+Outcome training_on_gpus(long failing) { return trained<Apart>({Emulated{0}, Emulated{1}}, failing); }
 
 } // namespace twill::test::faults

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `test_faults step|operations|slots|traced|save|gpu|threads|tiny`: everything that can fail does so once in turn in the first
-// steps of a model with Adam, of one with every operation that asks for memory, of one in two device slots, traced or not, in
-// saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in this process); and
-// steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a million at most). The
-// numbers of points are committed: fewer mean that something is not watched any more.
+// `test_faults step|operations|slots|traced|save|gpu|gpus|threads|tiny`: everything that can fail does so once in turn in
+// the first steps of a model with Adam, of one with every operation that asks for memory, of one in two device slots,
+// traced or not, in saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in
+// this process); and steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a
+// million at most). The numbers of points are committed: fewer mean that something is not watched any more.
 
 #include <tests/faults/in_turn.hpp>
 #include <tests/faults/points.hpp>
@@ -208,6 +208,7 @@ int tiny_steps(int seconds) {
 
 namespace twill::test::faults {
 Outcome training_on_a_gpu(long failing);        // gpu.cpp
+Outcome training_on_gpus(long failing);         // the same
 Outcome training_with_operations(long failing); // operations.cpp
 Outcome training_in_slots(long failing);        // the same
 Outcome training_traced(long failing);
@@ -225,6 +226,7 @@ int main(int count, char** arguments) {
                              : scenario == "alone"      ? training_traced_on_one_device
                              : scenario == "save"       ? saving
                              : scenario == "threads"    ? in_threads
+                             : scenario == "gpus"       ? training_on_gpus
                                                         : training_on_a_gpu)(std::atol(arguments[2]));
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
@@ -238,8 +240,9 @@ int main(int count, char** arguments) {
   }
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
   if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
+  if (scenario == "gpus") return each_in_turn("gpus", training_on_gpus, 500) == 0 ? 0 : 1;
   if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
-  std::printf("usage: test_faults step|operations|slots|traced|alone|save|gpu|threads [point], tiny [seconds]\n");
+  std::printf("usage: test_faults step|operations|slots|traced|alone|save|gpu|gpus|threads [point], tiny [seconds]\n");
   return 2;
 }
