@@ -148,6 +148,15 @@ public:
     pending_[bucket].emplace(model_->start(is_cut ? Call::reduce_scatter(all, part(bucket)) : Call::all_reduce(all)));
   }
 
+  /// The same for a rank that adds nothing to any bucket.
+  void start_empty() {
+    for (std::size_t bucket = 0; bucket < size(); ++bucket) {
+      wait_for_memory_of(bucket);
+      clear(bucket);
+      start(bucket);
+    }
+  }
+
   /// Begins to fetch the parts of all ranks into a bucket.
   void start_gather(std::size_t bucket) {
     pending_[bucket].emplace(model_->start(Call::all_gather(part(bucket), elements(bucket))));

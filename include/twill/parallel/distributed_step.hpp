@@ -4,17 +4,18 @@
 // The training step of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned program that writes
 // gradients into buckets, reductions that overlap with it, and an update that waits for each bucket only when it reads it.
 // The ranks first tell each other how many rows they have: losses and gradients are those of the mean over all rows, for
-// uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/zero.hpp.
+// uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/distributed_update.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/batch_sums.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
+#include <twill/parallel/distributed_update.hpp>
+#include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/row_shares.hpp>
 #include <twill/parallel/weight_parts.hpp>
-#include <twill/parallel/whole_update.hpp>
-#include <twill/parallel/zero.hpp>
+#include <twill/parallel/zero_stage.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
@@ -36,13 +37,11 @@ template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<
   using T = typename Network::Element;
   using M = typename Network::model_type;
   using Model = DistributedDataParallel<Network, C>;
-  using Memory = BucketMemory<Model, D>;
-  static constexpr bool has_parts = Z::stage == 3; ///< of the weights, between steps
-  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>;
-  using Update = std::conditional_t<Z::stage == 0, WholeUpdate<Network, Model, R, Weights>,
-                                    PartialUpdate<Network, Model, R, Weights>>;
+  using Update = DistributedUpdate<Network, Model, R, Z::stage>;
+  using Memory = typename Update::Memory;
+  using Weights = typename Update::Weights;
+  static constexpr bool has_parts = Update::has_parts;
   static constexpr bool adds_up = Z::stage < 2; ///< batches, before it tells the others
-  static constexpr Kept kept = Z::stage == 0 ? Kept::all : Z::stage == 1 ? Kept::part : Kept::part_only;
 
   template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
   template <class... Targets> using Adding = AddToSums<M, T, L, R, Targets...>;
@@ -75,7 +74,8 @@ public:
         row_shares_{model},
         update_knobs_{Update::table().knobs},
         rule_numbers_{update_knobs_},
-        loss_{device_, sizeof(T)} {}
+        loss_{device_, sizeof(T)},
+        update_{model} {}
 
   /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts
   /// rows. Returns the loss of all ranks, during `no_sync` that of these rows.
@@ -98,17 +98,14 @@ public:
   /// cuts them again. All ranks call this together. Nothing where weights stay whole. throws: CommunicatorError
   void gather_weights() {
     if constexpr (has_parts)
-      if (weights_) told_to_others([&] { weights_->gather(); });
+      if (update_.has_weights()) told_to_others([&] { update_.weights().gather(); });
   }
 
   /// The rule's states, the count of steps and the rule's options, as one device would have them, on every rank. All ranks call
   /// this together. throws: CommunicatorError
   [[nodiscard]] nn::StateDict state_dict() {
-    nn::StateDict result = to_load_ ? *to_load_ : nn::StateDict{};
-    if (update_)
-      told_to_others([&] { result = update_->state_dict(steps_); });
-    else if (!to_load_)
-      train::detail::add_steps(result, steps_);
+    nn::StateDict result{};
+    told_to_others([&] { result = update_.state_dict(steps_); });
     return train::detail::with_options(std::move(result), rule);
   }
 
@@ -117,21 +114,7 @@ public:
   /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
   train::OptionsReport load_state_dict(const nn::StateDict& from) {
     train::detail::LoadedOptions options{rule, from};
-    const nn::StateDict& state = options.states();
-    const train::detail::CountedStates given = train::detail::without_steps(state);
-    if (given.states.size() > 0 || given.steps > 0) {
-      const auto infos = Update::table().parameters.subspan(Network::parameter_infos().size());
-      static_cast<void>(nn::detail::match(infos, given.states, {}));
-      if (update_)
-        update_->load(state);
-      else
-        to_load_ = state;
-    } else if (update_) {
-      throw ValueError("load_state_dict: the state of a rule that made no step goes into a step that made none");
-    } else {
-      to_load_.reset();
-    }
-    steps_ = given.steps;
+    steps_ = update_.load(options.states());
     return options.set();
   }
 
@@ -146,15 +129,12 @@ public:
 
   /// A single number that the rule keeps, the same on all ranks, as the last step left it. Waits for it.
   /// throws: ValueError before the first step, or when there is none of this name
-  [[nodiscard]] double state(std::string_view name) const {
-    if (!update_) throw ValueError(join_text({"state: there was no step yet that could have set '", name, "'"}));
-    return update_->item(name);
-  }
+  [[nodiscard]] double state(std::string_view name) const { return update_.item(name); }
 
   /// The buckets. throws: ValueError before the first step that speaks, which makes them
   [[nodiscard]] const Buckets& buckets() const {
-    if (!memory_) throw ValueError("buckets: there was no step yet that could have made them");
-    return memory_->layout();
+    if (!update_.is_made()) throw ValueError("buckets: there was no step yet that could have made them");
+    return update_.gradients().layout();
   }
 
   /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
@@ -162,16 +142,9 @@ public:
     const compile::TableView table = compile::Compiled<source<Tensors...>>::view();
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     compile::MemoryUse use = compile::memory_use(table, compile::resolve_symbols(table, shapes));
-    const Buckets layout = make_buckets(table);
-    const BucketOffsets offsets = lay_out(table, layout, kept, model_->size());
-    const compile::MemoryUse update = Update::memory(layout, model_->rank(), model_->size());
-    use.weights = Weights::bytes(table, layout, model_->size());
-    if constexpr (has_parts) use.arena += compile::pool_bytes(plan_gathers(table, layout).bytes);
-    use.states = update.states;
-    use.arena += update.arena;
-    use.kept = compile::pool_bytes(offsets.bytes) + compile::pool_bytes(offsets.part_bytes) +
-               compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes())) +
-               compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes())) + update.kept;
+    update_.add_memory(use, table);
+    use.kept += compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes())) +
+                compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes()));
     return use;
   }
 
@@ -198,8 +171,8 @@ private:
     const std::int64_t rows = first_extent(tensors...);
     const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
-    if (!memory_) prepare(compile::Compiled<source<Tensors...>>::view());
-    if constexpr (has_parts) weights_->cut();
+    update_.make(compile::Compiled<source<Tensors...>>::view());
+    if constexpr (has_parts) update_.weights().cut();
     if (adds_up && shares.finishes) {
       if constexpr (adds_up) finish<Tensors...>(shares, rows, tensors...);
     } else if (rows > 0 || !RankSums{compile::Compiled<source<Tensors...>>::view()}.empty()) {
@@ -221,23 +194,6 @@ private:
     reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
 
-  [[nodiscard]] Buckets make_buckets(const compile::TableView& table) const {
-    return fill_buckets(table, model_->options().buckets, Z::stage == 0 ? 0 : model_->size());
-  }
-
-  void prepare(const compile::TableView& table) {
-    const Buckets layout = make_buckets(table);
-    if constexpr (has_parts) {
-      weights_.emplace(*model_, layout);
-      weights_->cut(); // before anything else takes memory
-    } else {
-      weights_.emplace(*model_);
-    }
-    memory_.emplace(*model_, device_, table, layout, kept);
-    update_.emplace(*model_, *memory_, *weights_);
-    if (to_load_) update_->load(*std::exchange(to_load_, std::nullopt));
-  }
-
   template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
     return std::get<0>(std::tie(tensors...)).shape()[0];
   }
@@ -252,20 +208,20 @@ private:
   template <compile::Source S, AnyTensor... Tensors>
   void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
-    StartBuckets<Memory> interlude{*memory_, program.executor.table(), counts};
+    StartBuckets<Memory> interlude{update_.gradients(), program.executor.table(), counts};
     if constexpr (has_parts) {
-      FetchWeights<Weights> fetch{*weights_, begin_fetching(program)};
+      FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
       compile::BothInterludes both{fetch, interlude};
-      run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &both, tensors...);
-      weights_->end();
+      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &both, tensors...);
+      update_.weights().end();
     } else {
-      run(program, shares.draw, shares.first_row, weight, memory_->addresses(), &interlude, tensors...);
+      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &interlude, tensors...);
     }
   }
 
   const GatherPlan& begin_fetching(Program& program) {
-    if (!program.gathers) program.gathers = plan_gathers(program.executor.table(), memory_->layout());
-    weights_->begin(*program.gathers);
+    if (!program.gathers) program.gathers = plan_gathers(program.executor.table(), update_.gradients().layout());
+    update_.weights().begin(*program.gathers);
     return *program.gathers;
   }
 
@@ -273,26 +229,23 @@ private:
   template <compile::Source S> void reduce_nothing() {
     if constexpr (has_parts) {
       Program& program = programs_.template at<S>(device_, model_->module().knobs());
-      StartBuckets<Memory> interlude{*memory_, program.executor.table(), false};
-      FetchWeights<Weights> fetch{*weights_, begin_fetching(program)};
+      StartBuckets<Memory> interlude{update_.gradients(), program.executor.table(), false};
+      FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
       compile::BothInterludes both{fetch, interlude};
       for (const int place : both.places()) both.reach(place, {});
-      weights_->end();
+      update_.weights().end();
     } else {
-      for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
-        memory_->wait_for_memory_of(bucket);
-        memory_->clear(bucket);
-        memory_->start(bucket);
-      }
+      update_.gradients().start_empty();
     }
   }
 
   /// A rank without rows has what it added up before, if there is something.
   void reduce_sums() {
-    for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
-      memory_->clear(bucket);
-      sums_.put_into(*memory_, bucket);
-      memory_->start(bucket);
+    Memory& gradients = update_.gradients();
+    for (std::size_t bucket = 0; bucket < gradients.size(); ++bucket) {
+      gradients.clear(bucket);
+      sums_.put_into(gradients, bucket);
+      gradients.start(bucket);
     }
   }
 
@@ -338,11 +291,11 @@ private:
   /// The weights, the states that a backward pass reads, and the sums where the program has them.
   [[nodiscard]] std::span<void* const> parameters_of(const Program& program) {
     const auto infos = program.executor.table().parameters;
-    if (infos.back().name.view() != "train.loss_sum") return update_->parameters();
+    if (infos.back().name.view() != "train.loss_sum") return update_.parameters();
     if constexpr (optim::ScaledRule<R>)
-      if (!update_) throw ValueError("no_sync: the first step of a scaled rule is not silent");
+      if (!update_.is_made()) throw ValueError("no_sync: the first step of a scaled rule is not silent");
     return sums_.with_sums(device_, infos, trainable(),
-                           update_ ? update_->parameters() : model_->module().state()->addresses());
+                           update_.is_made() ? update_.parameters() : model_->module().state()->addresses());
   }
 
   [[nodiscard]] static std::size_t trainable() {
@@ -353,8 +306,8 @@ private:
 
   void update() {
     rule_numbers_.write(rule, steps_ + 1, update_knobs_);
-    update_->run(update_knobs_.bits());
-    copy_bytes(device_, loss_.data(), device_, memory_->addresses()[0], sizeof(T), CopyOptions{});
+    update_.run(update_knobs_.bits());
+    copy_bytes(device_, loss_.data(), device_, update_.gradients().addresses()[0], sizeof(T), CopyOptions{});
     model_->module().state()->note_update();
     ++steps_;
   }
@@ -367,10 +320,7 @@ private:
   memory::Buffer<D> loss_;
   BatchSums<T, D> sums_{};
   train::detail::StepPrograms<Program> programs_{};
-  std::optional<Weights> weights_{};
-  std::optional<Memory> memory_{};
-  std::optional<Update> update_{};         ///< dies before the memory
-  std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
+  Update update_;
   std::int64_t runs_ = 0;
   std::int64_t steps_ = 0;
   bool is_silent_ = false;
