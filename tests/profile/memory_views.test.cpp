@@ -150,7 +150,8 @@ TEST_CASE("recorded memory is a trace with the fields that viewers ask for", "[p
   CHECK(count(trace, "\"ph\": \"i\"") == count(trace, "\"name\": \"reserve_segment\""));
   CHECK(count(trace, "\"args\": {\"name\": \"memory of meta:7\"}") == 1);
   CHECK(count(trace, "\"args\": {\"name\": \"memory of meta:8\"}") == 1);
-  CHECK(count(trace, "loss <\\\"&\\\">") == 2);
+  CHECK(count(trace, "loss <\\\"&\\\">") == 2 * 2);
+  CHECK(count(trace, "{\"name\": \"1.00 KiB, step/loss <\\\"&\\\"> (") == 2);
   CHECK(count(profile::memory_trace(line, {.most_slices = 3}), "\"ph\": \"X\"") == 3);
   CHECK_THROWS_WITH(profile::save_memory_trace("/nowhere/memory.json", line),
                     "memory trace: cannot write /nowhere/memory.json");

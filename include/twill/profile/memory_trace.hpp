@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recorded memory in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each pool, with counters
-// of the bytes in use and reserved, the largest allocations as slices in lanes, each with its place, and marks where the
-// pool asked the device for memory or had none. The same as a page: profile/memory_page.hpp.
+// of the bytes in use and reserved, the largest allocations as slices in lanes, each named after its place, and marks where
+// the pool asked the device for memory or had none. The same as a page: profile/memory_page.hpp.
 
 #include <twill/core/text.hpp>
 #include <twill/memory/recording.hpp>
@@ -73,10 +73,11 @@ private:
         events_.name_thread(process_, lane + 1, join_text({"allocations, lane ", lane + 1}));
       }
       ends[lane] = life->end_seconds;
+      const std::string& place = all_lives.places[life->place]; // in the name, by which viewers choose colours
       events_.complete(
-          memory::format_bytes(life->bytes), "allocation", process_, lane + 1, microseconds(life->begin_seconds),
-          microseconds(life->end_seconds),
-          join_text({"\"place\": ", TraceEvents::quoted(all_lives.places[life->place]), ", \"bytes\": ", life->bytes,
+          join_text({memory::format_bytes(life->bytes), ", ", place}), "allocation", process_, lane + 1,
+          microseconds(life->begin_seconds), microseconds(life->end_seconds),
+          join_text({"\"place\": ", TraceEvents::quoted(place), ", \"bytes\": ", life->bytes,
                      ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",
                      ", \"held\": ", life->ends_after() ? "true" : "false"}));
     }
