@@ -150,7 +150,7 @@ public:
         std::lock_guard guard{lock};
         use_of(block)->fences.push_back(std::move(event)); // capacity: record_stream
       } catch (...) {
-        wait_for_everything();
+        wait_for(user);
       }
     }
     std::lock_guard guard{lock};
@@ -166,15 +166,20 @@ public:
       std::erase(lent_, &block);
       drop_use(block);
     }
-    const auto wait = [this](auto&& event_of) {
+    for (const Stream& user : use.users) {
       try {
-        streams_.wait_on_host(event_of());
+        streams_.wait_on_host(streams_.record(user));
+      } catch (...) {
+        wait_for(user);
+      }
+    }
+    for (const Event& fence : use.fences) {
+      try {
+        streams_.wait_on_host(fence);
       } catch (...) {
         wait_for_everything();
       }
-    };
-    for (const Stream& user : use.users) wait([&] { return streams_.record(user); });
-    for (const Event& fence : use.fences) wait([&] { return fence; });
+    }
   }
 
   /// The stream is about to die: fences its blocks by what is queued now, and makes the default stream their home.
@@ -332,6 +337,15 @@ private:
   template <class F> void for_each_known(Heap<Sizes>& heap, F f) {
     for_each(heap, f);
     for (Block* block : lent_) f(*block);
+  }
+
+  /// Where a stream's work cannot be marked: waits for all of it, also of one that only the block was told of.
+  void wait_for(const Stream& stream) noexcept {
+    if constexpr (requires { streams_.synchronize(stream); }) try {
+        return streams_.synchronize(stream);
+      } catch (...) { // for all that are known, then
+      }
+    wait_for_everything();
   }
 
   void wait_for_everything() noexcept {

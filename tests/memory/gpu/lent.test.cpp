@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 using namespace twill;
 
@@ -105,4 +106,23 @@ TEST_CASE("memory that the recording's own stream was told of serves again when 
   synchronize(D{0});
   CHECK(empty_cache(D{0}) > 0);
   CHECK(memory_reserved(D{0}) == 0);
+}
+
+TEST_CASE("where no event can be had, a stream that only the memory was told of is waited for", "[memory][MEM-6]") {
+  R::Stream own{};
+  REQUIRE(R::use_device(0) == 0);
+  REQUIRE(R::create_stream(&own) == 0);
+  Bytes memory(D{0}, bytes);
+  const Bytes there(D{0}, bytes);
+  const bool is_lent = GENERATE(false, true);
+  Bytes used = is_lent ? memory::lend(D{0}, memory.data(), bytes, std::make_shared<int>(0)) : std::move(memory);
+  used.record_stream(own);
+  REQUIRE(R::copy(there.data(), used.data(), bytes, own) == 0);
+  Machine::get().fault = {"record_event", 1, 999};
+  used.reset();
+  CHECK(own.data->finished == own.data->queued);
+  CHECK(Machine::get().fault.at == 0);
+  Machine::get().fault = {};
+  forget_stream(D{0}, own);
+  REQUIRE(R::destroy_stream(own) == 0);
 }

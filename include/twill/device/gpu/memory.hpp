@@ -175,6 +175,12 @@ public:
       if (!each.is_recording) check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device_);
     });
   }
+  /// Waits for one stream, which twill need not know. throws: GpuError
+  void synchronize(const Stream& stream) {
+    if (detail::process_is_ending) return;
+    const Using<R> scope{device_};
+    check<R>(R::synchronize_stream(handle(stream)), "synchronize_stream", device_);
+  }
 
 private:
   [[nodiscard]] typename R::Stream handle(const Stream& key) const {
