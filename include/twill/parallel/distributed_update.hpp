@@ -30,8 +30,8 @@ template <class Network, class Model, optim::Rule R, int Stage> class Distribute
 
 public:
   static constexpr bool has_parts = Stage == 3; ///< of the weights, between steps
-  using Memory = BucketMemory<Model, D>;
-  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>;
+  using Memory = BucketMemory<Model, D>;        ///< of the gradients
+  using Weights = std::conditional_t<has_parts, WeightParts<Model, D>, WholeWeights<Model, D>>; ///< as they lie here
 
 private:
   using Update = std::conditional_t<Stage == 0, WholeUpdate<Network, Model, R, Weights>,
@@ -39,7 +39,7 @@ private:
   static constexpr Kept kept = Stage == 0 ? Kept::all : Stage == 1 ? Kept::part : Kept::part_only;
 
 public:
-  explicit DistributedUpdate(Model& model) : model_{&model} {}
+  explicit DistributedUpdate(Model& model) : model_{&model} {} ///< of a model that outlives it
   DistributedUpdate(const DistributedUpdate&) = delete;
   DistributedUpdate& operator=(const DistributedUpdate&) = delete;
 
@@ -60,13 +60,13 @@ public:
     update_.emplace(*model_, *memory_, *weights_);
     if (to_load_) update_->load(*std::exchange(to_load_, std::nullopt));
   }
-  [[nodiscard]] bool is_made() const { return update_.has_value(); }
-  [[nodiscard]] bool has_weights() const { return weights_.has_value(); }
+  [[nodiscard]] bool is_made() const { return update_.has_value(); }      ///< whether `make` was called
+  [[nodiscard]] bool has_weights() const { return weights_.has_value(); } ///< whether `weights()` may be called
 
   /// requires: it is made
   [[nodiscard]] Memory& gradients() { return *memory_; }
   [[nodiscard]] const Memory& gradients() const { return *memory_; }
-  [[nodiscard]] Weights& weights() { return *weights_; }
+  [[nodiscard]] Weights& weights() { return *weights_; } ///< those of this rank
   /// The weights, then the states that a backward pass reads.    requires: it is made
   [[nodiscard]] std::span<void* const> parameters() { return update_->parameters(); }
 
