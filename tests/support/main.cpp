@@ -11,6 +11,12 @@
 
 std::string twill::test::tests_folder() { return TWILL_TESTS_FOLDER "/"; }
 
+#ifdef __SANITIZE_THREAD__
+// oneDNN shares what it has compiled between threads through atomics that ThreadSanitizer, to which the library is opaque,
+// takes for none: each first use of a shape in two threads would be a race in it.
+extern "C" const char* __tsan_default_suppressions() { return "race:libdnnl.so\n"; }
+#endif
+
 int main(int argument_count, char** arguments) {
   int result = Catch::Session().run(argument_count, arguments);
   if (result == 4 && CATCH_VERSION_MAJOR >= 3) return 4;
