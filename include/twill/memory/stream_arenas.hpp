@@ -7,6 +7,8 @@
 // nor splits until its fences are done. Blocks that somebody has lent to the device lie in no arena; of those it is only known
 // which streams use them. With one stream all of this vanishes. Read next: memory/pool.hpp.
 
+#include <twill/memory/detail/stream_use.hpp>
+#include <twill/memory/detail/taken_blocks.hpp>
 #include <twill/memory/heap.hpp>
 #include <twill/memory/policies/streams.hpp>
 
@@ -106,11 +108,11 @@ public:
       home = static_cast<ArenaType*>(block.home)->stream;
     }
     if (!(home == arena.stream)) streams_.wait(arena.stream, streams_.record(home));
-    if (const Use* use = use_of(block))
+    if (const Use* use = Use::of(block))
       for (const Event& fence : use->fences)
         if (!streams_.done(fence)) streams_.wait(arena.stream, fence);
     std::lock_guard guard{lock};
-    drop_use(block);
+    Use::drop(block);
     block.home = &arena;
   }
 
@@ -120,13 +122,13 @@ public:
     if (block.home == nullptr && block.stream_use == nullptr) {
       lent_.push_back(&block);
       try {
-        static_cast<void>(make_use(block));
+        static_cast<void>(Use::make(block));
       } catch (...) {
         lent_.pop_back();
         throw;
       }
     }
-    Use& use = make_use(block);
+    Use& use = Use::make(block);
     if (std::find(use.users.begin(), use.users.end(), stream) != use.users.end()) return;
     use.users.push_back(stream);
     use.fences.reserve(use.fences.size() + use.users.size() + 1);
@@ -134,7 +136,7 @@ public:
 
   /// Under the lock: whether the block was used by a stream that is not its home.
   [[nodiscard]] static bool has_users(const Block& block) {
-    return block.stream_use != nullptr && !use_of(block)->users.empty();
+    return block.stream_use != nullptr && !Use::of(block)->users.empty();
   }
 
   /// Replaces the users of a block that is being released by events. Where no event can be had the host waits instead.
@@ -142,19 +144,19 @@ public:
     std::vector<Stream> users;
     {
       std::lock_guard guard{lock};
-      users.swap(use_of(block)->users);
+      users.swap(Use::of(block)->users);
     }
     for (const Stream& user : users) {
       try {
         Event event = streams_.record(user);
         std::lock_guard guard{lock};
-        use_of(block)->fences.push_back(std::move(event)); // capacity: record_stream
+        Use::of(block)->fences.push_back(std::move(event)); // capacity: record_stream
       } catch (...) {
         wait_for(user);
       }
     }
     std::lock_guard guard{lock};
-    if (use_of(block)->fences.empty()) drop_use(block);
+    if (Use::of(block)->fences.empty()) Use::drop(block);
   }
 
   /// For a block that lies in no arena: waits for the work of all that use it. requires: may_wait()
@@ -162,9 +164,9 @@ public:
     Use use{};
     {
       std::lock_guard guard{lock};
-      std::swap(use, *use_of(block));
+      std::swap(use, *Use::of(block));
       std::erase(lent_, &block);
-      drop_use(block);
+      Use::drop(block);
     }
     for (const Stream& user : use.users) {
       try {
@@ -209,17 +211,17 @@ public:
     const auto concerned = [&](const Block& block) {
       if (arena != nullptr && block.home == arena) return true;
       if (block.stream_use == nullptr) return false;
-      const auto& users = use_of(block)->users;
+      const auto& users = Use::of(block)->users;
       return std::find(users.begin(), users.end(), stream) != users.end();
     };
     for_each_known(heap, [&](Block& block) { // everything that can fail comes first
       if (has_passed || !concerned(block)) return;
-      Use& use = make_use(block);
+      Use& use = Use::make(block);
       use.fences.reserve(use.fences.size() + use.users.size() + 2);
     });
     for_each_known(heap, [&](Block& block) {
       if (!concerned(block)) return;
-      if (Use* const use = use_of(block)) {
+      if (Use* const use = Use::of(block)) {
         std::erase(use->users, stream);
         if (!has_passed) use->fences.push_back(last);
       }
@@ -238,27 +240,27 @@ public:
 
   /// Frees the blocks of fences that are done, so that they merge again.
   void drop_finished_fences(Heap<Sizes>& heap, Lock& lock) {
-    Taken taken{*this, heap, lock};
+    Taken taken{heap, lock};
     taken.take([](const Block& block) { return block.stream_use != nullptr; });
     for (Block* block : taken.blocks) {
-      auto& fences = use_of(*block)->fences;
+      auto& fences = Use::of(*block)->fences;
       std::erase_if(fences, [&](const Event& fence) { return streams_.done(fence); });
-      if (fences.empty()) drop_use(*block);
+      if (fences.empty()) Use::drop(*block);
     }
   }
 
   /// Waits for all streams and gathers every free block, without fences, in the default stream's arena.
   void settle(Heap<Sizes>& heap, Lock& lock) {
-    Taken taken{*this, heap, lock};
+    Taken taken{heap, lock};
     taken.take([&](const Block& block) {
       return (block.stream_use != nullptr || block.home != &main()) && may_return(block);
     });
     if (taken.blocks.empty()) return;
     streams_.synchronize();
     for (Block* block : taken.blocks) {
-      if (const Use* use = use_of(*block))
+      if (const Use* use = Use::of(*block))
         for (const Event& fence : use->fences) streams_.wait_on_host(fence);
-      drop_use(*block);
+      Use::drop(*block);
       block->home = &main();
     }
   }
@@ -270,48 +272,8 @@ private:
     return true;
   }
 
-  /// What a block remembers of other streams. Most blocks have none.
-  struct Use {
-    std::vector<Stream> users;
-    std::vector<Event> fences;
-  };
-
-  /// Free blocks that are out of their lists for a moment; they go back, whatever happens.
-  struct Taken {
-    StreamArenas& arenas;
-    Heap<Sizes>& heap;
-    Lock& lock;
-    std::vector<Block*> blocks{};
-
-    template <class Predicate> void take(Predicate wanted) {
-      std::lock_guard guard{lock};
-      std::size_t count = 0;
-      for_each(heap, [&](const Block& block) { count += block.free && wanted(block) ? 1 : 0; });
-      blocks.reserve(count);
-      for_each(heap, [&](Block& block) {
-        if (!block.free || !wanted(block)) return;
-        heap.unlist(block);
-        blocks.push_back(&block);
-      });
-    }
-    Taken(StreamArenas& owner, Heap<Sizes>& all, Lock& guard) : arenas{owner}, heap{all}, lock{guard} {}
-    Taken(const Taken&) = delete;
-    Taken& operator=(const Taken&) = delete;
-    ~Taken() {
-      std::lock_guard guard{lock};
-      for (Block* block : blocks) heap.put(*block);
-    }
-  };
-
-  [[nodiscard]] static Use* use_of(const Block& block) { return static_cast<Use*>(block.stream_use); }
-  [[nodiscard]] static Use& make_use(Block& block) {
-    if (block.stream_use == nullptr) block.stream_use = new Use;
-    return *use_of(block);
-  }
-  static void drop_use(Block& block) noexcept {
-    delete use_of(block);
-    block.stream_use = nullptr;
-  }
+  using Use = detail::StreamUse<Stream, Event>;
+  using Taken = detail::TakenBlocks<Sizes, Lock>;
 
   /// Whether an event has passed for certain; of a device that fails nobody can tell.
   [[nodiscard]] bool is_done(const Event& event) const noexcept {
@@ -328,14 +290,9 @@ private:
     return nullptr;
   }
 
-  template <class F> static void for_each(Heap<Sizes>& heap, F f) {
-    for (Segment* segment = heap.segments; segment != nullptr; segment = segment->next)
-      for (Block* block = segment->first; block != nullptr; block = block->next) f(*block);
-  }
-
-  /// The same with what others have lent.
+  /// Calls f(block) for every block, also for what others have lent.
   template <class F> void for_each_known(Heap<Sizes>& heap, F f) {
-    for_each(heap, f);
+    detail::for_each_block(heap, f);
     for (Block* block : lent_) f(*block);
   }
 

@@ -1,0 +1,94 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pool guards by its lock: the heap, the block that was released last, the number of the last event and what was
+// counted. Functions that say "under the lock" expect their caller to hold it, the others take it. The released block is not
+// merged yet, so whatever walks or counts free blocks lists it first. Read next: memory/pool.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/memory/heap.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace twill::inline v0::memory::detail {
+
+template <SizePolicy Sizes, class Lock> struct Ledger {
+  /// Every quantity by class of size, read at once.
+  [[nodiscard]] MemoryStats stats() const {
+    std::lock_guard guard{lock};
+    put_back_recent();
+    MemoryStats stats = heap.counters.stats();
+    stats.retries = retries;
+    stats.out_of_memory = refusals;
+    return stats;
+  }
+
+  [[nodiscard]] Counters counters() const {
+    std::lock_guard guard{lock};
+    put_back_recent();
+    return heap.counters;
+  }
+
+  void reset_peaks() {
+    std::lock_guard guard{lock};
+    put_back_recent();
+    heap.counters.reset_peaks();
+  }
+
+  /// Calls f(segment, block) for every block, under the lock; returns the number of the last event that they show.
+  template <class F> std::uint64_t for_each_block(F& f) const {
+    std::lock_guard guard{lock};
+    put_back_recent();
+    for (const Segment* segment = heap.segments; segment != nullptr; segment = segment->next)
+      for (const Block* block = segment->first; block != nullptr; block = block->next) f(*segment, *block);
+    return sequence;
+  }
+
+  /// Under the lock: a free block of the arena, or null when there is none, or no record for cutting it.
+  [[nodiscard]] Block* take_cached(Arena<Sizes>& arena, bool small, std::size_t rounded) noexcept {
+    if (recent != nullptr) {
+      if (recent->rounded == rounded) return std::exchange(recent, nullptr);
+      put_back_recent();
+    }
+    return heap.blocks.empty() ? nullptr : heap.take(arena, small, rounded);
+  }
+
+  /// Under the lock: lists the block that was released last.
+  void put_back_recent() const noexcept {
+    if (recent != nullptr) heap.put(*std::exchange(recent, nullptr));
+  }
+
+  /// Under the lock: the block serves a request from now on.
+  void start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept {
+    heap.begin(block, rounded, requested);
+    block.sequence = ++sequence;
+    block.place = place;
+    block.owners.store(1, std::memory_order_relaxed);
+  }
+
+  /// Counts a request that is tried again; returns the event's number.
+  [[nodiscard]] TWILL_COLD std::uint64_t count_retry() {
+    std::lock_guard guard{lock};
+    ++retries;
+    return ++sequence;
+  }
+
+  /// Forgets what was asked of upstream in vain: it no longer counts for the limit.
+  TWILL_COLD void forget_asked(std::size_t bytes) {
+    std::lock_guard guard{lock};
+    asked_upstream -= bytes;
+  }
+
+  mutable Lock lock{};
+  std::uint64_t sequence = 0; ///< of the last event
+  mutable Heap<Sizes> heap{};
+  mutable Block* recent = nullptr; ///< released last and not merged yet: the next request of its size takes it
+  std::size_t asked_upstream = 0;  ///< being allocated right now; counts for the limit
+  std::int64_t retries = 0;
+  std::int64_t refusals = 0;
+};
+
+} // namespace twill::inline v0::memory::detail
