@@ -17,7 +17,6 @@
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
 #include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/distributed_update.hpp>
 #include <twill/parallel/gathers.hpp>
 #include <twill/parallel/link.hpp>
 #include <twill/parallel/mesh.hpp>

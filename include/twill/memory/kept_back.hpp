@@ -30,17 +30,4 @@ template <class Streams> void give_up_kept_back() noexcept {
   }
 }
 
-/// Keeps blocks of a pool that were kept back, and releases them.
-template <class Pool> class Releaser final : public BlockKeeper {
-public:
-  explicit Releaser(Pool& pool) : pool_{pool} {} ///< for the blocks of this pool, which outlives it
-  void take_back(Block* block) noexcept override {
-    block->keeper = nullptr;
-    pool_.release(block);
-  } ///< Releases the block, now that the recording has ended.
-
-private:
-  Pool& pool_;
-};
-
 } // namespace twill::inline v0::memory

@@ -7,6 +7,7 @@
 // point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
 
 #include <twill/memory/detail/ledger.hpp>
+#include <twill/memory/detail/releaser.hpp>
 #include <twill/memory/detail/return_segments.hpp>
 #include <twill/memory/heap.hpp>
 #include <twill/memory/kept_back.hpp>
@@ -308,7 +309,7 @@ private:
   std::string name_;
   U upstream_;
   Arenas arenas_;
-  Releaser<Pool> releaser_{*this};
+  detail::Releaser<Pool> releaser_{*this};
 };
 
 } // namespace twill::inline v0::memory

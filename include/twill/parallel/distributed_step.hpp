@@ -4,14 +4,15 @@
 // The training step of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned program that writes
 // gradients into buckets, reductions that overlap with it, and an update that waits for each bucket only when it reads it.
 // The ranks first tell each other how many rows they have: losses and gradients are those of the mean over all rows, for
-// uneven shards and ranks without rows too, and dropout draws what one device would. Read next: parallel/distributed_update.hpp.
+// uneven shards and ranks without rows too, and dropout draws what one device would. Read next:
+// parallel/detail/distributed_update.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/batch_sums.hpp>
 #include <twill/parallel/bucket_memory.hpp>
+#include <twill/parallel/detail/distributed_update.hpp>
 #include <twill/parallel/distributed.hpp>
 #include <twill/parallel/distributed_sources.hpp>
-#include <twill/parallel/distributed_update.hpp>
 #include <twill/parallel/rank_sums.hpp>
 #include <twill/parallel/row_shares.hpp>
 #include <twill/parallel/weight_parts.hpp>
@@ -37,7 +38,7 @@ template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<
   using T = typename Network::Element;
   using M = typename Network::model_type;
   using Model = DistributedDataParallel<Network, C>;
-  using Update = DistributedUpdate<Network, Model, R, Z::stage>;
+  using Update = detail::DistributedUpdate<Network, Model, R, Z::stage>;
   using Memory = typename Update::Memory;
   using Weights = typename Update::Weights;
   static constexpr bool has_parts = Update::has_parts;

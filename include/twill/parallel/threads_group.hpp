@@ -10,6 +10,7 @@
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
 #include <twill/parallel/call_check.hpp>
+#include <twill/parallel/detail/text_of.hpp>
 #include <twill/parallel/threads_waits.hpp>
 
 #include <atomic>
@@ -266,16 +267,6 @@ private:
   [[noreturn]] TWILL_COLD void throw_failure() const {
     if (failure_.is_timeout) throw TimeoutError(failure_.text, failure_.rank, failure_.cause);
     throw CommunicatorError(failure_.text, failure_.rank, failure_.cause);
-  }
-
-  [[nodiscard]] TWILL_COLD static std::string text_of(const std::exception_ptr& cause) {
-    try {
-      std::rethrow_exception(cause);
-    } catch (const std::exception& error) {
-      return error.what();
-    } catch (...) {
-      return "an exception that is no std::exception";
-    }
   }
 
   void open_round(std::unique_lock<std::mutex>& lock) {

@@ -47,15 +47,4 @@ struct Failure {
           envelope.root, envelope.flag != 0, nullptr};
 }
 
-/// What an exception says of itself.
-[[nodiscard]] TWILL_COLD inline std::string text_of(const std::exception_ptr& cause) {
-  try {
-    std::rethrow_exception(cause);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/parallel/detail/text_of.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 #include <twill/parallel/messages/failure.hpp>
 #include <twill/parallel/messages/letters.hpp>
@@ -131,7 +132,7 @@ public:
   }
   /// This rank threw `cause`.
   TWILL_COLD void fail(const std::exception_ptr& cause) {
-    fail({join_text({label(rank_), " failed: ", text_of(cause)}), rank_, false, cause});
+    fail({join_text({label(rank_), " failed: ", detail::text_of(cause)}), rank_, false, cause});
   }
   /// Whom a call waits for; negative: nobody.
   [[nodiscard]] int awaited(const Pending& pending) const {

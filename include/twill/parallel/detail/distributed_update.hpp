@@ -22,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::parallel::inline TWILL_ISA {
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// Updates the weights of one rank. `Model` is a `DistributedDataParallel`, the stage that of ZeRO, 0 without it.
 template <class Network, class Model, optim::Rule R, int Stage> class DistributedUpdate {
@@ -131,4 +131,4 @@ private:
   std::optional<nn::StateDict> to_load_{}; ///< until there is something to load it into
 };
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -1,0 +1,23 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a pool takes blocks of its own back that were kept while a thread recorded a graph. Read next: memory/kept_back.hpp.
+
+#include <twill/memory/block.hpp>
+
+namespace twill::inline v0::memory::detail {
+
+/// Keeps blocks of a pool that were kept back, and releases them.
+template <class Pool> class Releaser final : public BlockKeeper {
+public:
+  explicit Releaser(Pool& pool) : pool_{pool} {} ///< for the blocks of this pool, which outlives it
+  void take_back(Block* block) noexcept override {
+    block->keeper = nullptr;
+    pool_.release(block);
+  } ///< Releases the block, now that the recording has ended.
+
+private:
+  Pool& pool_;
+};
+
+} // namespace twill::inline v0::memory::detail
