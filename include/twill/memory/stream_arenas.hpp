@@ -7,6 +7,7 @@
 // nor splits until its fences are done. Blocks that somebody has lent to the device lie in no arena; of those it is only known
 // which streams use them. With one stream all of this vanishes. Read next: memory/pool.hpp.
 
+#include <twill/memory/detail/stream_holds.hpp>
 #include <twill/memory/detail/stream_use.hpp>
 #include <twill/memory/detail/taken_blocks.hpp>
 #include <twill/memory/heap.hpp>
@@ -18,6 +19,8 @@
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include <sched.h>
 
 namespace twill::inline v0::memory {
 
@@ -98,22 +101,31 @@ public:
     return nullptr;
   }
 
-  /// Makes the arena's stream wait for everybody who used the block before, and moves the block there.
-  /// When an event fails the block keeps its fences and its home, and may be released.
+  /// Makes the arena's stream wait for everybody who used the block before, and moves the block there. Whoever forgets its home
+  /// meanwhile adds a fence, which is waited for as well. When an event fails
+  /// the block keeps its fences and its home, and may be released.
   void join(Block& block, ArenaType& arena, Lock& lock) {
-    Stream home{};
-    {
-      std::lock_guard guard{lock};
-      if (block.stream_use == nullptr && block.home == &arena) return;
-      home = static_cast<ArenaType*>(block.home)->stream;
-    }
-    if (!(home == arena.stream)) streams_.wait(arena.stream, streams_.record(home));
-    if (const Use* use = Use::of(block))
-      for (const Event& fence : use->fences)
+    std::size_t waited = 0; // of the block's fences
+    for (bool is_first = true;; is_first = false) {
+      Hold home{holds_, lock};
+      std::vector<Event> fences{};
+      {
+        std::lock_guard guard{lock};
+        if (const Use* use = Use::of(block))
+          fences.assign(use->fences.begin() + static_cast<std::ptrdiff_t>(waited), use->fences.end());
+        if (is_first && block.home != &arena) {
+          home.begin(static_cast<ArenaType*>(block.home)->stream);
+        } else if (fences.empty()) {
+          Use::drop(block);
+          block.home = &arena;
+          return;
+        }
+      }
+      if (home.has_begun()) streams_.wait(arena.stream, streams_.record(home.stream()));
+      for (const Event& fence : fences)
         if (!streams_.done(fence)) streams_.wait(arena.stream, fence);
-    std::lock_guard guard{lock};
-    Use::drop(block);
-    block.home = &arena;
+      waited += fences.size();
+    }
   }
 
   void record_stream(Block& block, Stream stream, Lock& lock) {
@@ -141,12 +153,7 @@ public:
 
   /// Replaces the users of a block that is being released by events. Where no event can be had the host waits instead.
   void fence_users(Block& block, Lock& lock) noexcept {
-    std::vector<Stream> users;
-    {
-      std::lock_guard guard{lock};
-      users.swap(Use::of(block)->users);
-    }
-    for (const Stream& user : users) {
+    take_users(block, lock, [&](const Stream& user) {
       try {
         Event event = streams_.record(user);
         std::lock_guard guard{lock};
@@ -154,28 +161,28 @@ public:
       } catch (...) {
         wait_for(user);
       }
-    }
+    });
     std::lock_guard guard{lock};
     if (Use::of(block)->fences.empty()) Use::drop(block);
   }
 
   /// For a block that lies in no arena: waits for the work of all that use it. requires: may_wait()
   void finish_users(Block& block, Lock& lock) noexcept {
-    Use use{};
-    {
-      std::lock_guard guard{lock};
-      std::swap(use, *Use::of(block));
-      std::erase(lent_, &block);
-      Use::drop(block);
-    }
-    for (const Stream& user : use.users) {
+    take_users(block, lock, [&](const Stream& user) {
       try {
         streams_.wait_on_host(streams_.record(user));
       } catch (...) {
         wait_for(user);
       }
+    });
+    std::vector<Event> fences{};
+    {
+      std::lock_guard guard{lock};
+      fences.swap(Use::of(block)->fences);
+      std::erase(lent_, &block);
+      Use::drop(block);
     }
-    for (const Event& fence : use.fences) {
+    for (const Event& fence : fences) {
       try {
         streams_.wait_on_host(fence);
       } catch (...) {
@@ -184,7 +191,8 @@ public:
     }
   }
 
-  /// The stream is about to die: fences its blocks by what is queued now, and makes the default stream their home.
+  /// The stream is about to die: fences its blocks by what is queued now, makes the default stream their home, and
+  /// waits until nobody records on it.
   void forget(Stream stream, Heap<Sizes>& heap, Lock& lock) {
     if (stream == main().stream) return;
     forget(stream, streams_.record(stream), heap, lock);
@@ -206,7 +214,7 @@ public:
   void forget(Stream stream, const Event& last, Heap<Sizes>& heap, Lock& lock) {
     const bool has_passed = is_done(last);
     std::unique_ptr<ArenaType> dead;
-    std::lock_guard guard{lock};
+    std::unique_lock guard{lock};
     ArenaType* arena = find(stream);
     const auto concerned = [&](const Block& block) {
       if (arena != nullptr && block.home == arena) return true;
@@ -231,6 +239,11 @@ public:
       block.home = &main();
       if (listed) heap.put(block);
     });
+    while (holds_.has(stream)) { // nobody begins to hold it any more, since no block knows it
+      guard.unlock();
+      sched_yield();
+      guard.lock();
+    }
     const auto position =
         std::find_if(arenas_.begin(), arenas_.end(), [&](auto& other) { return other.get() == arena; });
     if (position == arenas_.end()) return;
@@ -273,6 +286,8 @@ private:
   }
 
   using Use = detail::StreamUse<Stream, Event>;
+  using Holds = detail::StreamHolds<Stream, Lock>;
+  using Hold = typename Holds::Hold;
   using Taken = detail::TakenBlocks<Sizes, Lock>;
 
   /// Whether an event has passed for certain; of a device that fails nobody can tell.
@@ -281,6 +296,21 @@ private:
       return streams_.done(event);
     } catch (...) {
       return false;
+    }
+  }
+
+  /// Calls f(stream) for each user of a block, which it is no longer then; no stream is forgotten before f has returned.
+  template <class F> void take_users(Block& block, Lock& lock, F f) noexcept {
+    for (;;) {
+      Hold hold{holds_, lock};
+      {
+        std::lock_guard guard{lock};
+        auto& users = Use::of(block)->users;
+        if (users.empty()) return;
+        hold.begin(users.front());
+        users.erase(users.begin());
+      }
+      f(hold.stream());
     }
   }
 
@@ -314,7 +344,8 @@ private:
 
   Streams streams_;
   std::vector<std::unique_ptr<ArenaType>> arenas_; ///< the default stream's first
-  std::vector<Block*> lent_{};                     ///< of somebody else's memory, those that streams use
+  Holds holds_{};
+  std::vector<Block*> lent_{}; ///< of somebody else's memory, those that streams use
 };
 
 } // namespace twill::inline v0::memory
