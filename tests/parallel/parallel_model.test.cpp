@@ -136,9 +136,8 @@ struct Upper {
 /// The states of a rule that belong to weights.
 nn::StateDict without_count(const nn::StateDict& states) {
   nn::StateDict chosen{};
-  const nn::StateDict without = train::without_options(states);
-  for (const auto& [name, tensor] : without.entries())
-    if (name != "steps") chosen.add(name, tensor);
+  for (const auto& [name, tensor] : states.entries())
+    if (name != "steps" && !name.starts_with(train::options_prefix)) chosen.add(name, tensor);
   return chosen;
 }
 

@@ -206,13 +206,20 @@ TEST_CASE("loaded options are those that a rule's constructor allows", "[train][
 
 TEST_CASE("a state without options leaves a rule's own, and a rule may list none", "[train][IO-1]") {
   optim::Sgd rule{{.rate = 0.75}};
-  const train::OptionsReport report = load(rule, train::without_options(options_of(optim::Sgd{{.rate = 0.5}})));
-  CHECK(report.missing == Names{"rule", "rate", "weight_decay"});
+  const nn::StateDict given = options_of(optim::Sgd{{.rate = 0.5}});
+  const train::OptionsReport report = load(rule, train::without_options(given));
+  CHECK(report.kept == Names{"rule", "rate", "weight_decay"});
+  CHECK(report.missing.empty());
+  const train::OptionsReport of_older = load(rule, {});
+  CHECK(of_older.missing == report.kept);
+  CHECK(of_older.kept.empty());
+  CHECK(load(rule, train::without_options(train::without_options(given))).kept == report.kept);
   CHECK((report.loaded.empty() && report.changed.empty() && rule.options.rate == 0.75));
 
   Silent silent{};
   CHECK(options_of(silent).size() == 0);
   CHECK(load(silent, {}).missing.empty());
+  CHECK(load(silent, train::without_options(given)).kept.empty());
   CHECK(message_of<ValueError>([&] {
           load(silent, options_of(rule));
         }).starts_with("load_state_dict: unexpected: options/rule, options/rate, options/weight_decay"));

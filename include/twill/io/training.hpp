@@ -107,10 +107,8 @@ inline train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::s
   train::OptionsReport report{};
   optim::PlateauOptions::for_each(options, [&](const char* option, auto& value, Allowed allowed) {
     const std::string key = join_text({start, "options.", option});
-    if (of == OptionsOf::program || !checkpoint.has_value(key)) {
-      report.missing.emplace_back(option);
-      return;
-    }
+    if (of == OptionsOf::program) return static_cast<void>(report.kept.emplace_back(option));
+    if (!checkpoint.has_value(key)) return static_cast<void>(report.missing.emplace_back(option));
     const auto before = value;
     value = detail::allowed_value<std::remove_const_t<decltype(before)>>(checkpoint, key, allowed);
     report.loaded.emplace_back(option);

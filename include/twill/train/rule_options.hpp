@@ -3,8 +3,8 @@
 //
 // The options of a rule in its state dictionary, under names such as "options/rate": numbers as float64 scalars and flags as
 // boolean ones, which loading sets where the rule's constructor would allow them, and texts that it compares, because the
-// rule's type settles them. A dictionary without options, as they were before, leaves the rule's own. Everything is compared
-// before anything is set. Read next: train/optimiser.hpp.
+// rule's type settles them. A dictionary without options leaves the rule's own: one of before there were any, or one that says by a mark
+// that they were left out. Everything is compared before anything is set. Read next: train/optimiser.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -36,21 +36,25 @@ struct ChangedOption {
 /// What became of a rule's options when a state was loaded.
 struct OptionsReport {
   std::vector<std::string> loaded{};    ///< names within the rule, in its order
-  std::vector<std::string> missing{};   ///< all of them where the state holds none; they stay as they are
+  std::vector<std::string> missing{};   ///< those that the state lacks, because it is older; they stay as they are
+  std::vector<std::string> kept{};      ///< those that were to stay as they are, see `without_options`
   std::vector<ChangedOption> changed{}; ///< the loaded ones that had other values
 };
 
-/// The state of a rule without its options, to go on with others: `step.load_state_dict(train::without_options(state))`.
-[[nodiscard]] inline nn::StateDict without_options(const nn::StateDict& state) {
+} // namespace twill::inline v0::train::inline TWILL_ISA
+
+namespace twill::inline v0::train::detail::inline TWILL_ISA {
+
+/// Under this name a state says that its options were left out, so that nobody takes it for an older one.
+inline constexpr std::string_view left_out = options_prefix;
+
+/// The state without its options and without a word of them.
+[[nodiscard]] inline nn::StateDict states_alone(const nn::StateDict& state) {
   std::vector<nn::StateDict::Entry> entries{};
   for (const nn::StateDict::Entry& entry : state.entries())
     if (!entry.first.starts_with(options_prefix)) entries.push_back(entry);
   return nn::StateDict{std::move(entries)};
 }
-
-} // namespace twill::inline v0::train::inline TWILL_ISA
-
-namespace twill::inline v0::train::detail::inline TWILL_ISA {
 
 /// float64 and boolean are single numbers, a text is a row of bytes.
 [[nodiscard]] inline DType dtype_of_option(const optim::Option& option) {
@@ -67,6 +71,12 @@ namespace twill::inline v0::train::detail::inline TWILL_ISA {
     std::memcpy(data, option.number, sizeof(double));
   else
     *data = static_cast<std::byte>(*option.flag);
+  return tensor;
+}
+
+[[nodiscard]] inline nn::StoredTensor stored_mark() {
+  auto [tensor, data] = nn::StoredTensor::make(DType::boolean, Dims{});
+  *data = std::byte{1};
   return tensor;
 }
 
@@ -87,7 +97,7 @@ class LoadedOptions {
 public:
   /// throws: ValueError naming the option and both values, or the value and those that are allowed, or listing what is missing
   /// and unexpected
-  template <class R> LoadedOptions(R& rule, const nn::StateDict& state) : states_{without_options(state)} {
+  template <class R> LoadedOptions(R& rule, const nn::StateDict& state) : states_{states_alone(state)} {
     optim::list_options(rule, list_);
     compare(state);
     if (values_.empty()) return;
@@ -124,8 +134,10 @@ private:
   void compare(const nn::StateDict& state) {
     std::vector<std::string> keys{};
     for (const optim::Option& option : list_.options()) keys.push_back(join_text({options_prefix, option.name}));
-    if (states_.size() == state.size()) {
-      for (const optim::Option& option : list_.options()) report_.missing.push_back(option.name);
+    const bool are_left_out = state.find(left_out) != nullptr;
+    if (states_.size() + (are_left_out ? 1 : 0) == state.size()) {
+      for (const optim::Option& option : list_.options())
+        (are_left_out ? report_.kept : report_.missing).push_back(option.name);
       return;
     }
     std::vector<std::string> missing{};
@@ -137,7 +149,8 @@ private:
     }
     std::vector<std::string> unexpected{};
     for (const nn::StateDict::Entry& entry : state.entries())
-      if (entry.first.starts_with(options_prefix) && std::find(keys.begin(), keys.end(), entry.first) == keys.end())
+      if (entry.first.starts_with(options_prefix) && entry.first != left_out &&
+          std::find(keys.begin(), keys.end(), entry.first) == keys.end())
         unexpected.push_back(entry.first);
     if (!missing.empty() || !unexpected.empty())
       throw ValueError(join_text({"load_state_dict: ", nn::detail::listed("missing: ", missing),
@@ -190,3 +203,15 @@ private:
 };
 
 } // namespace twill::inline v0::train::detail::inline TWILL_ISA
+
+namespace twill::inline v0::train::inline TWILL_ISA {
+
+/// The state of a rule without its options, to go on with others: `step.load_state_dict(train::without_options(state))`. It says
+/// of itself that they were left out, so that the report lists them as `kept`.
+[[nodiscard]] inline nn::StateDict without_options(const nn::StateDict& state) {
+  nn::StateDict result = detail::states_alone(state);
+  result.add(std::string{detail::left_out}, detail::stored_mark());
+  return result;
+}
+
+} // namespace twill::inline v0::train::inline TWILL_ISA

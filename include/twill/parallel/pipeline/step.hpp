@@ -97,7 +97,8 @@ public:
   [[nodiscard]] nn::StateDict state_dict() const {
     nn::StateDict whole{};
     for_each_number([&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-      const auto own = train::detail::without_steps(train::without_options(std::get<I>(optimisers_)->state_dict()));
+      const auto own =
+          train::detail::without_steps(train::detail::states_alone(std::get<I>(optimisers_)->state_dict()));
       for (const auto& [name, tensor] : own.states.entries()) {
         std::string key = detail::prefix_of<P>(I) + name;
         if (whole.find(key) == nullptr) whole.add(std::move(key), tensor); // once for a tied weight
