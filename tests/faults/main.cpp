@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `test_faults step|operations|slots|traced|save|gpu|gpus|threads|tiny`: everything that can fail does so once in turn in
-// the first steps of a model with Adam, of one with every operation that asks for memory, of one in two device slots,
+// `test_faults step|operations|slots|traced|save|gpu|gpus|gpu_traced|threads|tiny`: everything that can fail does so once in turn
+// in the first steps of a model with Adam, of one with every operation that asks for memory, of one in two device slots,
 // traced or not, in saves of a checkpoint and in the threads of loaders and teams (`test_faults save 7`: only point 7, in
 // this process); and steps, however many, take no memory once they are warm (`test_faults tiny 600`: for so many seconds, a
 // million at most). The numbers of points are committed: fewer mean that something is not watched any more.
@@ -209,6 +209,7 @@ int tiny_steps(int seconds) {
 namespace twill::test::faults {
 Outcome training_on_a_gpu(long failing);        // gpu.cpp
 Outcome training_on_gpus(long failing);         // the same
+Outcome training_traced_on_a_gpu(long failing); // the same
 Outcome training_with_operations(long failing); // operations.cpp
 Outcome training_in_slots(long failing);        // the same
 Outcome training_traced(long failing);
@@ -227,6 +228,7 @@ int main(int count, char** arguments) {
                              : scenario == "save"       ? saving
                              : scenario == "threads"    ? in_threads
                              : scenario == "gpus"       ? training_on_gpus
+                             : scenario == "gpu_traced" ? training_traced_on_a_gpu
                                                         : training_on_a_gpu)(std::atol(arguments[2]));
     std::printf("%ld exceptions; \"%s\"\n", outcome.exceptions, outcome.message);
     return 0;
@@ -241,8 +243,10 @@ int main(int count, char** arguments) {
   if (scenario == "save") return each_in_turn("save", saving, 800) == 0 ? 0 : 1;
   if (scenario == "gpu") return each_in_turn("gpu", training_on_a_gpu, 180) == 0 ? 0 : 1;
   if (scenario == "gpus") return each_in_turn("gpus", training_on_gpus, 500) == 0 ? 0 : 1;
+  if (scenario == "gpu_traced") return each_in_turn("gpu_traced", training_traced_on_a_gpu, 300) == 0 ? 0 : 1;
   if (scenario == "threads") return each_in_turn("threads", in_threads, 60) == 0 ? 0 : 1;
   if (scenario == "tiny") return tiny_steps(count > 2 ? std::atoi(arguments[2]) : 8);
-  std::printf("usage: test_faults step|operations|slots|traced|alone|save|gpu|gpus|threads [point], tiny [seconds]\n");
+  std::printf(
+      "usage: test_faults step|operations|slots|traced|alone|save|gpu|gpus|gpu_traced|threads [point], tiny [seconds]\n");
   return 2;
 }

@@ -117,7 +117,7 @@ private:
       [[maybe_unused]] const RunRange range{table_, bound.numbers};
       SlotRecord<D> record{};
       if (records_runs()) [[unlikely]]
-        record = new_record_of(bound.numbers);
+        record = new_record_of(bound);
       detail::run_with_updates(bound.first_update, [&](detail::UpdateProgress& progress) {
         if (watcher_ == nullptr)
           run_steps(bound, record, progress);
@@ -224,13 +224,15 @@ private:
   }
 
   /// Where somebody still records.
-  [[nodiscard]] TWILL_COLD SlotRecord<D> new_record_of(Binding& binding) const {
+  [[nodiscard]] TWILL_COLD SlotRecord<D> new_record_of(BoundSlots& bound) const {
     const auto recorder = run_recorder();
     if (recorder == nullptr) return {};
     std::vector<std::string> names{};
     for (const D& device : devices_) names.push_back(to_string(device));
     const auto describe_run = watcher_ != nullptr ? &new_checked_record : &new_record;
-    return {recorder, devices_, describe_run(table_, binding, std::move(names))};
+    SlotRecord<D> record{recorder, devices_, describe_run(table_, bound.numbers, std::move(names))};
+    if constexpr (!HostDevice<D>) record.reserve(bound.numbers, bound.schedule.steps);
+    return record;
   }
 
   void run_steps(BoundSlots& bound, const SlotRecord<D>& record, detail::UpdateProgress& progress) {

@@ -204,6 +204,7 @@ private:
     report_.reason = "the run was traced"; // which may throw, as the next ones: before anything runs
     RunPlace place{recorder};
     const auto run = timed_run(recorder, device_, queue, new_record(table_, bound.numbers, {to_string(device_)}));
+    run->reserve(launches_between(bound.numbers, 0, bound.numbers.instructions.size()));
     place_operands(bound, arena_->data(), arguments);
     kernel::gpu::enqueue_prologue(queue, arguments.knobs, numbers_.data(), {});
     Binding& binding = bound.numbers;
@@ -222,6 +223,7 @@ private:
           call_group(binding, call, arguments.groups);
           run->end(gpu::AnyStream{queue.stream()}, number_of(binding, call));
         });
+    run->finish();
     place.fill(run);
     ++report_.plain_runs;
   }
@@ -247,10 +249,12 @@ private:
     if (recorder != nullptr) {
       place.emplace(*recorder);
       timed = timed_run(*recorder, device_, queue, new_checked_record(table_, bound.numbers, {to_string(device_)}));
+      timed->reserve(launches_between(bound.numbers, 0, bound.numbers.instructions.size()));
     }
     run_between_calls(bound.numbers, arguments, [&](std::size_t begin, std::size_t end) {
       compile::run_watched(queue, table_, bound.numbers, begin, end, kernels_, *watcher_, timed.get(), progress);
     });
+    if (timed != nullptr) timed->finish();
     if (place) place->fill(std::move(timed));
     ++report_.plain_runs;
   }

@@ -100,6 +100,14 @@ public:
              [&](const Queue& queue) { run_->slots.push_back(timed_run(*recorder_, device, queue, RecordedRun{})); });
   }
 
+  /// Makes the timers of a run of these steps, before it begins. throws: GpuError, std::bad_alloc
+  void reserve(const Binding& binding, std::span<const SlotStep> steps) {
+    std::vector<std::size_t> launches(run_->slots.size());
+    for (const SlotStep& step : steps)
+      launches[static_cast<std::size_t>(step.slot)] += launches_between(binding, step.begin, step.end);
+    for (std::size_t slot = 0; slot < launches.size(); ++slot) run_->slots[slot]->reserve(launches[slot]);
+  }
+
   [[nodiscard]] explicit operator bool() const { return run_ != nullptr; }
 
   void run(const Queue& queue, Binding& binding, const SlotStep& step, std::span<const StartedKernel<Queue>> kernels,
@@ -124,7 +132,9 @@ public:
   }
 
   void end() {
-    if (run_ != nullptr) place_->fill(std::exchange(run_, nullptr));
+    if (run_ == nullptr) return;
+    for (const auto& slot : run_->slots) slot->finish();
+    place_->fill(std::exchange(run_, nullptr));
   }
 
 private:

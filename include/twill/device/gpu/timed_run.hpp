@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run on a GPU with the time of each launch, as the device itself tells it: a timer stands in the stream before the first
-// launch and behind each. Nothing waits for them before the trace ends, so runs follow each other as without them; a launch
-// that is shorter than its own submission shows the latter. Knows drivers by their tables alone. Read next:
+// launch and behind each. They are made before the run begins, since what fails behind its updates could not be made again.
+// Nothing waits for them before the trace ends, so runs follow each other as without them; a launch that is shorter than its
+// own submission shows the latter. Knows drivers by their tables alone. Read next:
 // compile/gpu/executor.hpp, profile/statement_trace.hpp.
 
 #include <twill/core/clock.hpp>
@@ -47,6 +48,17 @@ public:
                                       [&] { return std::make_shared<Clock>(*place.timers, place.device, stream); })},
         run_{std::move(run)} {}
 
+  /// Makes all that so many launches need, however they are interrupted, before anything runs. throws: GpuError, std::bad_alloc
+  void reserve(std::size_t launches) {
+    const std::size_t most = 2 * launches; // one before each and one behind it
+    timers_.reserve(most);
+    launches_.reserve(launches);
+    spare_.reserve(most);
+    while (spare_.size() < most) spare_.push_back(std::make_unique<Timer>(*calls_, device_));
+  }
+  /// Everything was given to the streams: timers that were not needed go.
+  void finish() noexcept { spare_.clear(); }
+
   /// What follows does not begin where the last launch ended.
   void begin(AnyStream stream) { mark(stream); }
   /// A launch was given to the stream.
@@ -72,13 +84,19 @@ private:
     std::size_t timer = 0; ///< behind it
   };
 
-  void mark(AnyStream stream) { timers_.push_back(std::make_unique<Timer>(*calls_, device_, stream)); }
+  void mark(AnyStream stream) {
+    if (spare_.empty()) spare_.push_back(std::make_unique<Timer>(*calls_, device_));
+    spare_.back()->place(stream);
+    timers_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
 
   const TimerCalls* calls_;
   int device_;
   std::shared_ptr<const Clock> clock_;
   RecordedRun run_;
-  std::vector<std::unique_ptr<Timer>> timers_{};
+  std::vector<std::unique_ptr<Timer>> spare_{};
+  std::vector<std::unique_ptr<Timer>> timers_{}; ///< in the order in which they stand
   std::vector<Launch> launches_{};
 };
 

@@ -23,19 +23,19 @@ template <Runtime R> struct DriverTimers {
     return state != Capturing::no;
   }
 
-  TWILL_COLD static void* place(int device, AnyStream stream) {
+  TWILL_COLD static void* make(int device) {
     const Using<R> scope{device};
     auto* const timer = new Event{};
     if (const Status status = R::create_timer(timer); status != 0) {
       delete timer;
       fail<R>(status, "create_timer", device);
     }
-    if (const Status status = R::record_event(*timer, stream.as<Stream>()); status != 0) {
-      static_cast<void>(R::destroy_event(*timer));
-      delete timer;
-      fail<R>(status, "record_event", device);
-    }
     return timer;
+  }
+
+  TWILL_COLD static void place(int device, void* timer, AnyStream stream) {
+    const Using<R> scope{device};
+    check<R>(R::record_event(*static_cast<Event*>(timer), stream.as<Stream>()), "record_event", device);
   }
 
   TWILL_COLD static void wait(int device, const void* timer) {
@@ -68,6 +68,7 @@ template <Runtime R> struct DriverTimers {
 template <Runtime R>
 inline constexpr TimerCalls timer_calls{
     .is_capturing = &detail::DriverTimers<R>::is_capturing,
+    .make = &detail::DriverTimers<R>::make,
     .place = &detail::DriverTimers<R>::place,
     .wait = &detail::DriverTimers<R>::wait,
     .seconds = &detail::DriverTimers<R>::seconds,

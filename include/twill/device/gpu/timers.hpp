@@ -26,8 +26,10 @@ private:
 struct TimerCalls {
   /// Whether work on the stream is being recorded in a graph instead of run. throws: GpuError
   bool (*is_capturing)(int device, AnyStream stream) = nullptr;
-  /// A timer behind what the stream was given so far. throws: GpuError, std::bad_alloc
-  void* (*place)(int device, AnyStream stream) = nullptr;
+  /// A timer that stands nowhere yet. throws: GpuError, std::bad_alloc
+  void* (*make)(int device) = nullptr;
+  /// Lets a timer stand behind what the stream was given so far. throws: GpuError
+  void (*place)(int device, void* timer, AnyStream stream) = nullptr;
   /// Blocks the calling thread until it has passed. throws: GpuError
   void (*wait)(int device, const void* timer) = nullptr;
   /// From one timer of the device to another, both passed. throws: GpuError
@@ -38,12 +40,16 @@ struct TimerCalls {
 /// An event that notes when it passes. Given back with its owner.
 class Timer {
 public:
-  /// Stands behind what the stream was given so far. throws: GpuError
-  Timer(const TimerCalls& calls, int device, AnyStream stream)
-      : calls_{&calls}, device_{device}, timer_{calls.place(device, stream)} {}
+  /// Stands nowhere yet. throws: GpuError, std::bad_alloc
+  Timer(const TimerCalls& calls, int device) : calls_{&calls}, device_{device}, timer_{calls.make(device)} {}
+  /// Stands behind what the stream was given so far. throws: GpuError, std::bad_alloc
+  Timer(const TimerCalls& calls, int device, AnyStream stream) : Timer{calls, device} { place(stream); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
   ~Timer() { calls_->release(device_, timer_); }
+
+  /// Stands behind what the stream was given so far. throws: GpuError
+  void place(AnyStream stream) { calls_->place(device_, timer_, stream); }
 
   /// Blocks the calling thread until it has passed. throws: GpuError
   void wait() const { calls_->wait(device_, timer_); }
