@@ -19,5 +19,6 @@
 #include <twill/core/refused.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/core/utf8.hpp>

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +23,12 @@
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// The lines of a program.
-[[nodiscard]] inline std::span<const Line> lines_of(const TableView& table, const KernelInfo& kernel) {
+[[nodiscard]] inline Records<Line> lines_of(const TableView& table, const KernelInfo& kernel) {
   return table.lines.subspan(static_cast<std::size_t>(kernel.first_line), static_cast<std::size_t>(kernel.line_count));
 }
 
 /// "multiply+add+tanh": the first of what a program computes.
-[[nodiscard]] inline std::string words_of(std::span<const Line> lines) {
+[[nodiscard]] inline std::string words_of(Records<Line> lines) {
   std::vector<std::string_view> words{};
   std::string_view otherwise = "copy";
   for (const Line& line : lines) {
@@ -45,7 +44,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Operations of arithmetic of a program. What follows from a reduction alone is computed once for each of its results.
 [[nodiscard]] inline std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction,
-                                           std::span<const Line> lines) {
+                                           Records<Line> lines) {
   const std::int64_t all_elements = instruction.grid.elements();
   const kernel::Operand* const operands = binding.operands.data() + instruction.first_operand;
   std::vector<std::int64_t> elements(lines.size(), 1); // in which the value of a line differs
@@ -152,7 +151,7 @@ inline void add_bytes(const TableView& table, const Binding& binding, const Boun
   }
   const std::string_view updated = updated_parameter(table, bound);
   if (node.layer.empty()) node.layer = updated;
-  const std::span<const Line> lines = lines_of(table, kernel);
+  const Records<Line> lines = lines_of(table, kernel);
   node.operation = is_operation ? std::string{kernel.operation} : words_of(lines);
   if (!updated.empty() && !is_operation) node.operation += " (update)";
   node.dtype = kernel.dtype;

@@ -7,6 +7,7 @@
 
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
+#include <twill/core/stable_order.hpp>
 #include <twill/device/current.hpp>
 
 #include <algorithm>
@@ -128,8 +129,7 @@ public:
 
   /// Hands them over in the order in which the model was traced, gradients the other way.
   [[nodiscard]] std::vector<Observation> take() {
-    std::sort(observations_.begin(), observations_.end(),
-              [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
+    sort_stably(observations_, [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
     std::vector<Observation> observations{};
     for (Numbered& each : observations_) detail::append(observations, std::move(each.observation));
     observations_.clear();

@@ -264,24 +264,39 @@ template <TableSizes Room> struct Attempt {
       : sizes{sizes_of(lowered)}, frozen{lowered, lowered.operations, fits(sizes, Room) ? sizes : TableSizes{}} {}
 };
 
+/// The records of one sort in a table: what a reader needs of std::span, whose constructor makes the compiler check a dozen
+/// iterator concepts for each type.
+template <class T> struct Records {
+  const T* first = nullptr;
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr const T* data() const { return first; }
+  [[nodiscard]] constexpr std::size_t size() const { return count; }
+  [[nodiscard]] constexpr bool empty() const { return count == 0; }
+  [[nodiscard]] constexpr const T* begin() const { return first; }
+  [[nodiscard]] constexpr const T* end() const { return first + count; }
+  [[nodiscard]] constexpr const T& operator[](std::size_t i) const { return first[i]; }
+  [[nodiscard]] constexpr Records subspan(std::size_t offset, std::size_t size) const { return {first + offset, size}; }
+};
+
 /// A frozen table as the run time sees it.
 struct TableView {
-  std::span<const ValueInfo> values{};
-  std::span<const OperandInfo> operands{};
-  std::span<const Instruction> instructions{};
-  std::span<const KernelInfo> kernels{};
-  std::span<const Line> lines{};
-  std::span<const Extents> shapes{};
-  std::span<const std::int64_t> attributes{};
+  Records<ValueInfo> values{};
+  Records<OperandInfo> operands{};
+  Records<Instruction> instructions{};
+  Records<KernelInfo> kernels{};
+  Records<Line> lines{};
+  Records<Extents> shapes{};
+  Records<std::int64_t> attributes{};
   std::span<const graph::InputInfo> inputs{};
   std::span<const graph::ParameterInfo> parameters{};
   std::span<const graph::KnobInfo> knobs{};
-  std::span<const graph::Symbol> symbols{};
-  std::span<const graph::Requirement> requirements{};
-  std::span<const LoopRegion> loops{};
+  Records<graph::Symbol> symbols{};
+  Records<graph::Requirement> requirements{};
+  Records<LoopRegion> loops{};
   std::span<const graph::TapInfo> taps{};
-  std::span<const graph::IntegerBounds> bounds{};
-  std::span<const graph::Name> scopes{};
+  Records<graph::IntegerBounds> bounds{};
+  Records<graph::Name> scopes{};
   int outputs = 0;
   int slots = 1;
 };

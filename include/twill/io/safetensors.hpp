@@ -6,6 +6,7 @@
 // before anything is used of it. Writing is atomic, at once or tensor by tensor. Source: huggingface.co/docs/safetensors.
 // Read next: io/sharded.hpp, io/checkpoint.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/io/atomic_file.hpp>
 #include <twill/io/mapped_file.hpp>
 #include <twill/io/safetensors_header.hpp>
@@ -81,8 +82,7 @@ public:
   /// throws: SystemError, ValueError for names that cannot be
   SafetensorsWriter(const std::string& path, std::vector<TensorPlan> tensors, const Metadata& metadata = {})
       : file_{path} {
-    std::stable_sort(tensors.begin(), tensors.end(),
-                     [](const TensorPlan& a, const TensorPlan& b) { return size_of(a.dtype) > size_of(b.dtype); });
+    sort_stably(tensors, [](const TensorPlan& a, const TensorPlan& b) { return size_of(a.dtype) > size_of(b.dtype); });
     std::string text = "{";
     const auto next = [&] { return text.size() > 1 ? "," : ""; };
     for (const auto& [key, value] : metadata)
@@ -108,7 +108,7 @@ public:
     if (length > detail::most_header_bytes)
       throw ValueError(join_text(
           {"save_safetensors: the header has ", length, " bytes, readers take at most ", detail::most_header_bytes}));
-    std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.name < b.name; });
+    sort_stably(parts_, [](const Part& a, const Part& b) { return a.name < b.name; });
     for (std::size_t i = 1; i < parts_.size(); ++i)
       if (parts_[i - 1].name == parts_[i].name)
         throw ValueError(join_text({"save_safetensors: '", parts_[i].name, "' is there twice"}));

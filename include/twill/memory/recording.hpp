@@ -8,6 +8,7 @@
 
 #include <twill/core/clock.hpp>
 #include <twill/core/error.hpp>
+#include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/memory/place.hpp>
 #include <twill/memory/registry.hpp>
@@ -146,7 +147,7 @@ public:
       held = live_;
     }
     line.end_seconds = steady_seconds();
-    std::stable_sort(line.events.begin(), line.events.end(), [](const TimedEvent& left, const TimedEvent& right) {
+    sort_stably(line.events, [](const TimedEvent& left, const TimedEvent& right) {
       return left.event.sequence < right.event.sequence;
     });
     for (std::size_t i = line.events.size(); i-- > 0;) undo(line, held, line.events[i]);
@@ -174,8 +175,8 @@ private:
     return event.kind == MemoryEventKind::return_segment ? -bytes : 0;
   }
   static void sort_by_sequence(std::vector<Allocation>& allocations) {
-    std::sort(allocations.begin(), allocations.end(),
-              [](const Allocation& left, const Allocation& right) { return left.sequence < right.sequence; });
+    sort_stably(allocations,
+                [](const Allocation& left, const Allocation& right) { return left.sequence < right.sequence; });
   }
 
   /// Under the lock: the event as part of both.

@@ -4,6 +4,7 @@
 // What a pool holds right now, segment by segment, and what happened in it lately. Both serve viewers; neither is needed to
 // allocate. Read next: memory/recording.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/memory/pool.hpp>
 
 #include <algorithm>
@@ -70,8 +71,8 @@ template <class PoolType> [[nodiscard]] PoolSnapshot numbered_snapshot(const Poo
       segments.push_back({row.segment, row.segment_bytes, row.small});
     segments.back().blocks.push_back(row.block);
   }
-  std::sort(segments.begin(), segments.end(),
-            [](const SegmentSnapshot& left, const SegmentSnapshot& right) { return left.address < right.address; });
+  sort_stably(segments,
+              [](const SegmentSnapshot& left, const SegmentSnapshot& right) { return left.address < right.address; });
   return taken;
 }
 

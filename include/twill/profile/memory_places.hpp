@@ -4,6 +4,7 @@
 // Who holds memory: the allocations of a snapshot by the place that made them, and how that differs between two snapshots, in
 // which a leak is what grows from step to step. Read next: memory/recording.hpp, profile/memory_page.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/source_places.hpp>
@@ -78,7 +79,7 @@ inline void count_places(UseByPlace& uses, const memory::MemorySnapshot& snapsho
   std::vector<PlaceUse> rows;
   for (const auto& [place, use] : uses)
     if (use.count != 0 || use.bytes != 0) rows.push_back(use);
-  std::stable_sort(rows.begin(), rows.end(), [](const PlaceUse& left, const PlaceUse& right) {
+  sort_stably(rows, [](const PlaceUse& left, const PlaceUse& right) {
     return left.bytes != right.bytes ? left.bytes > right.bytes : left.count > right.count;
   });
   return rows;

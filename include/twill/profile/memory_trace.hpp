@@ -5,6 +5,7 @@
 // of the bytes in use and reserved, the largest allocations as slices in lanes, each named after its place, and marks where
 // the pool asked the device for memory or had none. The same as a page: profile/memory_page.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/memory/recording.hpp>
 #include <twill/profile/gantt.hpp>
@@ -57,11 +58,10 @@ private:
     std::vector<const MemoryLife*> chosen;
     for (const MemoryLife& life : all_lives.lives) chosen.push_back(&life);
     if (chosen.size() > options_.most_slices) {
-      std::stable_sort(chosen.begin(), chosen.end(),
-                       [](const MemoryLife* left, const MemoryLife* right) { return left->bytes > right->bytes; });
+      sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) { return left->bytes > right->bytes; });
       chosen.resize(options_.most_slices);
     }
-    std::stable_sort(chosen.begin(), chosen.end(), [](const MemoryLife* left, const MemoryLife* right) {
+    sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) {
       return left->begin_seconds < right->begin_seconds;
     });
     std::vector<double> ends; // of each lane

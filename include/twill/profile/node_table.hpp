@@ -6,6 +6,7 @@
 // Read next: profile/trace.hpp.
 
 #include <twill/core/bytes.hpp>
+#include <twill/core/stable_order.hpp>
 #include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>
 
@@ -63,8 +64,7 @@ struct NodeTotal {
     }
   std::vector<NodeTotal> sorted{};
   for (auto& [key, total] : totals) sorted.push_back(std::move(total));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const NodeTotal& left, const NodeTotal& right) { return left.seconds > right.seconds; });
+  sort_stably(sorted, [](const NodeTotal& left, const NodeTotal& right) { return left.seconds > right.seconds; });
   return sorted;
 }
 

@@ -6,6 +6,7 @@
 // binds. Runs of one device that overlap stand in threads of their own, and so do copies between the slots of a program,
 // which go beside the work of both. In each thread events begin one after the other. Read next: profile/trace.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/trace.hpp>
@@ -55,7 +56,7 @@ private:
     if (launches.empty() && copies.empty()) return;
     Device& device = device_of(run.devices[static_cast<std::size_t>(slot)]);
     add_launches(run, device, launches);
-    std::stable_sort(copies.begin(), copies.end(), begins_earlier);
+    sort_stably(copies, begins_earlier);
     for (const NodeTime& time : copies)
       add_node((*run.nodes)[time.node], device, lane_of(device, device.copies, "copies", time.start_s, time.end_s),
                time);
@@ -63,7 +64,7 @@ private:
 
   void add_launches(const RecordedRun& run, Device& device, std::vector<NodeTime>& times) {
     if (times.empty()) return;
-    std::stable_sort(times.begin(), times.end(), begins_earlier);
+    sort_stably(times, begins_earlier);
     const double start = times.front().start_s;
     double end = start;
     for (const NodeTime& time : times) end = std::max(end, time.end_s);

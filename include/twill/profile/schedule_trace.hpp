@@ -5,12 +5,12 @@
 // it a thread for what each rank computes and one for what it sends and receives, more where messages overlap, and an arrow
 // from each send to its receive. The same as a picture: profile/gantt.hpp.
 
+#include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/pipeline/timeline.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/trace_events.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -48,8 +48,7 @@ private:
   void add_messages(const pipeline::Timeline& timeline) {
     std::vector<pipeline::TimedMessage> messages;
     for (const pipeline::TimedMessage& message : pipeline::messages_of(timeline)) messages.push_back(message);
-    std::stable_sort(messages.begin(), messages.end(),
-                     [](const auto& left, const auto& right) { return left.start() < right.start(); });
+    sort_stably(messages, [](const auto& left, const auto& right) { return left.start() < right.start(); });
     std::vector<Lane> lanes;
     for (const pipeline::TimedMessage& message : messages) {
       const std::string sent = join_text(

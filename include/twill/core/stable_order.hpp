@@ -1,0 +1,74 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts what is not many, or not often sorted: reports, file headers, recorded events. The sort itself works on numbers of
+// elements and asks through a pointer, so it is compiled once; std::stable_sort is compiled anew for each type and each order,
+// in every file that includes the function around it. Read next: core/list.hpp, which exists for the same reason.
+
+#include <twill/core/list.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0 {
+
+namespace detail {
+/// Whether the element of one number comes before that of another, by what the context points to.
+using ComesBefore = bool (*)(const void* context, std::size_t left, std::size_t right);
+
+/// The numbers of `count` elements in their order; equal ones keep theirs. Merges runs of 1, 2, 4, … numbers.
+[[nodiscard]] inline List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context) {
+  List<std::size_t> order(count, 0);
+  List<std::size_t> merged(count, 0);
+  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  for (std::size_t width = 1; width < count; width *= 2) {
+    for (std::size_t begin = 0; begin < count; begin += 2 * width) {
+      const std::size_t middle = width < count - begin ? begin + width : count;
+      const std::size_t end = width < count - middle ? middle + width : count;
+      std::size_t left = begin, right = middle;
+      for (std::size_t to = begin; to < end; ++to) {
+        const bool takes_right = left == middle || (right < end && before(context, order[right], order[left]));
+        merged[to] = takes_right ? order[right++] : order[left++];
+      }
+    }
+    order.swap(merged);
+  }
+  return order;
+}
+} // namespace detail
+
+/// Brings the elements of a contiguous sequence into the order in which none comes before its predecessor; equal ones keep
+/// theirs. `before(left, right)` says whether one element comes before another.
+/// cost: n log n comparisons, n moves, memory for two numbers for each element    throws: std::bad_alloc
+template <class Sequence, class Before> void sort_stably(Sequence& sequence, const Before& before) {
+  auto* const elements = sequence.data();
+  using Element = std::remove_pointer_t<decltype(sequence.data())>;
+  struct Context {
+    const Element* elements;
+    const Before* before;
+  };
+  const Context context{elements, &before};
+  List<std::size_t> from = detail::stable_order(
+      sequence.size(),
+      [](const void* known, std::size_t left, std::size_t right) -> bool {
+        const auto& sorted = *static_cast<const Context*>(known);
+        return (*sorted.before)(sorted.elements[left], sorted.elements[right]);
+      },
+      &context);
+  // Each cycle of the permutation begins with one element put aside; what is in place refers to itself.
+  for (std::size_t begin = 0; begin < from.size(); ++begin) {
+    if (from[begin] == begin) continue;
+    Element aside = std::move(elements[begin]);
+    std::size_t to = begin;
+    for (std::size_t next = from[to]; next != begin; next = from[to]) {
+      elements[to] = std::move(elements[next]);
+      from[to] = to;
+      to = next;
+    }
+    elements[to] = std::move(aside);
+    from[to] = to;
+  }
+}
+
+} // namespace twill::inline v0
