@@ -5,11 +5,11 @@
 // these. Read next: profile/memory_trace.hpp, profile/memory_page.hpp.
 
 #include <twill/memory/recording.hpp>
+#include <twill/profile/detail/numbers.hpp>
 #include <twill/profile/memory_places.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,22 +50,23 @@ struct MemoryLives {
   source.prepare(stacks);
 
   MemoryLives all_lives;
-  std::map<std::pair<const char*, const memory::CallStack*>, std::size_t> known;
-  std::map<std::string, std::size_t> numbers;
+  detail::AddressNumbers known; // of names and calls
+  std::vector<std::size_t> place_of_known;
+  detail::TextNumbers numbers;
   const auto place_number = [&](const char* name, const memory::CallStack* calls) {
-    const auto [found, is_new] = known.try_emplace({name, calls}, 0);
+    const auto [number, is_new] = detail::number_of(known, {name, calls});
     if (is_new) {
       const std::string words = to_string(detail::place_of(name, calls, source));
-      const auto [position, is_new_name] = numbers.try_emplace(words, all_lives.places.size());
+      const auto [place, is_new_name] = detail::number_of(numbers, words);
       if (is_new_name) all_lives.places.push_back(words);
-      found->second = position->second;
+      place_of_known.push_back(place);
     }
-    return found->second;
+    return place_of_known[number];
   };
 
-  std::map<const void*, std::size_t> open; // the lives that go on
+  detail::AddressNumbers open; // the lives that go on
   for (const memory::Allocation& allocation : line.before) {
-    open[allocation.address] = all_lives.lives.size();
+    open[{allocation.address, nullptr}] = all_lives.lives.size();
     all_lives.lives.push_back(
         {static_cast<std::int64_t>(allocation.bytes), static_cast<std::int64_t>(allocation.requested),
          place_number(detail::name_of(allocation), allocation.calls), line.begin_seconds, line.end_seconds});
@@ -73,13 +74,13 @@ struct MemoryLives {
   for (std::size_t number = 0; number < line.events.size(); ++number) {
     const memory::TimedEvent& timed = line.events[number];
     if (timed.event.kind == memory::MemoryEventKind::allocate) {
-      open[timed.event.address] = all_lives.lives.size();
+      open[{timed.event.address, nullptr}] = all_lives.lives.size();
       all_lives.lives.push_back(
           {static_cast<std::int64_t>(timed.event.bytes), static_cast<std::int64_t>(timed.event.requested),
            place_number(timed.event.place, timed.calls), timed.seconds, line.end_seconds, number});
     }
     if (timed.event.kind == memory::MemoryEventKind::release)
-      if (const auto found = open.find(timed.event.address); found != open.end()) {
+      if (const auto found = open.find({timed.event.address, nullptr}); found != open.end()) {
         all_lives.lives[found->second].end_seconds = timed.seconds;
         all_lives.lives[found->second].end_event = number;
         open.erase(found);

@@ -7,13 +7,12 @@
 #include <twill/core/stable_order.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/recording.hpp>
+#include <twill/profile/detail/numbers.hpp>
 #include <twill/profile/source_places.hpp>
 #include <twill/profile/table.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +51,21 @@ namespace detail {
   return {name != nullptr ? name : "", source.statement(calls)};
 }
 
-using UseByPlace = std::map<MemoryPlace, PlaceUse>;
+/// What places hold, by a number for each.
+struct UseByPlace {
+  TextNumbers numbers{}; ///< of name and statement
+  std::vector<PlaceUse> uses{};
+
+  /// That of a place, new or not.
+  [[nodiscard]] PlaceUse& of(const MemoryPlace& place) {
+    std::string key = place.name;
+    key += '\0'; // before all that names consist of, so keys have the order of places
+    key += place.statement;
+    const auto [number, is_new] = number_of(numbers, key);
+    if (is_new) uses.push_back({place});
+    return uses[number];
+  }
+};
 
 /// Adds the allocations of a snapshot, or takes them off.
 inline void count_places(UseByPlace& uses, const memory::MemorySnapshot& snapshot, std::int64_t sign,
@@ -61,24 +74,27 @@ inline void count_places(UseByPlace& uses, const memory::MemorySnapshot& snapsho
   for (const memory::Allocation& allocation : snapshot.allocations) stacks.push_back(allocation.calls);
   source.prepare(stacks);
   // Few pairs of name and calls occur, however many allocations there are.
-  std::map<std::pair<const char*, const memory::CallStack*>, PlaceUse*> found;
+  AddressNumbers pairs;
+  std::vector<PlaceUse> of_pairs;
   for (const memory::Allocation& allocation : snapshot.allocations) {
-    PlaceUse*& use = found[{name_of(allocation), allocation.calls}];
-    if (use == nullptr) {
-      MemoryPlace place = place_of(name_of(allocation), allocation.calls, source);
-      use = &uses[place];
-      use->place = std::move(place);
-    }
-    use->count += sign;
-    use->bytes += sign * static_cast<std::int64_t>(allocation.bytes);
+    const char* const name = name_of(allocation);
+    const auto [number, is_new] = number_of(pairs, {name, allocation.calls});
+    if (is_new) of_pairs.push_back({place_of(name, allocation.calls, source)});
+    of_pairs[number].count += sign;
+    of_pairs[number].bytes += sign * static_cast<std::int64_t>(allocation.bytes);
+  }
+  for (const PlaceUse& pair : of_pairs) {
+    PlaceUse& use = uses.of(pair.place);
+    use.count += pair.count;
+    use.bytes += pair.bytes;
   }
 }
 
 /// The most bytes first, then the most allocations.
-[[nodiscard]] inline std::vector<PlaceUse> sorted(const UseByPlace& uses) {
+[[nodiscard]] inline std::vector<PlaceUse> sorted(const UseByPlace& by_place) {
   std::vector<PlaceUse> rows;
-  for (const auto& [place, use] : uses)
-    if (use.count != 0 || use.bytes != 0) rows.push_back(use);
+  for (const auto& [place, number] : by_place.numbers)
+    if (const PlaceUse& use = by_place.uses[number]; use.count != 0 || use.bytes != 0) rows.push_back(use);
   sort_stably(rows, [](const PlaceUse& left, const PlaceUse& right) {
     return left.bytes != right.bytes ? left.bytes > right.bytes : left.count > right.count;
   });

@@ -7,6 +7,7 @@
 
 #include <twill/core/bytes.hpp>
 #include <twill/core/stable_order.hpp>
+#include <twill/profile/detail/numbers.hpp>
 #include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>
 
@@ -14,9 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,8 +46,8 @@ struct NodeTotal {
 
 /// All of a trace, the most expensive first.
 [[nodiscard]] inline std::vector<NodeTotal> node_totals(const Trace& trace, GroupBy group_by = GroupBy::node) {
-  using Key = std::tuple<std::string, std::string, bool, std::string, DType>;
-  std::map<Key, NodeTotal> totals{};
+  detail::TextNumbers rows{};
+  std::vector<NodeTotal> totals{};
   for (const RecordedRun& run : trace.runs)
     for (const NodeTime& time : run.times) {
       const NodeInfo& node = (*run.nodes)[time.node];
@@ -55,15 +55,22 @@ struct NodeTotal {
       const bool alone = group_by == GroupBy::node;
       const std::string layer = alone ? node.layer : std::string{};
       const bool is_gradient = alone && node.is_gradient;
-      NodeTotal& total = totals[Key{node.operation, layer, is_gradient, device, node.dtype}];
-      if (total.launches == 0) total = {node.operation, layer, is_gradient, device, node.dtype};
+      // A null character is before all that names consist of, so rows have the order of their fields.
+      std::string key = node.operation;
+      for (const std::string_view field :
+           {std::string_view{layer}, std::string_view{is_gradient ? "1" : "0"}, std::string_view{device}})
+        (key += '\0') += field;
+      (key += '\0') += static_cast<char>(node.dtype);
+      const auto [row, is_new] = detail::number_of(rows, key);
+      if (is_new) totals.push_back({node.operation, layer, is_gradient, device, node.dtype});
+      NodeTotal& total = totals[row];
       ++total.launches;
       total.seconds += time.end_s - time.start_s;
       total.bytes += static_cast<double>(node.bytes_read + node.bytes_written);
       total.flops += static_cast<double>(node.flops);
     }
   std::vector<NodeTotal> sorted{};
-  for (auto& [key, total] : totals) sorted.push_back(std::move(total));
+  for (const auto& [key, row] : rows) sorted.push_back(std::move(totals[row]));
   sort_stably(sorted, [](const NodeTotal& left, const NodeTotal& right) { return left.seconds > right.seconds; });
   return sorted;
 }

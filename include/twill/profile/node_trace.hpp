@@ -8,13 +8,13 @@
 
 #include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
+#include <twill/profile/detail/numbers.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/profile/trace_events.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,13 +84,12 @@ private:
   }
 
   [[nodiscard]] Device& device_of(const std::string& name) {
-    const auto [known, is_new] = devices_.try_emplace(name);
+    const auto [process, is_new] = number_of(processes_, name);
     if (is_new) {
-      known->second.process = devices_.size() - 1;
-      known->second.peaks = peaks_of(trace_, name);
-      events_.name_process(known->second.process, name);
+      devices_.push_back({process, peaks_of(trace_, name)});
+      events_.name_process(process, name);
     }
-    return known->second;
+    return devices_[process];
   }
 
   /// The first of some threads of a device in which nothing overlaps what begins and ends here.
@@ -130,7 +129,8 @@ private:
 
   const Trace& trace_;
   double begin_s_; ///< where the document's time is 0
-  std::map<std::string, Device> devices_{};
+  TextNumbers processes_{};
+  std::vector<Device> devices_{}; ///< by process
   TraceEvents events_{};
 };
 

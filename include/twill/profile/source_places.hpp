@@ -8,6 +8,7 @@
 
 #include <twill/core/text.hpp>
 #include <twill/memory/place.hpp>
+#include <twill/profile/detail/numbers.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <new>
 #include <span>
 #include <string>
@@ -146,16 +146,15 @@ class SourcePlaces {
 public:
   /// Finds out about many calls at once, which is much faster than one by one.
   void prepare(std::span<const memory::CallStack* const> stacks) {
-    std::map<std::string, std::vector<std::pair<const void*, std::uintptr_t>>> asked; // by file of code
+    std::vector<Asked> asked;
     for (const memory::CallStack* stack : stacks) {
       if (stack == nullptr) continue;
       for (std::size_t i = 0; i < stack->size; ++i) {
         const void* const address = stack->addresses[i];
-        if (known_.count(address) != 0) continue;
+        if (!detail::number_of(numbers_, {address, nullptr}).is_new) continue;
         const Code code = code_of(address);
-        known_[address] = {SourceLine{exported_name(address), {}, 0, false}};
-        known_[address].front().is_own = is_own_exported(address);
-        if (!code.file.empty()) asked[code.file].emplace_back(address, code.offset);
+        lines_.push_back({SourceLine{exported_name(address), {}, 0, is_own_exported(address)}});
+        if (!code.file.empty()) among(asked, code.file).addresses.emplace_back(address, code.offset);
       }
     }
     for (const auto& [file, addresses] : asked)
@@ -169,7 +168,7 @@ public:
     if (stack == nullptr) return result;
     prepare(std::span{&stack, 1});
     for (std::size_t i = 0; i < stack->size; ++i)
-      for (const SourceLine& line : known_[stack->addresses[i]])
+      for (const SourceLine& line : lines_of(stack->addresses[i]))
         if (!detail::is_beginning(line.function)) result.push_back(line);
     return result;
   }
@@ -200,6 +199,19 @@ private:
     std::string file{};
     std::uintptr_t offset = 0;
   };
+
+  /// What addr2line is asked about one file of code.
+  struct Asked {
+    std::string file{};
+    std::vector<std::pair<const void*, std::uintptr_t>> addresses{};
+  };
+  /// That of a file, which is one of few.
+  [[nodiscard]] static Asked& among(std::vector<Asked>& asked, const std::string& file) {
+    for (Asked& known : asked)
+      if (known.file == file) return known;
+    asked.push_back({file, {}});
+    return asked.back();
+  }
 
   [[nodiscard]] static Code code_of(const void* address) {
     struct Search {
@@ -264,7 +276,7 @@ private:
       const std::string first = next_line();
       if (first.substr(0, 2) == "0x") {
         if (number == addresses.size()) return;
-        lines = &known_[addresses[number++].first];
+        lines = &lines_of(addresses[number++].first);
         is_first = true;
         continue;
       }
@@ -286,7 +298,13 @@ private:
     return line;
   }
 
-  std::map<const void*, std::vector<SourceLine>> known_{};
+  /// requires: it has been prepared
+  [[nodiscard]] std::vector<SourceLine>& lines_of(const void* address) {
+    return lines_[detail::number_of(numbers_, {address, nullptr}).number];
+  }
+
+  detail::AddressNumbers numbers_{};
+  std::vector<std::vector<SourceLine>> lines_{}; ///< of each address
 };
 
 } // namespace twill::inline v0::profile

@@ -5,11 +5,9 @@
 // pool the data are [seconds, life, reserved] for each event (life: number + 1 of the allocation that begins, negative for
 // one that ends, 0 for others) and [bytes, requested, place, first event, event after the last] for each allocation.
 
-#include <string_view>
-
 namespace twill::inline v0::profile::detail {
 
-inline constexpr std::string_view memory_page_styles = R"css(
+inline constexpr char memory_page_styles[] = R"css(
 body { font: 14px/1.45 Helvetica, Arial, sans-serif; color: #333; background: #fff; max-width: 1180px; margin: 24px auto;
   padding: 0 16px; }
 h1 { font-size: 22px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 34px 0 8px; } h3 { font-size: 15px; margin: 20px 0 6px; }
@@ -30,7 +28,7 @@ th, td { padding: 3px 12px 3px 0; vertical-align: top; } td { border-bottom: 1px
 .n { text-align: right; white-space: nowrap; } td.p { overflow-wrap: anywhere; } tr.total td { font-weight: bold; }
 )css";
 
-inline constexpr std::string_view memory_page_script = R"js(
+inline constexpr char memory_page_script[] = R"js(
 "use strict";
 const colours = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#7A5FA8"];
 const otherColour = "#B5B9C0", columns = 540;
