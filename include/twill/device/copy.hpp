@@ -40,6 +40,19 @@ inline void copy_on_team(const Team& team, void* to, const void* from, std::size
     if (begin < end) std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
   });
 }
+
+/// A copy that waits for its source. One type of task, so that devices are taught to run but one.
+struct LateCopy {
+  Cpu::Event source_ready{};
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
+
+  void operator()() const {
+    source_ready.wait();
+    copy_on_team(Team::serial(), to, from, bytes);
+  }
+};
 } // namespace detail
 
 /// Copies between host devices, or within one. The ranges must not overlap.
@@ -52,11 +65,8 @@ inline void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* fro
     return;
   }
   // A task only ever waits for tasks submitted before it, so these two cannot wait for each other.
-  (void)submit(to_device, [=] {
-    source_ready.wait();
-    detail::copy_on_team(Team::serial(), to, from, bytes);
-  });
-  if (from_device != to_device) (void)submit(from_device, [copied = record(to_device)] { copied.wait(); });
+  (void)submit(to_device, detail::LateCopy{source_ready, to, from, bytes});
+  if (from_device != to_device) (void)submit(from_device, detail::LateCopy{record(to_device)}); // only waits
 }
 
 /// A copy that is work of the device to which it goes alone, behind what `ready` says. The other's work goes on beside it; whoever

@@ -9,13 +9,13 @@
 // parallel/pipeline/kept_weights.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/list.hpp>
 #include <twill/device/convolution.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace twill::inline v0::cpu {
 
@@ -73,25 +73,25 @@ public:
   explicit KeptOrders(KeptOrders* others) : others_{others} {}
 
   void add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes) {
-    entries_.emplace_back(weights, part, memory, bytes);
+    entries_.push_back(std::make_unique<KeptOrder>(weights, part, memory, bytes));
   }
   /// How many there is room for, and how many somebody has brought into an order.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t filled() const {
     std::size_t count = 0;
-    for (const KeptOrder& entry : entries_) count += entry.is_filled() ? 1 : 0;
+    for (const std::unique_ptr<KeptOrder>& entry : entries_) count += entry->is_filled() ? 1 : 0;
     return count;
   }
 
   /// Null where nothing is kept for these weights.
   [[nodiscard]] KeptOrder* find(const void* weights, ConvolutionPart part) {
-    for (KeptOrder& entry : entries_)
-      if (entry.is_of(weights, part)) return &entry;
+    for (const std::unique_ptr<KeptOrder>& entry : entries_)
+      if (entry->is_of(weights, part)) return entry.get();
     return others_ == nullptr ? nullptr : others_->find(weights, part);
   }
 
   void add_gradient(std::size_t output) { gradients_.push_back({.output = output}); }
-  [[nodiscard]] std::span<GradientOrder> gradients() { return gradients_; }
+  [[nodiscard]] std::span<GradientOrder> gradients() { return {gradients_.data(), gradients_.size()}; }
   /// Says where the next run puts its outputs, gradients among them.    requires: no run looks for them
   void place_gradients(std::span<void* const> outputs) {
     for (GradientOrder& gradient : gradients_) gradient.gradient = outputs[gradient.output];
@@ -104,8 +104,8 @@ public:
   }
 
 private:
-  std::deque<KeptOrder> entries_{}; // entries do not move
-  std::vector<GradientOrder> gradients_{};
+  List<std::unique_ptr<KeptOrder>> entries_{}; // entries do not move
+  List<GradientOrder> gradients_{};
   KeptOrders* others_ = nullptr;
 };
 
