@@ -64,6 +64,7 @@
 #include <twill/kernel/scratch.hpp>
 #include <twill/kernel/small_product.hpp>
 #include <twill/kernel/stage.hpp>
+#include <twill/kernel/streaming.hpp>
 #include <twill/kernel/summary.hpp>
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/tabulate.hpp>

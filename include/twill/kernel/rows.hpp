@@ -9,6 +9,7 @@
 #include <twill/kernel/bytes.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/scratch.hpp>
+#include <twill/kernel/streaming.hpp>
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/tail.hpp>
 #include <twill/kernel/walk.hpp>
@@ -20,9 +21,8 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
-inline constexpr std::int64_t chunk_elements = 16384;                  ///< of a row that is reduced piece by piece
-inline constexpr std::int64_t worth_sharing = 400'000;                 ///< additions; below, waking a team costs more
-inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< bytes of an output that no cache will keep
+inline constexpr std::int64_t worth_sharing = 400'000; ///< additions; below, waking a team costs more
+inline constexpr std::int64_t chunk_elements = 16384;  ///< of a row that is reduced piece by piece
 inline constexpr std::int64_t max_shared_bytes = std::int64_t{max_lines} * shared_slot_bytes;
 inline constexpr std::int64_t block_elements = 512;   ///< of rows that are run as if they were one
 inline constexpr std::int64_t repeated_bytes = 16384; ///< of the operands that all rows of such a block share
@@ -40,7 +40,6 @@ public:
     const std::size_t last = grid.rank == 0 ? 0 : static_cast<std::size_t>(grid.rank - 1);
     const bool is_single = n_ == 1 || grid.rank == 0;
     const std::int64_t elements = n_ * walk_.count();
-    const bool may_stream = elements * shared_slot_bytes >= vector_detail::worth_streaming;
     // without branches in the common case: for a small kernel, this is what takes time
     for (int o = 0; o < program.operands; ++o) {
       const OperandInfo& info = program.operand[o];
@@ -53,11 +52,9 @@ public:
       start_.stride[o] = stride;
       start_.mode[o] = is_output && stride != 1 ? StoreMode::scatter : StoreMode::plain;
       packs_ = packs_ || vector_detail::needs_packing(info, stride);
-      if (may_stream && is_output && stride == 1 && elements * info.bytes >= vector_detail::worth_streaming) {
-        start_.mode[o] = StoreMode::stream;
-        streams_ = true;
-      }
     }
+    if (elements * shared_slot_bytes >= vector_detail::worth_streaming)
+      streams_ = vector_detail::choose_streams(program, grid, bound, start_.mode);
   }
 
   void run(const AnyTeam& team) {
