@@ -69,4 +69,6 @@
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/tabulate.hpp>
 #include <twill/kernel/tail.hpp>
+#include <twill/kernel/tiles.hpp>
+#include <twill/kernel/transpose.hpp>
 #include <twill/kernel/walk.hpp>

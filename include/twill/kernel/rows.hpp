@@ -21,8 +21,7 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
-inline constexpr std::int64_t worth_sharing = 400'000; ///< additions; below, waking a team costs more
-inline constexpr std::int64_t chunk_elements = 16384;  ///< of a row that is reduced piece by piece
+inline constexpr std::int64_t chunk_elements = 16384; ///< of a row that is reduced piece by piece
 inline constexpr std::int64_t max_shared_bytes = std::int64_t{max_lines} * shared_slot_bytes;
 inline constexpr std::int64_t block_elements = 512;   ///< of rows that are run as if they were one
 inline constexpr std::int64_t repeated_bytes = 16384; ///< of the operands that all rows of such a block share
@@ -333,6 +332,7 @@ namespace vector_detail {
   if (grid.rank == 1 && grid[0] < program.lanes && grid[0] > 0 && !program.reduces &&
       vector_detail::run_short_row(program, grid[0], bound))
     return;
+  if (program.transposed != nullptr && program.transposed(program, team, grid, bound)) return;
   RowKernel{program, grid, bound}.run(team);
 }
 

@@ -6,6 +6,7 @@
 // all programs; only the functions behind the pointers are a program's own. Read next: kernel/stage.hpp, which fills it.
 
 #include <twill/core/config.hpp>
+#include <twill/kernel/any_team.hpp>
 #include <twill/kernel/program.hpp>
 
 #include <cstddef>
@@ -92,6 +93,11 @@ using ColumnFunction = void (*)(const Cursor& where, const std::int64_t* down, c
                                 std::int64_t height, std::int64_t j, bool add, std::byte* sums, std::int64_t column,
                                 std::int64_t row_bytes);
 
+struct ProgramTable;
+
+/// Runs a program in a way of its own, if its operands allow it. Returns whether they do.
+using OwnFunction = bool (*)(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
+
 /// A program as its loops see it.
 struct ProgramTable {
   int operands = 0;
@@ -110,6 +116,7 @@ struct ProgramTable {
   const StageFunction* stage = nullptr;
   const SharedFunction* shared = nullptr; ///< for each level; null where nothing is known
   ColumnFunction columns = nullptr;
+  OwnFunction transposed = nullptr; ///< of a program that copies, see kernel/transpose.hpp
   /// In counting builds: notes elements loaded from or stored to an operand.
   void (*count)(int operand, Touch touch, std::int64_t elements) = nullptr;
 };

@@ -7,6 +7,7 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/stage.hpp>
 #include <twill/kernel/table.hpp>
+#include <twill/kernel/transpose.hpp>
 
 #include <array>
 #include <cstddef>
@@ -102,6 +103,12 @@ template <int Count>
     if (lines[i].kind == LineKind::input || lines[i].kind == LineKind::output)
       bytes += static_cast<int>(size_of(lines[i].type));
   return bytes;
+}
+
+/// Whether a program does nothing but copy elements as they are.
+[[nodiscard]] constexpr bool is_copy(const Line* lines, int count) {
+  return count == 2 && lines[0].kind == LineKind::input && !lines[0].uniform && lines[1].kind == LineKind::output &&
+         lines[1].type == lines[0].type;
 }
 } // namespace vector_detail
 
@@ -287,6 +294,8 @@ public:
     result.stage = stage_table.data();
     result.shared = shared_table.data();
     if constexpr (is_column) result.columns = &columns;
+    if constexpr (vector_detail::is_copy(B::summary.lines.data(), B::count))
+      result.transposed = &vector_detail::run_transposed<integer_t<static_cast<int>(size_of(B::line(0).type))>>;
     if constexpr (counts_access) result.count = &vector_detail::count_access;
     return result;
   }

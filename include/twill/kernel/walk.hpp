@@ -63,6 +63,10 @@ private:
   std::int64_t index_[max_rank]; // only the dimensions of the walk are ever set
 };
 
+namespace vector_detail {
+inline constexpr std::int64_t worth_sharing = 400'000; ///< additions; below, waking a team costs more
+} // namespace vector_detail
+
 /// The part of `total` things that a member of a team takes, in multiples of `granule`.
 struct Share {
   std::int64_t begin = 0;
