@@ -28,7 +28,7 @@ public:
   /// Of the elements in braces.
   constexpr List(std::initializer_list<T> values) { append(values.begin(), values.end()); }
   /// Copies the elements.
-  constexpr List(const List& other) { append(other.begin(), other.end()); }
+  constexpr List(const List& other) { append(other); }
   /// Takes the elements; the other is empty then.
   constexpr List(List&& other) noexcept : items{other.items}, size_{other.size_}, capacity_{other.capacity_} {
     other.items = nullptr;
@@ -38,7 +38,7 @@ public:
   constexpr List& operator=(const List& other) {
     if (this == &other) return *this;
     clear();
-    append(other.begin(), other.end());
+    append(other);
     return *this;
   }
   /// Takes the elements; the other is empty then.
@@ -47,8 +47,9 @@ public:
     return *this;
   }
   constexpr ~List() {
-    clear();
-    release(items, capacity_);
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (std::size_t i = size_; i > 0; --i) std::destroy_at(items + i - 1);
+    if (capacity_ != 0) release(items, capacity_);
   }
 
   /// How many elements there are.
@@ -76,7 +77,7 @@ public:
     } else if constexpr (is_plain) {
       items[size_++] = value;
     } else {
-      put(value);
+      std::construct_at(items + size_++, value);
     }
   }
   constexpr void push_back(T&& value) {
@@ -87,7 +88,7 @@ public:
     } else if constexpr (is_plain) {
       items[size_++] = value;
     } else {
-      put(static_cast<T&&>(value));
+      std::construct_at(items + size_++, static_cast<T&&>(value));
     }
   }
   constexpr void pop_back() { drop(--size_); }
@@ -101,7 +102,7 @@ public:
   }
   /// requires: the value is not of this list
   constexpr void resize(std::size_t count, const T& value = T{}) {
-    reserve(count);
+    if (count > capacity_) move_to(count);
     if constexpr (is_plain) {
       for (std::size_t i = size_; i < count; ++i) items[i] = value;
       size_ = count;
@@ -117,9 +118,11 @@ public:
     if constexpr (is_plain)
       while (first != last) items[size_++] = *first++;
     else
-      for (; first != last; ++first) put(*first);
+      for (; first != last; ++first) std::construct_at(items + size_++, *first);
   }
-  constexpr void append(const List& other) { append(other.begin(), other.end()); }
+  constexpr void append(const List& other) {
+    if (other.size_ != 0) append(other.items, other.items + other.size_);
+  }
   /// Takes the first element out.
   constexpr void pop_front() {
     for (std::size_t i = 1; i < size_; ++i) items[i - 1] = static_cast<T&&>(items[i]);
@@ -179,13 +182,12 @@ private:
       if constexpr (is_plain)
         items[size_++] = old[i];
       else
-        put(static_cast<T&&>(old[i]));
+        std::construct_at(items + size_++, static_cast<T&&>(old[i]));
       if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(old + i);
     }
-    release(old, old_capacity);
+    if (old_capacity != 0) release(old, old_capacity);
   }
   static constexpr void release(T* data, std::size_t capacity) {
-    if (capacity == 0) return;
     if constexpr (is_plain)
       delete[] data;
     else
