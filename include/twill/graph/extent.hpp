@@ -84,7 +84,8 @@ struct Extent {
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
-/// The shape of a traced value.
+/// The shape of a traced value. Loops over it index `axes.items`: constant evaluation takes twice the time and memory to walk
+/// with pointers.
 struct Extents {
   int rank = 0;                 ///< how many axes there are
   Few<Extent, max_rank> axes{}; ///< their extents in order
@@ -110,11 +111,13 @@ struct Extents {
     return dims;
   }
   [[nodiscard]] friend constexpr bool operator==(const Extents& left, const Extents& right) {
-    const Extent* a = left.axes.items;
-    const Extent* b = right.axes.items;
-    int same = 0;
-    for (; same < left.rank && a->factor == b->factor && a->symbols == b->symbols; ++a, ++b) ++same;
-    return same == left.rank && same == right.rank;
+    const int count = left.rank;
+    if (count != right.rank) return false;
+    for (int i = 0; i < count; ++i)
+      if (left.axes.items[i].factor != right.axes.items[i].factor ||
+          left.axes.items[i].symbols != right.axes.items[i].symbols)
+        return false;
+    return true;
   }
 };
 
@@ -128,18 +131,19 @@ struct Extents {
 /// The number of extents that are not one.
 [[nodiscard]] constexpr int proper_rank(const Extents& shape) {
   int rank = 0;
-  const Extent* const extents = shape.axes.items;
-  for (int axis = 0; axis < shape.rank; ++axis)
-    if (extents[axis].factor != 1 || extents[axis].symbols != 0) ++rank;
+  const int axes = shape.rank;
+  for (int i = 0; i < axes; ++i)
+    if (shape.axes.items[i].factor != 1 || shape.axes.items[i].symbols != 0) ++rank;
   return rank;
 }
 
 /// The shape without its extents of one: two tensors that agree here have the same memory layout.
 [[nodiscard]] constexpr Extents without_ones(const Extents& shape) {
   Extents result{};
-  const Extent* extents = shape.axes.items;
-  for (int axis = 0; axis < shape.rank; ++axis)
-    if (extents[axis].factor != 1 || extents[axis].symbols != 0) result.axes.items[result.rank++] = extents[axis];
+  const int axes = shape.rank;
+  for (int i = 0; i < axes; ++i)
+    if (shape.axes.items[i].factor != 1 || shape.axes.items[i].symbols != 0)
+      result.axes.items[result.rank++] = shape.axes.items[i];
   return result;
 }
 

@@ -236,9 +236,11 @@ public:
     for (int axis = 0; axis < shape.rank; ++axis)
       if (shape[axis].factor < 0) refuse(Problem::parameter_extent_is_negative, shape[axis].factor, axis, line);
     if (info.name.truncated) refuse(Problem::name_is_longer_than_63_characters, info.name.size, 63, line);
-    for (const ParameterInfo& other : parameters)
-      if (other.name.hash == info.name.hash && other.name == info.name)
-        refuse(Problem::parameter_name_is_used_twice, other.node, size(), line);
+    const std::uint64_t hash = info.name.hash;
+    const std::size_t known = parameters.size();
+    for (std::size_t i = 0; i < known; ++i)
+      if (parameters.items[i].name.hash == hash && parameters.items[i].name == info.name)
+        refuse(Problem::parameter_name_is_used_twice, parameters.items[i].node, size(), line);
     Node node{};
     node.kind = Kind::parameter;
     node.dtype = dtype;
