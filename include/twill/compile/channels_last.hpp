@@ -43,7 +43,8 @@ public:
     nodes_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
     other_view_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
     copy_.reserve(graph.nodes.size() + graph.nodes.size() / 4);
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) add(static_cast<int>(i));
+    const int count = graph.size();
+    for (int i = 0; i < count; ++i) add(i);
   }
 
   /// For each old node whether it is computed channels-last although it was traced otherwise.
@@ -84,7 +85,7 @@ private:
   /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has one at most.
   constexpr int view(int id, int (*axis_of)(int, int)) {
     if (other_view_.items[id] >= 0) return other_view_.items[id];
-    const Node source = nodes_.items[id];
+    const Node& source = nodes_.items[id];
     Node node{};
     node.dtype = source.dtype;
     node.slot = source.slot;
@@ -174,7 +175,9 @@ private:
   /// Whether a node is to be computed channels-last because one of its operands is.
   [[nodiscard]] constexpr bool carries(const Node& node) const {
     const bool moves = node.kind == Kind::operation && node.operation->moves;
-    if (!is_elementwise(node.kind) && node.kind != Kind::reduce && node.kind != Kind::broadcast && !moves) return false;
+    if (node.kind != Kind::primitive && node.kind != Kind::cast && node.kind != Kind::reduce &&
+        node.kind != Kind::broadcast && !moves)
+      return false;
     for (int k = 0; k < node.arity; ++k) {
       const int input = node.inputs.items[k];
       if (is_last_.items[input] != 0 && old_->items[input].shape.rank == node.shape.rank) return true;

@@ -17,7 +17,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 [[nodiscard]] constexpr OperandInfo memory_operand(const Graph& graph, const List<int>& value_of,
                                                    const Reading& reading) {
   OperandInfo operand{};
-  operand.dtype = graph.node(reading.root).dtype;
+  operand.dtype = graph.nodes.items[reading.root].dtype;
   operand.value = value_of.items[reading.root];
   operand.view = *reading.view;
   operand.axis_of = reading.axis_of;
@@ -59,10 +59,10 @@ private:
   }
 
   constexpr void add_member(int member) {
-    const Node& node = graph_->node(member);
+    const Node& node = graph_->nodes.items[member];
     if (node.kind == Kind::assign || node.kind == Kind::close || node.kind == Kind::stack) {
-      const int copied = node.input(graph::copied_input(node.kind));
-      const int line = line_for(copied, proper_axes(graph_->node(copied).shape));
+      const int copied = node.inputs.items[graph::copied_input(node.kind)];
+      const int line = line_for(copied, proper_axes(graph_->nodes.items[copied].shape));
       add_output(member, node.kind == Kind::stack ? member : node.inputs[0], line);
     } else if (is_stored(member)) { // what nobody stores is computed on the way to what is
       add_output(member, member, line_for(member, proper_axes(node.shape)));
@@ -75,7 +75,8 @@ private:
     List<int> order{};
     const auto copied = [&](int id) {
       for (const graph::TapInfo& tap : graph_->taps)
-        if (tap.node == id && graph_->node(id).kind == Kind::cast) return root_of(*graph_, graph_->node(id).input(0));
+        if (tap.node == id && graph_->nodes.items[id].kind == Kind::cast)
+          return root_of(*graph_, graph_->nodes.items[id].inputs.items[0]);
       return id;
     };
     for (int member : members) {
@@ -89,9 +90,9 @@ private:
   }
 
   constexpr void add_output(int member, int target, int line) {
-    const Node& node = graph_->node(member);
-    const Extents& shape = graph_->node(target).shape;
-    AxisMap axes = proper_axes(node.kind == Kind::stack ? graph_->node(node.input(0)).shape : shape);
+    const Node& node = graph_->nodes.items[member];
+    const Extents& shape = graph_->nodes.items[target].shape;
+    AxisMap axes = proper_axes(node.kind == Kind::stack ? graph_->nodes.items[node.inputs.items[0]].shape : shape);
     if (node.kind == Kind::stack) {
       for (std::int8_t& axis : axes)
         if (axis >= 0) ++axis;
@@ -115,25 +116,27 @@ private:
 
   [[nodiscard]] constexpr AxisMap in_order(const AxisMap& axes) const {
     AxisMap result = no_axes;
-    for (std::size_t d = 0; d < result.size(); ++d)
-      if (dimensions_[d] >= 0) result[d] = axes.items[dimensions_[d]];
+    for (std::size_t d = 0; d <= max_rank; ++d)
+      if (dimensions_.items[d] >= 0) result.items[d] = axes.items[dimensions_.items[d]];
     return result;
   }
 
   /// The line that holds node `id` where the grid's dimensions move along its axes as `axes` says; adds what is missing.
   constexpr int line_for(int id, const AxisMap& axes) {
     const Reading reading = read_through(*graph_, id, axes);
-    const Node& root = graph_->node(reading.root);
+    const Node& root = graph_->nodes.items[reading.root];
     if (is_leaf(root.kind)) return leaf_line(reading, root);
-    const bool inside = units_->unit_of(reading.root) >= 0 && &units_->unit(units_->unit_of(reading.root)) == unit_;
+    const int unit = units_->unit_of(reading.root);
+    const bool inside = unit >= 0 && &units_->unit(unit) == unit_;
     if (!inside && is_stored(reading.root)) return memory_line(reading);
     AxisMap own = reading.axis_of;
     if (!(*reading.view == root.shape)) own = renumbered(*reading.view, root.shape, own);
     // A member of the unit moves with the grid, whoever reads it: a row's uniform value is read as such.
     if (inside) own = proper_axes(root.shape);
-    for (std::size_t i = 0; i < computed_.size(); ++i)
-      if (computed_[i] == reading.root && computed_axes_[i] == own) return computed_line_[i];
-    if (graph::is_copy(root.kind)) return line_for(root.input(0), own);
+    const std::size_t computed = computed_.size();
+    for (std::size_t i = 0; i < computed; ++i)
+      if (computed_.items[i] == reading.root && computed_axes_.items[i] == own) return computed_line_.items[i];
+    if (graph::is_copy(root.kind)) return line_for(root.inputs.items[0], own);
     Line line{};
     line.dtype = root.dtype;
     line.arity = root.arity;
@@ -146,10 +149,10 @@ private:
     } else {
       line.kind = unit_->kind == UnitKind::column ? LineKind::reduce_columns : LineKind::reduce;
       line.reduction = root.reduction;
-      domain = proper_axes(graph_->node(root.inputs[0]).shape);
+      domain = proper_axes(graph_->nodes.items[root.inputs[0]].shape);
     }
     for (int i = 0; i < root.arity; ++i)
-      line.arguments.items[i] = static_cast<std::int8_t>(line_for(root.input(i), domain));
+      line.arguments.items[i] = static_cast<std::int8_t>(line_for(root.inputs.items[i], domain));
     lines_.push_back(line);
     const int number = static_cast<int>(lines_.size()) - 1;
     computed_.push_back(reading.root);
@@ -163,9 +166,9 @@ private:
     const AxisMap old_axes = proper_axes(from);
     const AxisMap new_axes = proper_axes(to);
     AxisMap result = no_axes;
-    for (std::size_t d = 0; d < axes.size(); ++d)
-      for (std::size_t i = 0; i < old_axes.size(); ++i)
-        if (axes[d] >= 0 && old_axes[i] == axes[d]) result[d] = new_axes[i];
+    for (std::size_t d = 0; d <= max_rank; ++d)
+      for (std::size_t i = 0; i <= max_rank && axes.items[d] >= 0; ++i)
+        if (old_axes.items[i] == axes.items[d]) result.items[d] = new_axes.items[i];
     return result;
   }
 
@@ -214,8 +217,9 @@ private:
   }
 
   constexpr int add_leaf(const Line& line, const OperandInfo& operand) {
-    for (std::size_t i = 0; i < operands_.size(); ++i)
-      if (operands_[i] == operand) return line_of_operand_[i];
+    const std::size_t count = operands_.size();
+    for (std::size_t i = 0; i < count; ++i)
+      if (operands_.items[i].value == operand.value && operands_.items[i] == operand) return line_of_operand_.items[i];
     operands_.push_back(operand);
     lines_.push_back(line);
     line_of_operand_.push_back(static_cast<int>(lines_.size()) - 1);

@@ -26,7 +26,7 @@ struct LoopsOfNodes {
   if (graph.loops.empty()) return loops;
   loops.read = List<int>(graph.nodes.size(), -1);
   for (int id = 0; id < graph.size(); ++id) {
-    const Node& node = graph.node(id);
+    const Node& node = graph.nodes.items[id];
     int& computed = loops.computed.items[id];
     int& read = loops.read.items[id];
     if (node.kind == Kind::carry) {
@@ -38,7 +38,7 @@ struct LoopsOfNodes {
     } else if (node.kind != Kind::leave) {
       if (node.kind == Kind::slice) read = node.index;
       for (int k = 0; k < node.arity; ++k)
-        if (const int other = loops.read.items[node.input(k)]; other >= 0) read = other;
+        if (const int other = loops.read.items[node.inputs.items[k]]; other >= 0) read = other;
       computed = read;
     }
   }
@@ -67,9 +67,9 @@ public:
 
 private:
   constexpr void place(int id) {
-    const Node& node = graph_->node(id);
+    const Node& node = graph_->nodes.items[id];
     for (int k = 0; k < node.arity; ++k)
-      if (const int input = node.input(k); placed_.items[input] == 0) release(loops_.computed.items[input]);
+      if (const int input = node.inputs.items[k]; placed_.items[input] == 0) release(loops_.computed.items[input]);
     placed_.items[id] = 1;
     order_.push_back(id);
   }
@@ -78,8 +78,8 @@ private:
     members.swap(waiting_.items[loop]);
     // What the members need of other loops first, so that nothing comes between them.
     for (int id : members)
-      for (int k = 0; k < graph_->node(id).arity; ++k) {
-        const int input = graph_->node(id).input(k);
+      for (int k = 0; k < graph_->nodes.items[id].arity; ++k) {
+        const int input = graph_->nodes.items[id].inputs.items[k];
         const int other = loops_.computed.items[input];
         if (other >= 0 && other != loop && placed_.items[input] == 0) release(other);
       }

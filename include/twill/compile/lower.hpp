@@ -41,8 +41,9 @@ private:
   // ---- values -----------------------------------------------------------------------------------------------------
   constexpr void declare_values() {
     const Stored stored{*graph_, units_, order_};
-    for (int id = 0; id < graph_->size(); ++id) {
-      const Node& node = graph_->node(id);
+    const int nodes = graph_->size();
+    for (int id = 0; id < nodes; ++id) {
+      const Node& node = graph_->nodes.items[id];
       if (node.kind == Kind::input) declare(id, Storage::input, node.index);
       if (node.kind == Kind::parameter) declare(id, Storage::parameter, node.index);
       if (node.kind == Kind::knob) declare(id, Storage::knob, node.index);
@@ -64,9 +65,9 @@ private:
     info.storage = storage;
     info.index = index;
     info.node = id;
-    info.dtype = graph_->node(id).dtype;
-    info.shape = graph_->node(id).shape;
-    info.slot = graph_->node(id).slot < 0 ? 0 : graph_->node(id).slot;
+    info.dtype = graph_->nodes.items[id].dtype;
+    info.shape = graph_->nodes.items[id].shape;
+    info.slot = graph_->nodes.items[id].slot < 0 ? 0 : graph_->nodes.items[id].slot;
   }
 
   constexpr void refuse(graph::Problem problem, int left, int right) {
@@ -101,7 +102,7 @@ private:
 
   constexpr void emit_operation(const Unit& unit) {
     const int id = unit.members.front();
-    const Node& node = graph_->node(id);
+    const Node& node = graph_->nodes.items[id];
     graph::CallPlan plan{};
     if (node.operation->call != nullptr)
       plan = node.operation->call(*graph_, node);
@@ -133,8 +134,9 @@ private:
       return own;
     };
     for (int i = 0; i < node.arity; ++i) {
-      const Extents& shape = graph_->node(node.input(i)).shape;
-      out_.operands.push_back(memory_operand(*graph_, value_of_, read_through(*graph_, node.input(i), walk(i, shape))));
+      const Extents& shape = graph_->nodes.items[node.inputs.items[i]].shape;
+      out_.operands.push_back(
+          memory_operand(*graph_, value_of_, read_through(*graph_, node.inputs.items[i], walk(i, shape))));
       out_.shapes.push_back(shape);
     }
     for (int k = 0; k < node.operation->results; ++k) {
@@ -142,10 +144,10 @@ private:
       operand.kind = OperandKind::nothing;
       Extents shape{};
       for (int member : unit.members) {
-        if (member != id ? graph_->node(member).index != k : k != 0) continue;
-        shape = graph_->node(member).shape;
-        operand =
-            memory_operand(*graph_, value_of_, {member, &graph_->node(member).shape, walk(node.arity + k, shape)});
+        if (member != id ? graph_->nodes.items[member].index != k : k != 0) continue;
+        shape = graph_->nodes.items[member].shape;
+        operand = memory_operand(*graph_, value_of_,
+                                 {member, &graph_->nodes.items[member].shape, walk(node.arity + k, shape)});
         operand.writes = true;
       }
       out_.operands.push_back(operand);
@@ -157,7 +159,7 @@ private:
 
   constexpr int kernel_of_operation(const Node& node) {
     const int by = node.operation->typed_by;
-    const DType dtype = by < 0 ? node.dtype : graph_->node(node.input(by)).dtype;
+    const DType dtype = by < 0 ? node.dtype : graph_->nodes.items[node.inputs.items[by]].dtype;
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
       if (out_.kernels[k].kind == KernelKind::operation && graph::is_same(*out_.operations[k], *node.operation) &&
           out_.kernels[k].dtype == dtype)
@@ -182,20 +184,21 @@ private:
     instruction.operand_count = static_cast<int>(draft.operands().size());
     instruction.first_node = unit.members.front();
     for (std::size_t i = 0; i < unit.members.size() && instruction.scope == 0; ++i)
-      instruction.scope = graph_->node(unit.members.items[i]).scope;
+      instruction.scope = graph_->nodes.items[unit.members.items[i]].scope;
     instruction.kernel = kernel_of_program(draft.lines());
     out_.operands.append(draft.operands());
     out_.instructions.push_back(instruction);
   }
 
   constexpr int kernel_of_program(const List<Line>& lines) {
-    for (std::size_t k = 0; k < out_.kernels.size(); ++k) {
-      const KernelInfo& known = out_.kernels[k];
-      if (known.kind == KernelKind::operation || known.line_count != static_cast<int>(lines.size())) continue;
+    const int kernels = static_cast<int>(out_.kernels.size());
+    const int count = static_cast<int>(lines.size());
+    for (int k = 0; k < kernels; ++k) {
+      const KernelInfo& known = out_.kernels.items[k];
+      if (known.line_count != count || known.kind == KernelKind::operation) continue;
       bool same = true;
-      for (std::size_t i = 0; i < lines.size() && same; ++i)
-        same = out_.lines[static_cast<std::size_t>(known.first_line) + i] == lines[i];
-      if (same) return static_cast<int>(k);
+      for (int i = 0; i < count && same; ++i) same = out_.lines.items[known.first_line + i] == lines.items[i];
+      if (same) return k;
     }
     KernelInfo fresh{};
     fresh.first_line = static_cast<int>(out_.lines.size());

@@ -41,10 +41,11 @@ public:
     find_updates();
     for (int id = 0; id < units.size(); ++id)
       if (units.alive(id) && units.unit(id).loop >= 0) units_of_loop_.items[units.unit(id).loop].push_back(id);
-    for (int node = 0; node < graph.size(); ++node)
-      if (const int start = units.unit_of(node); start >= 0 && !waits(start)) run(start);
-    for (int node = 0; node < graph.size(); ++node)
-      if (const int start = units.unit_of(node); start >= 0) run(start);
+    const int nodes = graph.size();
+    for (int node = 0; node < nodes; ++node)
+      if (const int start = units.unit_of(node); start >= 0 && !is_done(start) && !waits(start)) run(start);
+    for (int node = 0; node < nodes; ++node)
+      if (const int start = units.unit_of(node); start >= 0 && !is_done(start)) run(start);
   }
 
   [[nodiscard]] constexpr const List<int>& order() const { return order_; }

@@ -31,9 +31,10 @@ struct Reading {
 [[nodiscard]] constexpr AxisMap proper_axes(const Extents& shape) {
   AxisMap map = no_axes;
   int position = 0;
-  const graph::Extent* extents = shape.axes.items;
-  for (int axis = 0; axis < shape.rank; ++axis)
-    if (extents[axis].factor != 1 || extents[axis].symbols != 0) map.items[position++] = static_cast<std::int8_t>(axis);
+  const int axes = shape.rank;
+  for (int i = 0; i < axes; ++i)
+    if (shape.axes.items[i].factor != 1 || shape.axes.items[i].symbols != 0)
+      map.items[position++] = static_cast<std::int8_t>(i);
   return map;
 }
 
@@ -46,15 +47,15 @@ struct Reading {
 
 /// A reshape that only adds or drops extents of one.
 [[nodiscard]] constexpr bool only_moves_ones(const Extents& from, const Extents& to) {
-  const graph::Extent* left = from.axes.items;
-  const graph::Extent* right = to.axes.items;
-  const graph::Extent* const left_end = left + from.rank;
-  const graph::Extent* const right_end = right + to.rank;
-  for (;; ++left, ++right) {
-    while (left != left_end && left->factor == 1 && left->symbols == 0) ++left;
-    while (right != right_end && right->factor == 1 && right->symbols == 0) ++right;
+  const int left_end = from.rank;
+  const int right_end = to.rank;
+  for (int left = 0, right = 0;; ++left, ++right) {
+    while (left != left_end && from.axes.items[left].factor == 1 && from.axes.items[left].symbols == 0) ++left;
+    while (right != right_end && to.axes.items[right].factor == 1 && to.axes.items[right].symbols == 0) ++right;
     if (left == left_end || right == right_end) return left == left_end && right == right_end;
-    if (left->factor != right->factor || left->symbols != right->symbols) return false;
+    if (from.axes.items[left].factor != to.axes.items[right].factor ||
+        from.axes.items[left].symbols != to.axes.items[right].symbols)
+      return false;
   }
 }
 
@@ -66,39 +67,40 @@ struct Reading {
 
 /// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
 [[nodiscard]] constexpr Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
-  const Node* nodes = graph.nodes.data();
+  const Node* const nodes = graph.nodes.items;
   for (;;) {
     const Node& node = nodes[id];
-    if (!is_view(node.kind)) return {id, &node.shape, axis_of};
+    if ((graph::view_kinds >> static_cast<int>(node.kind) & 1u) == 0) return {id, &node.shape, axis_of};
     const int source = node.inputs.items[0];
     const Extents& below = nodes[source].shape;
     if (node.kind == Kind::reshape) {
       if (!only_moves_ones(below, node.shape)) return {behind_after(nodes, source), &node.shape, axis_of};
       const AxisMap from = proper_axes(node.shape);
       const AxisMap to = proper_axes(below);
-      for (std::int8_t& axis : axis_of.items) {
+      for (std::size_t d = 0; d <= max_rank; ++d) {
+        const std::int8_t axis = axis_of.items[d];
         if (axis < 0) continue;
         std::int8_t found = -1;
         for (int i = 0; i < max_rank && from.items[i] >= 0; ++i)
           if (from.items[i] == axis) found = to.items[i];
-        axis = found;
+        axis_of.items[d] = found;
       }
     } else if (node.kind == Kind::broadcast) {
       const int added = node.shape.rank - below.rank;
-      const graph::Extent* const extents = below.axes.items;
-      for (std::int8_t& axis : axis_of.items) {
-        if (axis < 0) continue;
-        const int position = axis - added;
-        const bool moves = position >= 0 && (extents[position].factor != 1 || extents[position].symbols != 0);
-        axis = static_cast<std::int8_t>(moves ? position : -1);
+      for (std::size_t d = 0; d <= max_rank; ++d) {
+        const int position = axis_of.items[d] - added;
+        if (axis_of.items[d] < 0) continue;
+        const bool moves =
+            position >= 0 && (below.axes.items[position].factor != 1 || below.axes.items[position].symbols != 0);
+        axis_of.items[d] = static_cast<std::int8_t>(moves ? position : -1);
       }
     } else if (node.kind == Kind::slice) {
-      for (std::int8_t& axis : axis_of)
+      for (std::int8_t& axis : axis_of.items)
         if (axis >= 0) ++axis;
-      if (!below[0].is_one()) axis_of[step_axis] = 0;
+      if (!below[0].is_one()) axis_of.items[step_axis] = 0;
     } else if (node.kind == Kind::transpose) {
-      for (std::int8_t& axis : axis_of)
-        if (axis >= 0) axis = node.permutation.items[axis];
+      for (std::size_t d = 0; d <= max_rank; ++d)
+        if (axis_of.items[d] >= 0) axis_of.items[d] = node.permutation.items[axis_of.items[d]];
     }
     id = source;
   }
@@ -106,8 +108,8 @@ struct Reading {
 
 /// The node whose memory a chain of views ends at.
 [[nodiscard]] constexpr int root_of(const Graph& graph, int id) {
-  const Node* nodes = graph.nodes.data();
-  while (is_view(nodes[id].kind)) {
+  const Node* const nodes = graph.nodes.items;
+  while ((graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0) {
     const Node& node = nodes[id];
     id = node.inputs.items[0];
     if (node.kind == Kind::reshape && !only_moves_ones(nodes[id].shape, node.shape)) return behind_after(nodes, id);
@@ -166,7 +168,7 @@ constexpr void legalise(Graph& graph) {
   List<int> renumbered_taps(graph.taps.size(), -1);
   const auto kind_of = [&](int id) { return nodes.items[id].kind; };
   const auto add = [&](std::size_t i) {
-    Node node = graph.nodes[i];
+    Node node = graph.nodes.items[i];
     for (int k = 0; k < node.arity; ++k) {
       int& input = node.inputs.items[k];
       input = renumbered.items[input];
@@ -178,17 +180,18 @@ constexpr void legalise(Graph& graph) {
       if (wants_memory) input = detail::add_copy(nodes, input, node.slot);
     }
     nodes.push_back(node);
-    renumbered[i] = static_cast<int>(nodes.size()) - 1;
+    renumbered.items[i] = static_cast<int>(nodes.size()) - 1;
   };
   const auto add_all = [&](bool assignments) {
     if (graph.loops.empty() || assignments) {
-      for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-        if ((graph.nodes[i].kind == Kind::assign) == assignments) add(i);
+      const std::size_t count = graph.nodes.size();
+      for (std::size_t i = 0; i < count; ++i)
+        if ((graph.nodes.items[i].kind == Kind::assign) == assignments) add(i);
       return;
     }
     const LoopsTogether together{graph};
     for (int id : together.order())
-      if (graph.node(id).kind != Kind::assign) add(static_cast<std::size_t>(id));
+      if (graph.nodes.items[id].kind != Kind::assign) add(static_cast<std::size_t>(id));
   };
   add_all(false);
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) {

@@ -33,29 +33,31 @@ constexpr List<char> needed_nodes(const Graph& graph) {
     if (!tap.is_copied) needed.items[tap.node] = 1;
   List<int> close_of(graph.carries.size(), -1);
   for (int id = 0; id < graph.size() && !graph.carries.empty(); ++id)
-    if (graph.node(id).kind == Kind::close) close_of.items[graph.node(id).index] = id;
+    if (graph.nodes.items[id].kind == Kind::close) close_of.items[graph.nodes.items[id].index] = id;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-    const Node& node = graph.nodes[i];
-    if (node.kind == Kind::carry && needed[i] != 0) {
+    const Node& node = graph.nodes.items[i];
+    const Kind kind = node.kind;
+    if (kind == Kind::carry && needed.items[i] != 0) {
       // A carry needs what it becomes, which stands behind it: back to there, once.
       const auto close = static_cast<std::size_t>(close_of.items[node.index]);
-      if (needed[close] == 0) {
-        needed[close] = 1;
+      if (needed.items[close] == 0) {
+        needed.items[close] = 1;
         i = close + 1;
         continue;
       }
     }
-    if (node.kind == Kind::assign || node.kind == Kind::input || node.kind == Kind::parameter) needed[i] = 1;
-    if (needed[i] == 0) continue;
-    for (int k = 0; k < node.arity; ++k) needed.items[node.input(k)] = 1;
+    if (kind == Kind::assign || kind == Kind::input || kind == Kind::parameter) needed.items[i] = 1;
+    if (needed.items[i] == 0) continue;
+    const int arity = node.arity;
+    for (int k = 0; k < arity; ++k) needed.items[node.inputs.items[k]] = 1;
   }
   return needed;
 }
 
 [[nodiscard]] constexpr std::uint32_t hash(const Node& node) {
   std::uint32_t h = static_cast<std::uint32_t>(node.kind) * 31u + static_cast<std::uint32_t>(node.primitive);
-  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs[0] + 1);
-  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs[1] + 1);
+  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs.items[0] + 1);
+  h = h * 1000003u + static_cast<std::uint32_t>(node.inputs.items[1] + 1);
   h = h * 1000003u + static_cast<std::uint32_t>(node.index) + static_cast<std::uint32_t>(node.shape.rank);
   return h ^ (h >> 15);
 }
@@ -75,26 +77,28 @@ public:
     std::size_t capacity = 16;
     while (capacity < nodes * 2) capacity *= 2;
     slots_.resize(capacity, -1);
+    mask_ = capacity - 1;
   }
   /// The number of an equal node among `nodes`, or `fresh`, which is then remembered.
   constexpr int find_or_insert(const List<Node>& nodes, const Node& node, int fresh) {
-    std::size_t slot = hash(node) & (slots_.size() - 1);
-    while (slots_[slot] >= 0) {
-      if (equal(nodes.items[slots_[slot]], node)) return slots_[slot];
-      slot = (slot + 1) & (slots_.size() - 1);
+    std::size_t slot = hash(node) & mask_;
+    for (int known = slots_.items[slot]; known >= 0; known = slots_.items[slot]) {
+      if (equal(nodes.items[known], node)) return known;
+      slot = (slot + 1) & mask_;
     }
-    slots_[slot] = fresh;
+    slots_.items[slot] = fresh;
     return fresh;
   }
 
 private:
   List<int> slots_{};
+  std::size_t mask_ = 0; ///< of the bits that choose a slot
 };
 
 /// The plain number behind a node, if it is one that does not depend on an extent.
 [[nodiscard]] constexpr const Node* number_behind(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
-  while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes.items[node->inputs[0]];
+  while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes.items[node->inputs.items[0]];
   return node->kind == Kind::constant && node->over.is_one() ? node : nullptr;
 }
 
@@ -105,26 +109,26 @@ private:
   const bool additive = node.primitive == Primitive::add || node.primitive == Primitive::subtract;
   if (!multiplicative && !additive) return -1;
   const double neutral = multiplicative ? 1 : 0;
-  const Node* right = number_behind(nodes, node.inputs[1]);
-  if (right != nullptr && right->value == neutral) return node.inputs[0];
+  const Node* right = number_behind(nodes, node.inputs.items[1]);
+  if (right != nullptr && right->value == neutral) return node.inputs.items[0];
   if (node.primitive == Primitive::divide || node.primitive == Primitive::subtract) return -1;
-  const Node* left = number_behind(nodes, node.inputs[0]);
-  return left != nullptr && left->value == neutral ? node.inputs[1] : -1;
+  const Node* left = number_behind(nodes, node.inputs.items[0]);
+  return left != nullptr && left->value == neutral ? node.inputs.items[1] : -1;
 }
 
 /// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
 [[nodiscard]] constexpr int replacement(const List<Node>& nodes, Node& node) {
   if (node.kind == Kind::stop_gradient || node.kind == Kind::rule || (node.kind == Kind::after && node.arity == 1))
-    return node.inputs[0];
+    return node.inputs.items[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
   if (node.kind == Kind::reshape) {
-    const Node* operand = &nodes.items[node.inputs[0]];
-    if (operand->kind == Kind::reshape) node.inputs[0] = operand->inputs[0];
-    operand = &nodes.items[node.inputs[0]];
-    return operand->shape == node.shape ? node.inputs[0] : -1;
+    const Node* operand = &nodes.items[node.inputs.items[0]];
+    if (operand->kind == Kind::reshape) node.inputs.items[0] = operand->inputs.items[0];
+    operand = &nodes.items[node.inputs.items[0]];
+    return operand->shape == node.shape ? node.inputs.items[0] : -1;
   }
   if (node.kind == Kind::transpose) {
-    const Node& operand = nodes.items[node.inputs[0]];
+    const Node& operand = nodes.items[node.inputs.items[0]];
     if (operand.kind != Kind::transpose) return -1;
     bool identity = true;
     for (int axis = 0; axis < node.shape.rank; ++axis) {
@@ -132,8 +136,8 @@ private:
       source = operand.permutation.items[source];
       identity = identity && source == axis;
     }
-    node.inputs[0] = operand.inputs[0];
-    return identity ? node.inputs[0] : -1;
+    node.inputs.items[0] = operand.inputs.items[0];
+    return identity ? node.inputs.items[0] : -1;
   }
   return -1;
 }
@@ -150,10 +154,12 @@ constexpr void simplify(Graph& graph) {
   kept.reserve(graph.nodes.size());
   List<int> renumbered(graph.nodes.size(), -1);
   detail::NodeTable table{graph.nodes.size()};
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (needed[i] == 0) continue;
-    Node node = graph.nodes[i];
-    for (int k = 0; k < node.arity; ++k) {
+  const std::size_t count = graph.nodes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (needed.items[i] == 0) continue;
+    Node node = graph.nodes.items[i];
+    const int arity = node.arity;
+    for (int k = 0; k < arity; ++k) {
       int& input = node.inputs.items[k];
       input = renumbered.items[input];
     }
@@ -163,7 +169,7 @@ constexpr void simplify(Graph& graph) {
       id = is_pure(node.kind) ? table.find_or_insert(kept, node, fresh) : fresh;
       if (id == fresh) kept.push_back(node);
     }
-    renumbered[i] = id;
+    renumbered.items[i] = id;
   }
   graph.nodes = static_cast<List<Node>&&>(kept);
   for (int& output : graph.outputs) output = renumbered.items[output];

@@ -34,11 +34,11 @@ public:
       const Unit& u = units.unit(unit);
       if (u.kind == UnitKind::operation) continue;
       for (int member : u.members) {
-        const Node& node = graph.node(member);
+        const Node& node = graph.nodes.items[member];
         if (graph::is_copy(node.kind))
-          need(node.input(graph::copied_input(node.kind)), unit);
+          need(node.inputs.items[graph::copied_input(node.kind)], unit);
         else
-          for (int i = 0; i < node.arity; ++i) need(node.input(i), unit);
+          for (int i = 0; i < node.arity; ++i) need(node.inputs.items[i], unit);
       }
     }
   }
@@ -58,16 +58,17 @@ private:
   constexpr void store_what_must_be() {
     for (int output : graph_->outputs) store_root(output);
     for (const graph::TapInfo& tap : graph_->taps) store_root(tap.node);
-    for (int id = 0; id < graph_->size(); ++id) {
-      const Node& node = graph_->node(id);
+    const int nodes = graph_->size();
+    for (int id = 0; id < nodes; ++id) {
+      const Node& node = graph_->nodes.items[id];
       if (node.kind == Kind::result) store_root(id);
       if (node.kind == Kind::operation) {
         store_root(id);
-        for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.input(i)));
+        for (int i = 0; i < node.arity; ++i) store_root(root_of(*graph_, node.inputs.items[i]));
       }
       if (node.kind == Kind::carry || node.kind == Kind::stack) store_root(id);
-      if (node.kind == Kind::close && node.axis != 0) store_root(root_of(*graph_, node.input(1)));
-      if (node.kind == Kind::reshape && !only_moves_ones(graph_->node(node.inputs[0]).shape, node.shape))
+      if (node.kind == Kind::close && node.axis != 0) store_root(root_of(*graph_, node.inputs.items[1]));
+      if (node.kind == Kind::reshape && !only_moves_ones(graph_->nodes.items[node.inputs[0]].shape, node.shape))
         store_root(behind_after(graph_->nodes.data(), node.inputs[0]));
     }
   }
@@ -91,7 +92,7 @@ private:
 
   /// True where the steps of the unit's loop read different elements, and none of them the same along a row.
   [[nodiscard]] constexpr bool is_seen_in_steps(int id, const Unit& unit) const {
-    const Extents& shape = graph_->node(id).shape;
+    const Extents& shape = graph_->nodes.items[id].shape;
     const Reading reading = read_through(*graph_, id, proper_axes(shape));
     const int rank = graph::proper_rank(shape);
     if (reading.axis_of[step_axis] < 0 || rank != unit.grid.rank) return false;
@@ -108,13 +109,13 @@ private:
 
   /// True when a node follows cheaply from what is in memory.
   constexpr bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
-    const Node& node = graph_->node(id);
+    const Node& node = graph_->nodes.items[id];
     if (!is_elementwise(node.kind)) return false;
     so_far.cost += cost_of(node);
     if (so_far.cost > recomputation_limit) return false;
     for (int i = 0; i < node.arity; ++i) {
-      const Reading reading = read_through(*graph_, node.input(i), proper_axes(node.shape));
-      const Node& root = graph_->node(reading.root);
+      const Reading reading = read_through(*graph_, node.inputs.items[i], proper_axes(node.shape));
+      const Node& root = graph_->nodes.items[reading.root];
       if (root.kind == Kind::iota && units_->is_uniform(id, where)) return false;
       if (is_leaf(root.kind)) continue;
       // What depends on a parameter cannot be computed again once the parameter is overwritten.

@@ -37,7 +37,7 @@ public:
     List<int> between{};
     bool possible = true;
     const auto visit = [&](int on) {
-      if (on == upper || !possible || is_before(on, lower) || mark_.items[on] == stamp_) return;
+      if (on == upper || !possible || label_.items[on] < label_.items[lower] || mark_.items[on] == stamp_) return;
       if (on == lower || between.size() == search_limit) {
         possible = false;
         return;

@@ -75,18 +75,19 @@ protected:
     units_.push_back({});
     merged_into_.push_back(-1);
     run_order_.append();
-    const int unit = size() - 1;
-    unit_of_.items[node] = unit;
-    at(unit).members.push_back(node);
-    at(unit).loop = loops_.computed.items[node];
-    at(unit).region = graph_->node(node).region;
-    at(unit).slot = graph_->node(node).slot;
-    return unit;
+    const int number = static_cast<int>(units_.size()) - 1;
+    unit_of_.items[node] = number;
+    Unit& unit = units_.items[number];
+    unit.members.push_back(node);
+    unit.loop = loops_.computed.items[node];
+    unit.region = graph_->nodes.items[node].region;
+    unit.slot = graph_->nodes.items[node].slot;
+    return number;
   }
 
   /// Makes a node a member of a unit whose members are all older.
   constexpr void add_member(int unit, int node) {
-    at(unit).members.push_back(node);
+    units_.items[unit].members.push_back(node);
     unit_of_.items[node] = unit;
   }
 
@@ -99,7 +100,7 @@ protected:
     for (int known : unit.dependencies)
       if (known == on) return;
     unit.dependencies.push_back(on);
-    if (unit.loop < 0 || this->unit(on).loop == unit.loop) return;
+    if (unit.loop < 0 || units_.items[on].loop == unit.loop) return;
     List<int>& needs = needs_of_loop_.items[unit.loop];
     for (int known : needs)
       if (find(known) == on) return;
@@ -108,10 +109,11 @@ protected:
 
   /// What is read through an `after` is read when its other input is there.
   constexpr void wait_for(int unit, int id) {
-    for (; is_view(graph_->node(id).kind); id = graph_->node(id).input(0)) {
-      const Node& node = graph_->node(id);
+    const Node* const nodes = graph_->nodes.items;
+    for (; (graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0; id = nodes[id].inputs.items[0]) {
+      const Node& node = nodes[id];
       if (node.kind != Kind::after || node.arity < 2) continue;
-      if (const int on = unit_of(root_of(*graph_, node.input(1))); on >= 0 && on != unit) depend(at(unit), on);
+      if (const int on = unit_of(root_of(*graph_, node.inputs.items[1])); on >= 0 && on != unit) depend(at(unit), on);
     }
   }
 
@@ -120,8 +122,11 @@ protected:
   }
 
   [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {
-    for (int dependency : unit.dependencies)
-      if (find(dependency) == on) return true;
+    const int* const into = merged_into_.items;
+    for (int dependency : unit.dependencies) {
+      while (into[dependency] >= 0) dependency = into[dependency];
+      if (dependency == on) return true;
+    }
     return false;
   }
 
@@ -140,13 +145,15 @@ protected:
   }
 
   const Graph* graph_;
+  List<Unit> units_{};
 
 private:
   /// What has to run before a unit: before a unit of a loop also whatever another of them needs from outside.
   constexpr void visit_dependencies(int of, const auto& visit) const {
-    for (int on : unit(of).dependencies) visit(find(on));
-    if (unit(of).loop < 0) return;
-    for (int on : needs_of_loop_.items[unit(of).loop]) visit(find(on));
+    const Unit& unit = units_.items[of];
+    for (int on : unit.dependencies) visit(find(on));
+    if (unit.loop < 0) return;
+    for (int on : needs_of_loop_.items[unit.loop]) visit(find(on));
   }
 
   /// Merges sorted numbers into others; mostly, all of the second come last.
@@ -165,11 +172,11 @@ private:
 
   /// Makes one unit of two and returns which of them it is: the larger, so that searches for a merged unit stay short.
   constexpr int merge(int consumer, int producer) {
-    const bool keeps_producer = unit(producer).members.size() >= unit(consumer).members.size();
+    const bool keeps_producer = units_.items[producer].members.size() >= units_.items[consumer].members.size();
     const int kept = keeps_producer ? producer : consumer;
     const int absorbed = keeps_producer ? consumer : producer;
-    Unit& into = at(kept);
-    Unit& from = at(absorbed);
+    Unit& into = units_.items[kept];
+    Unit& from = units_.items[absorbed];
     if (from.kind != UnitKind::elementwise) {
       into.kind = from.kind;
       into.column_axis = from.column_axis;
@@ -184,7 +191,6 @@ private:
     return kept;
   }
 
-  List<Unit> units_{};
   List<int> merged_into_{}; ///< for each unit the one that took it over, or -1
   List<int> unit_of_{};
   List<List<int>> readers_{}; ///< for each parameter and carry the nodes that read it

@@ -129,14 +129,14 @@ struct Node {
 /// Whether it is computed element by element by a fused kernel.
 [[nodiscard]] constexpr bool is_elementwise(Kind kind) { return kind == Kind::primitive || kind == Kind::cast; }
 
+/// The kinds of views, a bit each: passes that walk through many views test it without a call.
+inline constexpr unsigned view_kinds =
+    1u << static_cast<int>(Kind::broadcast) | 1u << static_cast<int>(Kind::reshape) |
+    1u << static_cast<int>(Kind::transpose) | 1u << static_cast<int>(Kind::stop_gradient) |
+    1u << static_cast<int>(Kind::rule) | 1u << static_cast<int>(Kind::after) | 1u << static_cast<int>(Kind::slice);
+
 /// A node that only looks at its operand's memory in another way.
-[[nodiscard]] constexpr bool is_view(Kind kind) {
-  constexpr unsigned views = 1u << static_cast<int>(Kind::broadcast) | 1u << static_cast<int>(Kind::reshape) |
-                             1u << static_cast<int>(Kind::transpose) | 1u << static_cast<int>(Kind::stop_gradient) |
-                             1u << static_cast<int>(Kind::rule) | 1u << static_cast<int>(Kind::after) |
-                             1u << static_cast<int>(Kind::slice);
-  return (views >> static_cast<int>(kind) & 1u) != 0;
-}
+[[nodiscard]] constexpr bool is_view(Kind kind) { return (view_kinds >> static_cast<int>(kind) & 1u) != 0; }
 
 /// A member of a fused program that only copies one of its inputs: into its own memory, or into that of a carry.
 [[nodiscard]] constexpr bool is_copy(Kind kind) {
