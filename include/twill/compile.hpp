@@ -9,6 +9,7 @@
 #include <twill/compile/capture_report.hpp>
 #include <twill/compile/channels_last.hpp>
 #include <twill/compile/cost.hpp>
+#include <twill/compile/descents.hpp>
 #include <twill/compile/divisions.hpp>
 #include <twill/compile/draft.hpp>
 #include <twill/compile/dump.hpp>
@@ -33,6 +34,7 @@
 #include <twill/compile/reading.hpp>
 #include <twill/compile/rehearse.hpp>
 #include <twill/compile/report.hpp>
+#include <twill/compile/run_descents.hpp>
 #include <twill/compile/run_groups.hpp>
 #include <twill/compile/run_joined.hpp>
 #include <twill/compile/run_loops.hpp>

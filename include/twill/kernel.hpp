@@ -48,6 +48,7 @@
 #include <twill/kernel/print.hpp>
 #include <twill/kernel/product.hpp>
 #include <twill/kernel/product_choice.hpp>
+#include <twill/kernel/product_descent.hpp>
 #include <twill/kernel/product_stack.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/quantile.hpp>

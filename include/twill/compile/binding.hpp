@@ -89,6 +89,13 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
   return values;
 }
 
+/// What an instruction does of an update that is made inside a product, see compile/descents.hpp.
+enum class DescentPart : std::uint8_t {
+  none,          ///< it runs as it is
+  keeps_factors, ///< a product that is not multiplied: its factors lie in its place
+  updates,       ///< multiplies them, and changes the weight by each element
+};
+
 /// One launch with everything but outside addresses filled in.
 struct BoundInstruction {
   std::size_t kernel = 0; ///< in the table's list
@@ -99,6 +106,9 @@ struct BoundInstruction {
   const std::int64_t* attributes = nullptr;
   std::size_t members = 1; ///< instructions of the launch that begins here
   kernel::Collective collective = kernel::Collective::none;
+  DescentPart part = DescentPart::none;
+  bool descends = false;   ///< some instruction of the launch that begins here has such a part
+  std::size_t product = 0; ///< of an update inside a product: the instruction of the product
 };
 
 /// An operand whose address is given anew in each run.

@@ -168,6 +168,7 @@ private:
     fresh.kind = KernelKind::operation;
     fresh.dtype = dtype;
     fresh.operation = node.operation->name;
+    fresh.is_product = node.operation->is_product;
     out_.kernels.push_back(fresh);
     out_.operations.push_back(node.operation);
     return static_cast<int>(out_.kernels.size()) - 1;

@@ -48,7 +48,8 @@ TWILL_COLD inline void rehearse(const Team& team, const TableView& table, const 
     const Instruction& info = table.instructions[i];
     if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
     kernels[instruction.kernel](team, binding.call(instruction));
-    if (are_worth_a_team(team, {&instruction, instruction.members})) team.parallel([](int, int) {});
+    if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == DescentPart::updates)
+      team.parallel([](int, int) {});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/ranges.hpp>
+#include <twill/compile/run_descents.hpp>
 #include <twill/compile/run_loops.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -71,6 +72,18 @@ inline void run_joined(const Team& team, const Binding& binding, KernelFunction 
   });
 }
 
+/// Instructions of one launch of which some are made inside a product.
+inline void run_descending(const Team& team, const Binding& binding, KernelFunction run,
+                           std::span<const BoundInstruction> members) {
+  std::size_t plain = 0; // the first of those before this one that share the launch as it is
+  for (std::size_t i = 0; i <= members.size(); ++i) {
+    if (i < members.size() && members[i].part == DescentPart::none) continue;
+    if (plain < i) run_joined(team, binding, run, members.subspan(plain, i - plain));
+    if (i < members.size()) run_descent(team, binding, members[i]);
+    plain = i + 1;
+  }
+}
+
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
@@ -79,7 +92,9 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 inline void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
                        std::span<const KernelFunction> kernels) {
   [[maybe_unused]] const LaunchRange range{binding, launch};
-  if (launch->members == 1)
+  if (launch->descends)
+    detail::run_descending(team, binding, kernels[launch->kernel], {launch, launch->members});
+  else if (launch->members == 1)
     kernels[launch->kernel](team, binding.call(*launch));
   else
     detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});

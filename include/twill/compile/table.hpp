@@ -110,6 +110,7 @@ struct KernelInfo {
   int line_count = 0;
   DType dtype = DType::float32;
   std::string_view operation{}; ///< its name
+  bool is_product = false;      ///< a matrix product
 };
 
 /// Everything, growing.

@@ -92,6 +92,8 @@ struct Operation {
   /// Other than none: no kernel, but a call of a group of ranks, with the attributes of ops/collective.hpp.
   kernel::Collective collective = kernel::Collective::none;
   bool moves = false; ///< no kernel, but a copy of its one operand into the memory of another slot, see ops/move.hpp
+  bool is_product =
+      false; ///< the product of two matrices, or stacks of them, over a grid of rows, columns and inner axis
 };
 
 /// Whether both are the same operation. Names first: under a sanitizer, g++ does not compare the addresses of two variables

@@ -72,7 +72,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 inline constexpr Operation matmul_operation{.name = "matmul",
                                             .vjp = &detail::matmul_vjp,
                                             .call = &detail::matmul_call,
-                                            .multiply_adds = &detail::matmul_multiply_adds};
+                                            .multiply_adds = &detail::matmul_multiply_adds,
+                                            .is_product = true};
 
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
 [[nodiscard]] constexpr Value matmul(Value left, Value right, int line) {

@@ -6,6 +6,7 @@
 // Read next: parallel/data_parallel.hpp.
 
 #include <twill/compile/blame.hpp>
+#include <twill/compile/descents.hpp>
 #include <twill/core/config.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/step_program.hpp>
@@ -167,8 +168,11 @@ private:
   struct Program : detail::StepProgram<D, Network::slots> {
     Program(std::span<const D> devices, compile::TableView table,
             std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
-        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->knobs} {}
+        : detail::StepProgram<D, Network::slots>{devices, table, kernels, model}, numbers{this->knobs} {
+      if constexpr (HostDevice<D> && D::has_memory && Network::slots == 1) this->executor.edit(descents);
+    }
     RuleNumbers<R> numbers;
+    compile::DescentsInProducts descents{}; ///< of bindings
   };
 
   template <AnyTensor... Tensors> StepLoss<T, D> make_step(const Tensors&... tensors) {
