@@ -65,8 +65,9 @@ public:
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
     if constexpr (S::rank == Rank) {
       for (int axis = 0; axis < Rank; ++axis) {
-        if (!seen_) extents_[axis] = tensor.size(axis);
-        agree_ = agree_ && tensor.size(axis) == extents_[axis];
+        const std::int64_t own = tensor.size(axis);
+        if (!seen_) extents_[axis] = own;
+        agree_ = agree_ && own == extents_[axis];
       }
       seen_ = true;
     } else {

@@ -5,6 +5,7 @@
 // view of NumPy is arithmetic on these three, written here once, at run time, without a tensor in sight. What the compiler
 // knows about the result's shape is decided beside it in tensor/shapes.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 
@@ -56,11 +57,16 @@ struct Span {
   return span;
 }
 
+/// Refuses an axis. Apart from the check, which then costs a statement nothing where the axis is known.
+[[noreturn]] TWILL_COLD inline void throw_axis(const char* operation, int axis, int rank) {
+  throw IndexError(std::string(operation) + ": axis " + std::to_string(axis) + " is outside a tensor of " +
+                   std::to_string(rank) + " dimensions");
+}
+
 /// "axis 3 of 2": an axis counted from the front. throws: IndexError
-[[nodiscard]] inline int checked_axis(const char* operation, int axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    throw IndexError(std::string(operation) + ": axis " + std::to_string(axis) + " is outside a tensor of " +
-                     std::to_string(rank) + " dimensions");
+[[nodiscard]] TWILL_INLINE int checked_axis(const char* operation, int axis, int rank) {
+  if (axis < -rank || axis >= rank) [[unlikely]]
+    throw_axis(operation, axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
 
