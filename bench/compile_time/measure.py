@@ -34,7 +34,7 @@ BARS = {"#include <twill/twill.hpp>": (1.5, 300), "#include <twill/tensor.hpp>":
         "mlp.cpp": (3.0, None), "resnet50.cpp": (6.0, 600), "gpt2.cpp": (6.0, 600), "each further fused statement": (0.060, None),
         "each further row statement": (0.110, None)}
 BARS_OF_NVCC = {"fused_chain.cu": (3.0, None), "mlp.cu": (20.0, None)}
-BUDGETS = {"#include <twill/twill.hpp>": 585, "fused_chain.cpp": 295, "mlp.cpp": 850}  # MB at -O2, a seventh above today's
+BUDGETS = {"#include <twill/twill.hpp>": 585, "fused_chain.cpp": 295, "mlp.cpp": 790}  # MB at -O2, a seventh above today's
 BUDGETS_OF_NVCC = {"fused_chain.cu": 670, "mlp.cu": 2330}
 BARS_WITH_G = {"each further fused statement": (0.090, None)}
 
