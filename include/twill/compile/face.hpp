@@ -53,7 +53,7 @@ struct FaceSizes {
 }
 
 /// The room that programs made of a function are likely to need, the largest being its training step.
-/// Twice what the step of a ResNet-50 or a GPT-2 takes: every record of it is initialised, and one too few compiles twice.
+/// About twice what the training steps of the examples take: every record of it is initialised, and one too few lowers twice.
 [[nodiscard]] constexpr TableSizes room_around(const FaceSizes& face) {
   const std::size_t n = face.nodes;
   const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };

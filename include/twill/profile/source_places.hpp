@@ -151,9 +151,11 @@ public:
       if (stack == nullptr) continue;
       for (std::size_t i = 0; i < stack->size; ++i) {
         const void* const address = stack->addresses[i];
-        if (!detail::number_of(numbers_, {address, nullptr}).is_new) continue;
+        const std::size_t number = detail::number_of(numbers_, {address, nullptr}).number;
+        if (number < lines_.size() && !lines_[number].empty()) continue;
+        lines_.resize(numbers_.size()); // first, so that whatever throws below leaves a place for each number
         const Code code = code_of(address);
-        lines_.push_back({SourceLine{exported_name(address), {}, 0, is_own_exported(address)}});
+        lines_[number] = {SourceLine{exported_name(address), {}, 0, is_own_exported(address)}};
         if (!code.file.empty()) among(asked, code.file).addresses.emplace_back(address, code.offset);
       }
     }

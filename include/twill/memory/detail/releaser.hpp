@@ -11,10 +11,12 @@ namespace twill::inline v0::memory::detail {
 template <class Pool> class Releaser final : public BlockKeeper {
 public:
   explicit Releaser(Pool& pool) : pool_{pool} {} ///< for the blocks of this pool, which outlives it
+
+  /// Releases the block, now that the recording has ended.
   void take_back(Block* block) noexcept override {
     block->keeper = nullptr;
     pool_.release(block);
-  } ///< Releases the block, now that the recording has ended.
+  }
 
 private:
   Pool& pool_;

@@ -6,6 +6,7 @@
 // Read next: memory/pool.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/memory/block.hpp>
 #include <twill/memory/policies/tracking.hpp>
 
 #include <cstddef>
