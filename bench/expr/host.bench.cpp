@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The workloads of data preparation and of transformers as a user writes them, on one host device of one thread or of two
-// (BENCH_THREADS), beside hand-written AVX-512 code on as many threads. Names end with the number of threads.
+// (BENCH_THREADS), beside hand-written code on as many threads. Names end with the number of threads.
 
+#include "bench/kernel/ceiling.hpp"
 #include "bench/support/check.hpp"
 #include "bench/support/halves.hpp"
 
@@ -18,10 +19,6 @@
 #if defined(TWILL_BENCH_EIGEN)
 #include <Eigen/Core>
 #include <unsupported/Eigen/SpecialFunctions>
-#endif
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#include "bench/kernel/ceiling.hpp"
-#define HAS_CEILING 1
 #endif
 
 using namespace twill;
@@ -48,7 +45,7 @@ void chain(benchmark::State& state) {
   const Tensor a = vector_of(o.a, o.n), b = vector_of(o.b, o.n), c = vector_of(o.c, o.n), d = vector_of(o.d, o.n);
   Tensor y = vector_of(o.y, o.n);
   y = tanh(a * b + c) * d - 0.5 * a;
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   ceiling::chain(o.a, o.b, o.c, o.d, o.y, o.n);
   bench::require_close(y.data(), o.y, o.n, 2e-6F, "expression");
 #endif
@@ -64,7 +61,7 @@ void axpy(benchmark::State& state) {
   const Tensor x = vector_of(from, n);
   Tensor y = vector_of(to, n);
   y += 0.25 * x;
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   ceiling::axpy(0.25F, from, to, n);
   bench::require_close(y.data(), to, n, 1e-6F, "axpy");
 #endif
@@ -78,7 +75,7 @@ void total(benchmark::State& state) {
   const std::int64_t n = state.range(0);
   bench::Array from{n, 0};
   const Tensor x = vector_of(from, n);
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   const float expected = static_cast<float>(ceiling::sum(from, n));
   const float found = sum(x).item();
   bench::require_close(&found, &expected, 1, 1e-8F * static_cast<float>(n), "sum"); // the terms nearly cancel
@@ -100,7 +97,7 @@ void by_rows(benchmark::State& state, const char* name, F f, [[maybe_unused]] Re
   const Tensor scale = vector_of(o.scale, columns), shift = vector_of(o.shift, columns);
   Tensor y = matrix_of(o.y, rows, columns);
   f(y, x, scale, shift);
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   for (std::int64_t i = 0; i < rows; ++i) reference(o, i);
   bench::require_close(y.data(), o.y, rows * columns, 5e-6F, name);
 #endif
@@ -110,7 +107,7 @@ void by_rows(benchmark::State& state, const char* name, F f, [[maybe_unused]] Re
   }
 }
 
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
 constexpr auto softmax_row = [](Rows& o, std::int64_t i) {
   ceiling::softmax_row(o.x + i * columns, o.y + i * columns, columns);
 };
@@ -241,7 +238,7 @@ int main(int argc, char** argv) {
     by_rows(
         state, "bias and gelu", [](auto& y, auto& x, auto&, auto& shift) { y = gelu(x + shift); }, bias_gelu_row);
   });
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   if (threads > 1) add("expression/reference", reference_chain, {1'000, 100'000, 10'000'000});
   add("axpy/reference", reference_axpy, {100'000, 10'000'000});
   add("sum/reference", reference_total, {131'072, 10'485'760});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused programs beside hand-written AVX-512 code, alternating in one process. Each pair is checked before it is timed.
+// Fused programs beside hand-written code, alternating in one process. Each pair is checked before it is timed.
+
+#include "bench/kernel/ceiling.hpp"
 
 #include <twill/kernel/run.hpp>
 
@@ -13,11 +15,6 @@
 #include <memory>
 #include <new>
 #include <vector>
-
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#include "ceiling.hpp"
-#define HAS_CEILING 1
-#endif
 
 using namespace twill;
 using namespace twill::kernel;
@@ -73,7 +70,7 @@ template <Who W> void chain(benchmark::State& state) {
   Array a{n}, b{n}, c{n}, d{n}, y{n};
   const Operand operands[] = {{a, 0, {1}}, {b, 0, {1}}, {c, 0, {1}}, {d, 0, {1}}, {nullptr, bits(0.5F), {}},
                               {y, 0, {1}}};
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   Array expected{n};
   ceiling::chain(a, b, c, d, expected, n);
   run(Chain{}, Alone{}, Dims(n), operands);
@@ -81,7 +78,7 @@ template <Who W> void chain(benchmark::State& state) {
 #endif
   for (auto _ : state) {
     if constexpr (W == Who::twill) run(Chain{}, Alone{}, Dims(n), operands);
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
     else
       ceiling::chain(a, b, c, d, y, n);
 #endif
@@ -93,7 +90,7 @@ template <Who W> void softmax(benchmark::State& state) {
   const std::int64_t n = 1024;
   Array x{n * n}, y{n * n};
   const Operand operands[] = {{x, 0, {n, 1}}, {y, 0, {n, 1}}};
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   Array expected{n * n};
   for (std::int64_t i = 0; i < n; ++i) ceiling::softmax_row(x + i * n, expected + i * n, n);
   run(Softmax{}, Alone{}, Dims(n, n), operands);
@@ -101,7 +98,7 @@ template <Who W> void softmax(benchmark::State& state) {
 #endif
   for (auto _ : state) {
     if constexpr (W == Who::twill) run(Softmax{}, Alone{}, Dims(n, n), operands);
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
     else
       for (std::int64_t i = 0; i < n; ++i) ceiling::softmax_row(x + i * n, y + i * n, n);
 #endif
@@ -118,7 +115,7 @@ template <Who W> void layer_norm(benchmark::State& state) {
                               {nullptr, bits(1.0F / 1024), {}},
                               {nullptr, bits(1e-5F), {}},
                               {y, 0, {n, 1}}};
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
   Array expected{n * n};
   for (std::int64_t i = 0; i < n; ++i) ceiling::layer_norm_row(x + i * n, scale, shift, expected + i * n, n);
   run(LayerNorm{}, Alone{}, Dims(n, n), operands);
@@ -126,7 +123,7 @@ template <Who W> void layer_norm(benchmark::State& state) {
 #endif
   for (auto _ : state) {
     if constexpr (W == Who::twill) run(LayerNorm{}, Alone{}, Dims(n, n), operands);
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
     else
       for (std::int64_t i = 0; i < n; ++i) ceiling::layer_norm_row(x + i * n, scale, shift, y + i * n, n);
 #endif
@@ -136,7 +133,7 @@ template <Who W> void layer_norm(benchmark::State& state) {
 
 } // namespace
 
-#if HAS_CEILING
+#if BENCH_HAS_REGISTERS
 BENCHMARK(chain<Who::reference>)->Name("chain/reference")->Arg(16)->Arg(1'000)->Arg(100'000)->Arg(10'000'000);
 BENCHMARK(softmax<Who::reference>)->Name("softmax/reference");
 BENCHMARK(layer_norm<Who::reference>)->Name("layer_norm/reference");

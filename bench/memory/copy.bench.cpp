@@ -4,6 +4,7 @@
 // keeps the target), a matrix over a transposed one (beside a transposition in blocks), a new tensor on another host device
 // (beside malloc, memcpy and free). Sizes are bytes, of the transposition rows. Every result is compared first.
 
+#include "bench/kernel/registers.hpp"
 #include "bench/support/check.hpp"
 
 #include <twill/tensor.hpp>
@@ -18,9 +19,6 @@
 
 #if defined(TWILL_BENCH_EIGEN)
 #include <Eigen/Core>
-#endif
-#if defined(__AVX512F__)
-#include <immintrin.h>
 #endif
 
 using namespace twill;
@@ -57,14 +55,14 @@ void by_memcpy(benchmark::State& state) {
   }
 }
 
-#if defined(__AVX512F__)
+#if BENCH_HAS_REGISTERS
 void by_streaming(benchmark::State& state) {
   const std::int64_t n = state.range(0) / 4;
   bench::Array source{n, 0}, target{n, 1};
   const float* const from = source;
   float* const to = target;
   const auto copy = [&] {
-    for (std::int64_t i = 0; i < n; i += 16) _mm512_stream_ps(to + i, _mm512_load_ps(from + i));
+    for (std::int64_t i = 0; i < n; i += ceiling::width) ceiling::stream(to + i, ceiling::load(from + i));
     _mm_sfence();
   };
   copy();
@@ -171,7 +169,7 @@ int main(int count, char** arguments) {
   };
   add("copy/twill", by_twill, {1 << 16, 1 << 20, 1 << 26});
   add("copy/reference", by_memcpy, {1 << 16, 1 << 20, 1 << 26});
-#if defined(__AVX512F__)
+#if BENCH_HAS_REGISTERS
   add("copy/streaming", by_streaming, {1 << 26});
 #endif
   add("copy_to_device/twill", to_another_device, {1 << 16, 1 << 20, 1 << 26});

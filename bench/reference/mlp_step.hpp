@@ -15,6 +15,8 @@
 
 namespace reference {
 
+using namespace ceiling;
+
 // Declared here under names of their own: the library's header takes names of the global namespace.
 extern "C" {
 void bench_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float* a, int lda,
@@ -98,17 +100,26 @@ private:
   /// Also the slopes of the logits: (softmax - one at the label) / total_rows.
   float cross_entropy(const std::int64_t* labels, std::int64_t rows, std::int64_t total_rows) {
     const float share = 1.0F / static_cast<float>(total_rows);
-    const __mmask16 ten = 0x3ff;
+    constexpr int parts = (10 + width - 1) / width;
+    const auto count = [](int part) { return std::min<std::int64_t>(width, 10 - part * width); };
     float loss = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
-      const __m512 z = _mm512_mask_loadu_ps(ceiling::splat(-1e30F), ten, values_[2].data() + r * 10);
-      const float top = _mm512_reduce_max_ps(z);
-      const __m512 e = _mm512_maskz_mov_ps(ten, ceiling::exp(_mm512_sub_ps(z, ceiling::splat(top))));
-      const float total = _mm512_reduce_add_ps(e);
+      const float* logits = values_[2].data() + r * 10;
+      Register e[parts], highest = splat(-1e30F), sums = {};
+      for (int p = 0; p < parts; ++p) {
+        e[p] = first_or(load_first(logits + p * width, count(p)), count(p), -1e30F);
+        highest = max(highest, e[p]);
+      }
+      const float top = largest(highest);
+      for (int p = 0; p < parts; ++p) {
+        e[p] = first_or(ceiling::exp(e[p] - splat(top)), count(p), 0);
+        sums = sums + e[p];
+      }
+      const float sum = total(sums);
       float* slope = slopes_[2].data() + r * 10;
-      _mm512_mask_storeu_ps(slope, ten, _mm512_mul_ps(e, ceiling::splat(share / total)));
+      for (int p = 0; p < parts; ++p) store_first(slope + p * width, count(p), e[p] * splat(share / sum));
       slope[labels[r]] -= share;
-      loss += std::log(total) + top - values_[2][static_cast<std::size_t>(r * 10 + labels[r])];
+      loss += std::log(sum) + top - logits[labels[r]];
     }
     return loss * share;
   }
@@ -165,21 +176,21 @@ private:
 
   /// R rows of a matrix times a vector; n a multiple of 16.
   template <int R> static void dots(const float* rows, const float* x, std::int64_t n, float* out) {
-    __m512 sum[R] = {};
-    for (std::int64_t i = 0; i < n; i += 16) {
-      const __m512 v = _mm512_loadu_ps(x + i);
-      for (int r = 0; r < R; ++r) sum[r] = _mm512_fmadd_ps(_mm512_loadu_ps(rows + r * n + i), v, sum[r]);
+    Register sums[R] = {};
+    for (std::int64_t i = 0; i < n; i += width) {
+      const Register v = load(x + i);
+      for (int r = 0; r < R; ++r) sums[r] = fma(load(rows + r * n + i), v, sums[r]);
     }
-    for (int r = 0; r < R; ++r) out[r] = _mm512_reduce_add_ps(sum[r]);
+    for (int r = 0; r < R; ++r) out[r] = total(sums[r]);
   }
 
   /// below += slope * w; w -= rate * slope * x, for one row of weights.
   static void row_update(float* w, const float* x, float slope, float rate, std::int64_t n, float* below) {
-    const __m512 factor = ceiling::splat(-rate * slope), s = ceiling::splat(slope);
-    for (std::int64_t i = 0; i < n; i += 16) {
-      const __m512 weight = _mm512_loadu_ps(w + i);
-      if (below != nullptr) _mm512_storeu_ps(below + i, _mm512_fmadd_ps(s, weight, _mm512_loadu_ps(below + i)));
-      _mm512_storeu_ps(w + i, _mm512_fmadd_ps(factor, _mm512_loadu_ps(x + i), weight));
+    const Register factor = splat(-rate * slope), s = splat(slope);
+    for (std::int64_t i = 0; i < n; i += width) {
+      const Register weight = load(w + i);
+      if (below != nullptr) store(below + i, fma(s, weight, load(below + i)));
+      store(w + i, fma(factor, load(x + i), weight));
     }
   }
 

@@ -4,6 +4,7 @@
 // data-parallel on two, pictures turned from bytes into floats on the way. The first 2,560 pictures give the reference's
 // weights within 1e-4 and its summed loss within 1e-3.
 
+#include "bench/kernel/registers.hpp"
 #include "bench/support/check.hpp"
 #include "bench/support/network.hpp"
 
@@ -21,7 +22,7 @@
 #include <cstdio>
 #include <vector>
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(TWILL_WITH_CBLAS)
+#if BENCH_HAS_REGISTERS && defined(TWILL_WITH_CBLAS)
 #include "bench/reference/epoch.hpp"
 #define HAS_REFERENCE 1
 #endif

@@ -3,6 +3,7 @@
 // A training step of a 784-256-256-10 network with relu, cross entropy and SGD at three batch sizes. After 5 steps the
 // weights equal the reference's within 1e-4.
 
+#include "bench/kernel/registers.hpp"
 #include "bench/support/check.hpp"
 #include "bench/support/network.hpp"
 
@@ -17,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(TWILL_WITH_CBLAS)
+#if BENCH_HAS_REGISTERS && defined(TWILL_WITH_CBLAS)
 #include "bench/reference/mlp_step.hpp"
 #define HAS_REFERENCE 1
 #endif

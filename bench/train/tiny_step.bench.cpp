@@ -3,6 +3,7 @@
 // A training step of a 2-8-8-1 network with tanh, mean squared error and SGD on four rows, where nothing but overhead counts.
 // After 50 steps the weights equal the reference's within 1e-4.
 
+#include "bench/kernel/registers.hpp"
 #include "bench/support/check.hpp"
 #include "bench/support/network.hpp"
 
@@ -15,7 +16,7 @@
 
 #include <vector>
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if BENCH_HAS_REGISTERS
 #include "bench/reference/tiny_step.hpp"
 #define HAS_REFERENCE 1
 #endif
