@@ -9,7 +9,9 @@ set(TWILL_ARCH "" CACHE STRING "Instruction set of this tree's own sources: empt
 option(TWILL_USE_CCACHE "Compile through ccache, where it is installed" ON)
 
 # Precompiled headers are cached when ccache is told that they contain no times and that their macros are on the command line;
-# g++'s know no folder, so that they and what includes them serve every clone.
+# g++'s know no folder, so that they and what includes them serve every clone. With CCACHE_DEPEND the files that were read decide,
+# not the preprocessed text: g++ knows the files of a precompiled header by size, so that one from before a comment was
+# changed is of no use.
 if(PROJECT_IS_TOP_LEVEL AND TWILL_USE_CCACHE)
   find_program(TWILL_CCACHE ccache)
   mark_as_advanced(TWILL_CCACHE)
@@ -17,12 +19,14 @@ if(PROJECT_IS_TOP_LEVEL AND TWILL_USE_CCACHE)
     set(twill_ccache ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND twill_ccache CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+      set(twill_ccache_for_cxx CCACHE_DEPEND=1)
     endif()
-    foreach(language CXX CUDA)
-      if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-        set(CMAKE_${language}_COMPILER_LAUNCHER ${twill_ccache} ${TWILL_CCACHE})
-      endif()
-    endforeach()
+    if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+      set(CMAKE_CXX_COMPILER_LAUNCHER ${twill_ccache} ${twill_ccache_for_cxx} ${TWILL_CCACHE})
+    endif()
+    if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER) # which has no precompiled headers
+      set(CMAKE_CUDA_COMPILER_LAUNCHER ${twill_ccache} ${TWILL_CCACHE})
+    endif()
   endif()
 endif()
 
