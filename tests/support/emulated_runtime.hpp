@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <utility>
 
 namespace twill::inline v0 {
 
@@ -201,8 +203,9 @@ struct EmulatedRuntime {
     return 0;
   }
   [[nodiscard]] static Status create_timer(Event* event) {
+    auto passed_s = std::make_shared<double>(0); // which may fail, before there is an event
     const Status status = create_event(event);
-    if (status == 0) event->data->passed_s = std::make_shared<double>(0);
+    if (status == 0) event->data->passed_s = std::move(passed_s);
     return status;
   }
   [[nodiscard]] static Status elapsed_ms(float* milliseconds, Event from, Event to) {

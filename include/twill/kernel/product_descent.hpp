@@ -95,7 +95,8 @@ template <class T> [[nodiscard]] bool keeps_rows_of_zeros(const ProductDescent<T
 /// infinity would make it NaN.
 template <class T>
 [[gnu::noinline]] void descend(const ProductDescent<T>& given, std::int64_t first, std::int64_t count) {
-  const ProductDescent<T> d = given; // copies stay in registers
+  ProductDescent<T> d = given;               // copies stay in registers
+  if (d.k == 0) d.left = d.right = d.weight; // nothing is read, and null pointers have no neighbours
   constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
   const std::int64_t end = first + count;
   if (d.k == 1) { // memory decides: whole rows, one after the other

@@ -102,8 +102,8 @@ public:
   }
 
   /// Makes the arena's stream wait for everybody who used the block before, and moves the block there. Whoever forgets its home
-  /// meanwhile adds a fence, which is waited for as well. When an event fails
-  /// the block keeps its fences and its home, and may be released.
+  /// meanwhile adds a fence, which is waited for as well. When an event fails the block keeps its fences and its home, and
+  /// may be released.
   void join(Block& block, ArenaType& arena, Lock& lock) {
     std::size_t waited = 0; // of the block's fences
     for (bool is_first = true;; is_first = false) {
@@ -256,9 +256,13 @@ public:
     Taken taken{heap, lock};
     taken.take([](const Block& block) { return block.stream_use != nullptr; });
     for (Block* block : taken.blocks) {
-      auto& fences = Use::of(*block)->fences;
+      std::vector<Event> fences = fences_of(*block, lock);
+      const auto asked = static_cast<std::ptrdiff_t>(fences.size()); // whoever forgets a stream adds some behind them
       std::erase_if(fences, [&](const Event& fence) { return streams_.done(fence); });
-      if (fences.empty()) Use::drop(*block);
+      std::lock_guard guard{lock};
+      auto& all = Use::of(*block)->fences;
+      all.erase(std::move(fences.begin(), fences.end(), all.begin()), all.begin() + asked);
+      if (all.empty()) Use::drop(*block);
     }
   }
 
@@ -271,9 +275,9 @@ public:
     if (taken.blocks.empty()) return;
     streams_.synchronize();
     for (Block* block : taken.blocks) {
-      if (const Use* use = Use::of(*block))
-        for (const Event& fence : use->fences) streams_.wait_on_host(fence);
-      Use::drop(*block);
+      for (const Event& fence : fences_of(*block, lock)) streams_.wait_on_host(fence);
+      std::lock_guard guard{lock};
+      Use::drop(*block); // with what a stream left that was forgotten since: its work was waited for
       block->home = &main();
     }
   }
@@ -289,6 +293,13 @@ private:
   using Holds = detail::StreamHolds<Stream, Lock>;
   using Hold = typename Holds::Hold;
   using Taken = detail::TakenBlocks<Sizes, Lock>;
+
+  /// A copy, because whoever forgets a stream adds to those of every block.
+  [[nodiscard]] static std::vector<Event> fences_of(const Block& block, Lock& lock) {
+    std::lock_guard guard{lock};
+    const Use* const use = Use::of(block);
+    return use == nullptr ? std::vector<Event>{} : use->fences;
+  }
 
   /// Whether an event has passed for certain; of a device that fails nobody can tell.
   [[nodiscard]] bool is_done(const Event& event) const noexcept {

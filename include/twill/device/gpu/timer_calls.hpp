@@ -9,6 +9,8 @@
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/gpu/timers.hpp>
 
+#include <memory>
+
 namespace twill::inline v0::gpu {
 
 namespace detail {
@@ -25,12 +27,9 @@ template <Runtime R> struct DriverTimers {
 
   TWILL_COLD static void* make(int device) {
     const Using<R> scope{device};
-    auto* const timer = new Event{};
-    if (const Status status = R::create_timer(timer); status != 0) {
-      delete timer;
-      fail<R>(status, "create_timer", device);
-    }
-    return timer;
+    auto timer = std::make_unique<Event>();
+    check<R>(R::create_timer(timer.get()), "create_timer", device);
+    return timer.release();
   }
 
   TWILL_COLD static void place(int device, void* timer, AnyStream stream) {
