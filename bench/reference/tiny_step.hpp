@@ -56,7 +56,7 @@ public:
     }
 
     // h1 = tanh(x W1' + b1), h2 = tanh(h1 W2' + b2), y = h2 w3 + b3
-    Register h1[parts], h2[parts], spread[parts][8];
+    Register h1[parts], h2[parts], spread[8][parts];
     for (int p = 0; p < parts; ++p) {
       const Register z = fma(x0[p], for_each(first_[0]), for_each(first_bias_));
       h1[p] = ceiling::tanh(fma(x1[p], for_each(first_[1]), z));
@@ -64,10 +64,10 @@ public:
     for (int p = 0; p < parts; ++p) {
       Register even = for_each(second_bias_), odd = {};
       for (int k = 0; k < 8; k += 2) {
-        spread[p][k] = of_rows(h1[p], k, 8);
-        spread[p][k + 1] = of_rows(h1[p], k + 1, 8);
-        even = fma(spread[p][k], for_each(second_turned_[k]), even);
-        odd = fma(spread[p][k + 1], for_each(second_turned_[k + 1]), odd);
+        spread[k][p] = of_rows(h1[p], k, 8);
+        spread[k + 1][p] = of_rows(h1[p], k + 1, 8);
+        even = fma(spread[k][p], for_each(second_turned_[k]), even);
+        odd = fma(spread[k + 1][p], for_each(second_turned_[k + 1]), odd);
       }
       h2[p] = ceiling::tanh(even + odd);
     }
@@ -83,7 +83,7 @@ public:
     const Register step_size = splat(-rate);
     const __m128 dy = _mm_mul_ps(d, _mm_set1_ps(0.5F));
     const Register all = of_eight(_mm256_castps128_ps256(dy));
-    Register dys[parts], dz2[parts], dz1[parts], turned[parts][8];
+    Register dys[parts], dz2[parts], dz1[parts], turned[8][parts];
     for (int p = 0; p < parts; ++p) {
       dys[p] = of_rows(all, together * p, 1);
       dz2[p] = dys[p] * w3 * fnma(h2[p], h2[p], one);
@@ -91,18 +91,18 @@ public:
     for (int p = 0; p < parts; ++p) {
       Register even = {}, odd = {};
       for (int j = 0; j < 8; j += 2) {
-        turned[p][j] = of_rows(dz2[p], j, 8);
-        turned[p][j + 1] = of_rows(dz2[p], j + 1, 8);
-        even = fma(turned[p][j], for_each(second_[j]), even);
-        odd = fma(turned[p][j + 1], for_each(second_[j + 1]), odd);
+        turned[j][p] = of_rows(dz2[p], j, 8);
+        turned[j + 1][p] = of_rows(dz2[p], j + 1, 8);
+        even = fma(turned[j][p], for_each(second_[j]), even);
+        odd = fma(turned[j + 1][p], for_each(second_[j + 1]), odd);
       }
       dz1[p] = (even + odd) * fnma(h1[p], h1[p], one);
     }
 
     // w -= rate * gradient, summed over the rows
-    const auto update = [&](float* w, const auto& a, const auto& b) {
-      Register g = a(parts - 1) * b[parts - 1];
-      for (int p = parts - 2; p >= 0; --p) g = fma(a(p), b[p], g);
+    const auto update = [&](float* w, const Register* a, const Register* b) {
+      Register g = a[parts - 1] * b[parts - 1];
+      for (int p = parts - 2; p >= 0; --p) g = fma(a[p], b[p], g);
       add(w, g * step_size);
     };
     const auto update_bias = [&](float* w, const Register* gradient) {
@@ -110,21 +110,14 @@ public:
       for (int p = 1; p < parts; ++p) g = g + gradient[p];
       add(w, g * step_size);
     };
-    update(
-        output_, [&](int p) { return dys[p]; }, h2);
+    update(output_, dys, h2);
     output_bias_ -= rate * sum(dy);
     update_bias(second_bias_, dz2);
     update_bias(first_bias_, dz1);
-    for (int k = 0; k < 8; ++k)
-      update(
-          second_turned_[k], [&](int p) { return spread[p][k]; }, dz2);
-    for (int j = 0; j < 8; ++j)
-      update(
-          second_[j], [&](int p) { return turned[p][j]; }, h1);
-    update(
-        first_[0], [&](int p) { return x0[p]; }, dz1);
-    update(
-        first_[1], [&](int p) { return x1[p]; }, dz1);
+    for (int k = 0; k < 8; ++k) update(second_turned_[k], spread[k], dz2);
+    for (int j = 0; j < 8; ++j) update(second_[j], turned[j], h1);
+    update(first_[0], x0, dz1);
+    update(first_[1], x1, dz1);
     return loss;
   }
 
