@@ -17,6 +17,8 @@
 #include <twill/device/cpu/onednn.hpp>
 #include <twill/device/cpu/onednn_convolution.hpp>
 #include <twill/device/cpu/onednn_matmul.hpp>
+#include <twill/device/cpu/onednn_objects.hpp>
+#include <twill/device/cpu/onednn_pictures.hpp>
 #include <twill/device/cpu/partition.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/recent_plans.hpp>

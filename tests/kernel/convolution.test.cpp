@@ -163,6 +163,14 @@ TEST_CASE("convolutions and their gradients are the sums they stand for", "[kern
   check_all<half>(Team::serial());
 }
 
+TEST_CASE("convolutions of large pictures, which a library gets a few at a time, are those sums",
+          "[kernel][convolution]") {
+  check<false, float>(
+      Team::serial(),
+      with_output(
+          {.batch = 3, .in_channels = 24, .out_channels = 24, .input = {70, 78}, .kernel = {3, 3}, .padding = {1, 1}}));
+}
+
 TEST_CASE("a team's convolutions are those of one thread", "[kernel][convolution]") {
   const int core = detail::cores_of_process().front();
   static auto& threads = *new detail::ForkJoin{{core, core, core}, "test"}; // its threads never end

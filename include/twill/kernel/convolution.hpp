@@ -98,13 +98,38 @@ template <class T> void convolve_plainly(const Convolution<T>& convolution) {
       }
 }
 
+/// Images [first, last) of a convolution.
+template <class T>
+[[nodiscard]] Convolution<T> images_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
+  Convolution<T> some = whole;
+  some.shape.batch = last - first;
+  some.x += first * whole.shape.in_pixels() * whole.shape.in_channels;
+  some.y += first * whole.shape.out_pixels() * whole.shape.out_channels;
+  return some;
+}
+
+#if defined(TWILL_WITH_ONEDNN)
+/// Calls `f(first, last)` for as many images as the library takes at once, until it returns false; returns whether it never
+/// did.
+template <class F>
+[[nodiscard]] bool in_pieces(ConvolutionPart part, DType dtype, const ConvolutionShape& shape, const F& f) {
+  const std::int64_t at_once = cpu::images_at_once(part, dtype, shape);
+  for (std::int64_t first = 0; first < shape.batch; first += at_once)
+    if (!f(first, std::min(first + at_once, shape.batch))) return false;
+  return true;
+}
+#endif
+
 /// In the calling thread, by whoever knows the type. Weights may be kept in the order of who reads them.
 template <class T> void convolve_in_thread(const Convolution<T>& convolution, cpu::KeptOrder* kept = nullptr) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>)) {
-    if (auto* const plan = cpu::find_convolution(convolution.part, dtype_of<T>, convolution.shape))
-      if (plan->run(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()), kept))
-        return;
+    const auto run = [&](std::int64_t first, std::int64_t last) {
+      const Convolution<T> some = images_of(convolution, first, last);
+      auto* const plan = cpu::find_convolution(some.part, dtype_of<T>, some.shape);
+      return plan != nullptr && plan->run(some.x, some.w, some.y, Scratch::of_thread(plan->scratch_bytes()), kept);
+    };
+    if (in_pieces(convolution.part, dtype_of<T>, convolution.shape, run)) return;
   }
 #endif
   static_cast<void>(kept);
@@ -135,8 +160,14 @@ template <class T> void convolve_in_thread(const Convolution<T>& convolution, cp
 template <class T> void rehearse_in_thread(ConvolutionPart part, const ConvolutionShape& s) {
 #if defined(TWILL_WITH_ONEDNN)
   if constexpr (cpu::has_onednn_convolution && (std::same_as<T, float> || std::same_as<T, bfloat16>))
-    if (const auto* const plan = cpu::find_convolution(part, dtype_of<T>, s))
-      return Scratch::reserve(plan->scratch_bytes());
+    if (in_pieces(part, dtype_of<T>, s, [&](std::int64_t first, std::int64_t last) {
+          ConvolutionShape some = s;
+          some.batch = last - first;
+          const auto* const plan = cpu::find_convolution(part, dtype_of<T>, some);
+          if (plan != nullptr) Scratch::reserve(plan->scratch_bytes());
+          return plan != nullptr;
+        }))
+      return;
 #endif
   if constexpr (NarrowFloat<T>) {
     Scratch::reserve<float, ScratchSlot::widened>(s.x_elements() + s.w_elements() + s.y_elements());
@@ -161,16 +192,6 @@ template <bool Enter> void change_order(const cpu::GradientOrder& kept, float* g
   static_cast<void>(kept);
   static_cast<void>(gradient);
   throw Error("convolution: the library refuses an order in which it has left a gradient of weights");
-}
-
-/// Images [first, last) of a convolution.
-template <class T>
-[[nodiscard]] Convolution<T> images_of(const Convolution<T>& whole, std::int64_t first, std::int64_t last) {
-  Convolution<T> some = whole;
-  some.shape.batch = last - first;
-  some.x += first * whole.shape.in_pixels() * whole.shape.in_channels;
-  some.y += first * whole.shape.out_pixels() * whole.shape.out_channels;
-  return some;
 }
 
 /// Whether several threads work on a convolution.

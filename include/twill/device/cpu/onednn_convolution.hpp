@@ -3,23 +3,22 @@
 //
 // Convolutions by oneDNN 2 through its C header, in the calling thread alone: a team shares out the batch itself. Weights are
 // brought into the library's own order in working memory that the caller lends, so none is allocated in a steady step, or
-// kept in that order where somebody keeps them; their gradients can stay in it while they are added up. Each thread has plans
-// of its own, of the last shapes that it met. Read next: kernel/convolution.hpp.
+// kept in that order where somebody keeps them; their gradients can stay in it while they are added up. Pictures are brought
+// into such an order where that pays. Each thread has plans of its own, of the last shapes that it met. Read next:
+// kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
+#include <twill/device/cpu/onednn_objects.hpp>
+#include <twill/device/cpu/onednn_pictures.hpp>
 
 #if defined(TWILL_WITH_ONEDNN)
 #include <twill/device/cpu/library_threads.hpp>
 #include <twill/device/cpu/recent_plans.hpp>
 
-#include <dnnl_version.h>
-
-#include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 #endif
 
@@ -27,48 +26,12 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
-#include <dnnl.h>
-#endif
-
 namespace twill::inline v0::cpu {
 
 #if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
 inline constexpr bool has_onednn_convolution = true;
 
 namespace detail {
-
-struct DestroyDnnl {
-  void operator()(dnnl_primitive_desc_t object) const { dnnl_primitive_desc_destroy(object); }
-  void operator()(dnnl_primitive_t object) const { dnnl_primitive_destroy(object); }
-  void operator()(dnnl_memory_t object) const { dnnl_memory_destroy(object); }
-  void operator()(dnnl_primitive_attr_t object) const { dnnl_primitive_attr_destroy(object); }
-  void operator()(dnnl_stream_t object) const { dnnl_stream_destroy(object); }
-  void operator()(dnnl_engine_t object) const { dnnl_engine_destroy(object); }
-};
-template <class T> using Dnnl = std::unique_ptr<std::remove_pointer_t<T>, DestroyDnnl>;
-
-/// Calls a function of the library whose first argument receives an object; null where it refuses.
-/// throws: std::bad_alloc where it finds no memory, which is no refusal for ever
-template <class T, class... Rest, class... Arguments>
-[[nodiscard]] Dnnl<T> make_dnnl(dnnl_status_t (*make)(T*, Rest...), Arguments... arguments) {
-  T object = nullptr;
-  const dnnl_status_t status = make(&object, arguments...);
-  if (status == dnnl_out_of_memory) throw std::bad_alloc{};
-  return Dnnl<T>{status == dnnl_success ? object : nullptr};
-}
-
-/// The library's engine and one stream for each thread.
-struct DnnlThread {
-  Dnnl<dnnl_engine_t> engine = make_dnnl<dnnl_engine_t>(&dnnl_engine_create, dnnl_cpu, std::size_t{0});
-  Dnnl<dnnl_stream_t> stream =
-      make_dnnl<dnnl_stream_t>(&dnnl_stream_create, engine.get(), unsigned{dnnl_stream_default_flags});
-};
-
-[[nodiscard]] inline DnnlThread& dnnl_thread() {
-  thread_local DnnlThread thread{};
-  return thread;
-}
 
 /// The number of an order of weights, the same in all threads. There are few: each shape of weights has one or two.
 [[nodiscard]] inline int number_of_order(const dnnl_memory_desc_t& order) {
@@ -101,7 +64,7 @@ public:
   [[nodiscard]] bool is_ready() const { return is_ready_; }
   /// Whether the library wants the weights in another order than they have.
   [[nodiscard]] bool reorders() const { return reorder_ != nullptr; }
-  [[nodiscard]] std::size_t scratch_bytes() const { return weight_bytes_ + scratchpad_bytes_; }
+  [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
   /// Whether a gradient of weights may stay in the library's order: it is not its tensor's, and takes no more memory.
   [[nodiscard]] bool can_stay_in_order() const { return stays_in_order_; }
   /// The number of the library's order, where it reorders.
@@ -116,39 +79,22 @@ public:
     const bool is_kept = may_keep && kept->is_in(order_);
     const bool keeps = may_keep && !is_kept && kept->claim();
     void* const inner_weights = is_kept || keeps ? kept->memory() : weight_bytes_ > 0 ? scratch : w;
-    set(x_, x);
     set(w_, w);
     set(inner_w_, inner_weights);
-    set(y_, y);
-    set(scratchpad_, scratch + weight_bytes_);
     if (reorder_ && reads_weights && !is_kept) {
       const bool is_ordered = reorder(w_.get(), inner_w_.get());
       if (keeps && is_ordered) kept->set_order(order_);
       if (keeps && !is_ordered) kept->give_back();
       if (!is_ordered) return false;
     }
-    const bool is_output = part_ == ConvolutionPart::output;
-    const dnnl_exec_arg_t arguments[] = {
-        {part_ == ConvolutionPart::input_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, x_.get()},
-        {reads_weights ? DNNL_ARG_WEIGHTS : DNNL_ARG_DIFF_WEIGHTS, inner_w_.get()},
-        {is_output ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, y_.get()},
-        {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
-    if (dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) != dnnl_success) return false;
-    return !reorder_ || reads_weights || reorder(inner_w_.get(), w_.get());
+    return convolve(x, y, scratch) && (!reorder_ || reads_weights || reorder(inner_w_.get(), w_.get()));
   }
 
   /// The gradient of the weights, in the library's order.    requires: can_stay_in_order(), and `scratch` as for `run`
   [[nodiscard]] bool run_in_order(void* x, void* w, void* y, std::byte* scratch) {
     const OneOpenMpThread scope{};
-    set(x_, x);
     set(inner_w_, w);
-    set(y_, y);
-    set(scratchpad_, scratch + weight_bytes_);
-    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, x_.get()},
-                                         {DNNL_ARG_DIFF_WEIGHTS, inner_w_.get()},
-                                         {DNNL_ARG_DIFF_DST, y_.get()},
-                                         {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
-    return dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) == dnnl_success;
+    return convolve(x, y, scratch);
   }
   /// Brings such gradients, or their sum, into the order of their tensor.    requires: as for run_in_order
   [[nodiscard]] bool leave_order(void* w, std::byte* scratch) {
@@ -188,6 +134,20 @@ private:
     return static_cast<std::size_t>(shape_.w_elements()) * size_of(dtype_);
   }
 
+  /// With the weights where they have been set.
+  [[nodiscard]] bool convolve(void* x, void* y, std::byte* scratch) {
+    set(scratchpad_, scratch + weight_bytes_);
+    if (!x_.bring(x, scratch) || !y_.bring(y, scratch)) return false;
+    const bool reads_weights = part_ != ConvolutionPart::weight_gradient;
+    const dnnl_exec_arg_t arguments[] = {
+        {part_ == ConvolutionPart::input_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, x_.inner()},
+        {reads_weights ? DNNL_ARG_WEIGHTS : DNNL_ARG_DIFF_WEIGHTS, inner_w_.get()},
+        {part_ == ConvolutionPart::output ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, y_.inner()},
+        {DNNL_ARG_SCRATCHPAD, scratchpad_.get()}};
+    return dnnl_primitive_execute(convolve_.get(), dnnl_thread().stream.get(), 4, arguments) == dnnl_success &&
+           x_.fetch() && y_.fetch();
+  }
+
   [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to) {
     const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
     return dnnl_primitive_execute(reorder_.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
@@ -209,14 +169,20 @@ private:
     const dnnl_dims_t w_groups = {s.groups, k / s.groups, c / s.groups, s.kernel[0], s.kernel[1]};
     const dnnl_dims_t w_strides = {k / s.groups * s.taps(), s.taps(), area, s.kernel[1], 1};
     const int w_rank = has_groups ? 5 : 4;
-    dnnl_memory_desc_t x{}, y{}, w{}, any{};
+    dnnl_memory_desc_t x{}, y{}, w{}, any{}, any_x{}, any_y{};
     if (dnnl_memory_desc_init_by_strides(&x, 4, x_dims, type, x_strides) != dnnl_success ||
         dnnl_memory_desc_init_by_strides(&y, 4, y_dims, type, y_strides) != dnnl_success ||
         dnnl_memory_desc_init_by_strides(&w, w_rank, has_groups ? w_groups : one_group, type,
                                          has_groups ? w_strides : w_strides + 1) != dnnl_success ||
         dnnl_memory_desc_init_by_tag(&any, w_rank, has_groups ? w_groups : one_group, type, dnnl_format_tag_any) !=
-            dnnl_success)
+            dnnl_success ||
+        dnnl_memory_desc_init_by_tag(&any_x, 4, x_dims, type, dnnl_format_tag_any) != dnnl_success ||
+        dnnl_memory_desc_init_by_tag(&any_y, 4, y_dims, type, dnnl_format_tag_any) != dnnl_success)
       return false;
+    const bool may_bring = may_bring_pictures(dtype_, s) && (part_ != ConvolutionPart::weight_gradient ||
+                                                             s.x_elements() + s.y_elements() <= most_brought);
+    const dnnl_memory_desc_t& read_x = may_bring ? any_x : x;
+    const dnnl_memory_desc_t& read_y = may_bring ? any_y : y;
     const dnnl_dims_t stride = {s.stride[0], s.stride[1]};
     const dnnl_dims_t gaps = {s.dilation[0] - 1, s.dilation[1] - 1};
     const dnnl_dims_t before = {s.padding[0], s.padding[1]};
@@ -227,62 +193,71 @@ private:
     const dnnl_engine_t engine = dnnl_thread().engine.get();
     const auto algorithm = dnnl_convolution_direct;
     dnnl_convolution_desc_t forward{};
-    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, algorithm, &x, &any, nullptr, &y,
-                                                   stride, gaps, before, behind) != dnnl_success)
+    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, algorithm, &read_x, &any, nullptr,
+                                                   &read_y, stride, gaps, before, behind) != dnnl_success)
       return false;
     auto made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &forward, how.get(), engine, nullptr);
     if (!made) return false;
     if (part_ != ConvolutionPart::output) {
       dnnl_convolution_desc_t backward{};
-      const dnnl_status_t status = part_ == ConvolutionPart::input_gradient
-                                       ? dnnl_dilated_convolution_backward_data_desc_init(
-                                             &backward, algorithm, &x, &any, &y, stride, gaps, before, behind)
-                                       : dnnl_dilated_convolution_backward_weights_desc_init(
-                                             &backward, algorithm, &x, &any, nullptr, &y, stride, gaps, before, behind);
+      const dnnl_status_t status =
+          part_ == ConvolutionPart::input_gradient
+              ? dnnl_dilated_convolution_backward_data_desc_init(&backward, algorithm, &read_x, &any, &read_y, stride,
+                                                                 gaps, before, behind)
+              : dnnl_dilated_convolution_backward_weights_desc_init(&backward, algorithm, &read_x, &any, nullptr,
+                                                                    &read_y, stride, gaps, before, behind);
       if (status != dnnl_success) return false;
       made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &backward, how.get(), engine, made.get());
       if (!made) return false;
     }
-    const auto query = part_ == ConvolutionPart::weight_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    const dnnl_memory_desc_t inner = *dnnl_primitive_desc_query_md(made.get(), query, 0);
-    const dnnl_memory_desc_t pad = *dnnl_primitive_desc_query_md(made.get(), dnnl_query_scratchpad_md, 0);
+    const bool writes_x = part_ == ConvolutionPart::input_gradient;
+    const bool writes_y = part_ == ConvolutionPart::output;
+    const bool writes_w = part_ == ConvolutionPart::weight_gradient;
+    const auto wanted = [&](dnnl_query_t query) { return *dnnl_primitive_desc_query_md(made.get(), query, 0); };
+    const dnnl_memory_desc_t inner = wanted(writes_w ? dnnl_query_diff_weights_md : dnnl_query_weights_md);
+    const dnnl_memory_desc_t pad = wanted(dnnl_query_scratchpad_md);
     constexpr std::size_t line = 64;
     const auto whole_lines = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
     if (dnnl_memory_desc_equal(&inner, &w) == 0) {
       weight_bytes_ = whole_lines(dnnl_memory_desc_get_size(&inner));
-      const bool outward = part_ == ConvolutionPart::weight_gradient;
-      const auto order = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, outward ? &inner : &w,
-                                                          engine, outward ? &w : &inner, engine, nullptr);
+      const auto order = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, writes_w ? &inner : &w,
+                                                          engine, writes_w ? &w : &inner, engine, nullptr);
       if (!order) return false;
       reorder_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, order.get());
       if (!reorder_) return false;
       order_ = number_of_order(inner);
-      stays_in_order_ = outward && dnnl_memory_desc_get_size(&inner) == plain_bytes();
+      stays_in_order_ = writes_w && dnnl_memory_desc_get_size(&inner) == plain_bytes();
     }
-    scratchpad_bytes_ = whole_lines(dnnl_memory_desc_get_size(&pad));
+    const std::size_t before_x = weight_bytes_ + whole_lines(dnnl_memory_desc_get_size(&pad));
+    if (!x_.prepare(x, wanted(writes_x ? dnnl_query_diff_src_md : dnnl_query_src_md), writes_x, before_x)) return false;
+    const std::size_t before_y = before_x + whole_lines(x_.bytes());
+    if (!y_.prepare(y, wanted(writes_y ? dnnl_query_dst_md : dnnl_query_diff_dst_md), writes_y, before_y)) return false;
+    scratch_bytes_ = before_y + whole_lines(y_.bytes());
     convolve_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
     const auto memory = [&](const dnnl_memory_desc_t& of) {
       return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
     };
-    x_ = memory(x);
-    y_ = memory(y);
     w_ = memory(w);
     inner_w_ = memory(inner);
     scratchpad_ = memory(pad);
-    return convolve_ && x_ && y_ && w_ && inner_w_ && scratchpad_;
+    return convolve_ && w_ && inner_w_ && scratchpad_;
   }
+
+  /// Elements of pictures that are brought into the library's order at once, for a gradient of weights.
+  static constexpr std::int64_t most_brought = 1 << 24;
 
   ConvolutionPart part_;
   DType dtype_;
   ConvolutionShape shape_;
   bool is_ready_ = false;
-  std::size_t weight_bytes_ = 0; ///< of the weights in the library's order; 0 where it takes them as they lie
-  std::size_t scratchpad_bytes_ = 0;
-  int order_ = 0;               ///< the number of the library's
-  bool stays_in_order_ = false; ///< which gradients may have for a while
+  std::size_t weight_bytes_ = 0;  ///< of the weights in the library's order; 0 where it takes them as they lie
+  std::size_t scratch_bytes_ = 0; ///< with those, then the library's own, then of pictures in its order
+  int order_ = 0;                 ///< the number of the library's
+  bool stays_in_order_ = false;   ///< which gradients may have for a while
   Dnnl<dnnl_primitive_t> convolve_{};
   Dnnl<dnnl_primitive_t> reorder_{};
-  Dnnl<dnnl_memory_t> x_{}, y_{}, w_{}, inner_w_{}, scratchpad_{};
+  DnnlPicture x_{}, y_{};
+  Dnnl<dnnl_memory_t> w_{}, inner_w_{}, scratchpad_{};
 };
 
 } // namespace detail

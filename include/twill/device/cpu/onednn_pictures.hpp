@@ -1,0 +1,97 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures in the order in which oneDNN computes fastest. With AVX-512 that is the one they have, channels-last; with
+// narrower registers its convolutions of larger kernels take 1.3 to 1.5 times as long on it as on blocks of eight channels,
+// and bringing pictures there and back is a few hundredths of that. Read next: device/cpu/onednn_convolution.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/device/convolution.hpp>
+#include <twill/device/cpu/onednn_objects.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::cpu {
+
+#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
+
+/// Whether it may pay to bring the pictures of a convolution into the library's order.
+[[nodiscard]] inline bool may_bring_pictures(DType dtype, const ConvolutionShape& s) {
+  static const bool has_wide_registers =
+      (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  constexpr std::int64_t multiply_adds_worth_an_element = 100;
+  constexpr std::int64_t block = 8;
+  return !has_wide_registers && dtype == DType::float32 && s.groups == 1 && s.kernel[0] * s.kernel[1] > 1 &&
+         s.in_channels % block == 0 && s.out_channels % block == 0 &&
+         s.multiply_adds() >= multiply_adds_worth_an_element * (s.x_elements() + s.y_elements());
+}
+
+/// How many images to give a plan at once: all of them, or where they may be brought into another order, as many as stay in
+/// a cache meanwhile, and enough that bringing the weights there each time is little beside it. A gradient of weights is a
+/// sum over all of them.
+[[nodiscard]] inline std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s) {
+  if (part == ConvolutionPart::weight_gradient || !may_bring_pictures(dtype, s)) return s.batch;
+  constexpr std::int64_t elements_in_a_cache = 1 << 19;
+  const std::int64_t elements = std::max(elements_in_a_cache, 2 * s.w_elements());
+  return std::clamp<std::int64_t>(elements * s.batch / (s.x_elements() + s.y_elements()), 1, s.batch);
+}
+
+namespace detail {
+
+/// One of the two pictures of a plan, as its tensor has it and, where this is another order, as the library has it.
+class DnnlPicture {
+public:
+  /// `offset` is where in the working memory it lies in the library's order; false where something cannot be made.
+  [[nodiscard]] bool prepare(const dnnl_memory_desc_t& outer, const dnnl_memory_desc_t& inner, bool is_written,
+                             std::size_t offset) {
+    const dnnl_engine_t engine = dnnl_thread().engine.get();
+    const auto memory = [&](const dnnl_memory_desc_t& of) {
+      return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
+    };
+    outer_ = memory(outer);
+    if (dnnl_memory_desc_equal(&outer, &inner) != 0) return outer_ != nullptr;
+    inner_ = memory(inner);
+    offset_ = offset;
+    bytes_ = dnnl_memory_desc_get_size(&inner);
+    is_written_ = is_written;
+    const auto how = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, is_written ? &inner : &outer,
+                                                      engine, is_written ? &outer : &inner, engine, nullptr);
+    if (!how) return false;
+    way_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, how.get());
+    return outer_ && inner_ && way_;
+  }
+
+  /// Of its working memory; 0 where the library takes it as it is.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// What the library reads or writes.
+  [[nodiscard]] dnnl_memory_t inner() const { return inner_ ? inner_.get() : outer_.get(); }
+
+  /// Says where the picture and the working memory are, and brings one that is read into the library's order.
+  [[nodiscard]] bool bring(void* data, std::byte* scratch) {
+    dnnl_memory_set_data_handle(outer_.get(), data);
+    if (inner_) dnnl_memory_set_data_handle(inner_.get(), scratch + offset_);
+    return !inner_ || is_written_ || reorder(outer_.get(), inner_.get());
+  }
+  /// Brings one that was written into the order of its tensor.
+  [[nodiscard]] bool fetch() { return !inner_ || !is_written_ || reorder(inner_.get(), outer_.get()); }
+
+private:
+  [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to) {
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+    return dnnl_primitive_execute(way_.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
+  }
+
+  Dnnl<dnnl_memory_t> outer_{}, inner_{};
+  Dnnl<dnnl_primitive_t> way_{};
+  std::size_t offset_ = 0, bytes_ = 0;
+  bool is_written_ = false;
+};
+
+} // namespace detail
+
+#endif
+
+} // namespace twill::inline v0::cpu
