@@ -9,6 +9,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/cpu/signal.hpp>
 #include <twill/parallel/messages/member.hpp>
 #include <twill/parallel/messages/waits.hpp>
 #include <twill/parallel/messages/wire.hpp>
@@ -57,7 +58,7 @@ public:
     const std::lock_guard lock(mutex_);
     try {
       move_on();
-      const Ticket ticket = member.begin(call, color, key);
+      Ticket ticket = member.begin(call, color, key);
       if (waiting_ == 0) tell_of_waiting(-1); // what a failure has left
       flush();
       return ticket;
@@ -75,12 +76,13 @@ public:
     const Waiting waiting{*this};
     int told = -2; // whom this wait has told of: other threads may wait for others
     for (int turn = 0;; ++turn) {
+      bool is_moving = false;
       {
         const std::lock_guard lock(mutex_);
         const auto now = std::chrono::steady_clock::now(); // before the last look at what has come
         const bool is_late = now >= deadline;
         try {
-          if (!ticket->is_done) move_on();
+          if (!ticket->is_done && move_on()) turn = 0;
           if (ticket->is_done) {
             // Who else waits tells again. What a failure has left stays while its group's last calls are collected.
             if (!member.has_failed() && (waiting_ == 1 || waits_->of(wire_.rank()) == told)) tell_of_waiting(-1);
@@ -95,8 +97,9 @@ public:
           throw;
         }
         if (ticket->has_failed) member.throw_if_failed();
+        is_moving = !wire_.is_idle();
       }
-      rest(turn);
+      rest(turn, is_moving);
     }
   }
   [[nodiscard]] bool is_over(const Ticket& ticket) {
@@ -200,12 +203,18 @@ private:
     return x ^ (x >> 31);
   }
 
-  // A little longer each time, up to a quarter of a millisecond: ranks may outnumber cores.
-  static void rest(int turn) {
-    if (turn < 50)
+  // A little longer each time: ranks may outnumber cores. A small packet is there at once where its sender is. A large one that
+  // is under way moves some kilobytes each time that both sides look, so that who sleeps between slows down both.
+  static void rest(int turn, bool is_moving) {
+    using std::chrono::microseconds;
+    constexpr int spins = 200;
+    const int yields = is_moving ? 2000 : 50;
+    if (turn < spins && !is_moving)
+      twill::detail::spin_pause();
+    else if (turn < spins + yields)
       std::this_thread::yield();
     else
-      std::this_thread::sleep_for(std::chrono::microseconds(turn < 200 ? 20 : 250));
+      std::this_thread::sleep_for(microseconds(is_moving || turn < spins + yields + 150 ? 20 : 250));
   }
 
   // The functions below are called under the lock.
@@ -237,9 +246,14 @@ private:
     if (from < member.size()) member.take(envelope, from, packet.parcel);
   }
 
-  void move_on() {
-    while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
+  bool move_on() { // whether something has come
+    bool has_come = false;
+    while (const std::optional<Packet> packet = wire_.poll()) {
+      deliver(*packet);
+      has_come = true;
+    }
     flush();
+    return has_come;
   }
 
   // Tells all ranks of the wire, so that whoever runs into its time-out because of this one knows why. Not those that have let
@@ -279,7 +293,7 @@ private:
       for (int turn = 0; std::chrono::steady_clock::now() < deadline; ++turn) {
         while (const std::optional<Packet> packet = wire_.poll()) deliver(*packet);
         if (wire_.is_idle() && farewells_ >= wire_.size() - 1) return !has_failed_ && !has_outlived_;
-        rest(turn);
+        rest(turn, !wire_.is_idle());
       }
       return false;
     }
