@@ -30,7 +30,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 template <graph::Fault F> constexpr bool check_fault() {
   if constexpr (F.any())
-    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) > 0;
+    return sizeof(graph::refused<F.problem, graph::left<F.left>, graph::right<F.right>, graph::line<F.line>>) >= 1;
   return true;
 }
 

@@ -71,7 +71,7 @@ public:
   /// The value may be an element of the list.
   constexpr void push_back(const T& value) {
     if (size_ == capacity_) {
-      const T copy = value;
+      const T copy = value; // NOLINT(performance-unnecessary-copy-initialization): grow() ends the life of `value`
       grow(size_ + 1);
       put(copy);
     } else if constexpr (is_plain) {

@@ -53,7 +53,7 @@ namespace twill::inline v0::data::detail::inline TWILL_ISA {
 [[nodiscard]] inline std::filesystem::path fashion_mnist_file(const std::filesystem::path& folder,
                                                               const std::string& name) {
   for (const char* ending : {".gz", ""}) {
-    const auto path = folder / (name + ending);
+    auto path = folder / (name + ending);
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) return path;
   }

@@ -159,7 +159,7 @@ public:
 
   MaskSelection(const X& x, const Mask& mask) : x_{x}, mask_{mask} {}
   MaskSelection(const MaskSelection&) = default;
-  MaskSelection(MaskSelection&&) = default;
+  MaskSelection(MaskSelection&&) noexcept = default;
   ~MaskSelection() = default;
 
   void operator=(value_type value) && {
@@ -167,6 +167,7 @@ public:
     store(x_, where(with_trailing_ones<behind>(mask_), scalar(value, x_.device()), x_));
   }
   void operator=(const MaskSelection& values) && { assign(values); }
+  // writes elements, which may fail: NOLINTNEXTLINE(performance-noexcept-move-constructor)
   void operator=(MaskSelection&& values) && { assign(values); }
   template <TensorOperand V> void operator=(V&& values) && { assign(std::forward<V>(values)); }
   template <AnyOperand V> void operator+=(V&& values) && { assign(Node(node()) + std::forward<V>(values)); }

@@ -133,9 +133,10 @@ template <class Node> struct Selection : Node {
 
   explicit Selection(Node node) : Node(std::move(node)) {}
   Selection(const Selection&) = default;
-  Selection(Selection&&) = default;
+  Selection(Selection&&) noexcept = default;
   ~Selection() = default;
   void operator=(const Selection& values) && { assign(values); }
+  // writes elements, which may fail: NOLINTNEXTLINE(performance-noexcept-move-constructor)
   void operator=(Selection&& values) && { assign(values); }
   void operator=(value_type value) && { assign(scalar(value, this->device())); }
   template <TensorOperand V> void operator=(V&& values) && { assign(std::forward<V>(values)); }

@@ -169,7 +169,10 @@ inline void save_checkpoint(const std::string& path, const Checkpoint& checkpoin
   for (auto& [key, value] : read.metadata) {
     if (key == "twill.checkpoint" && value != detail::checkpoint_version)
       throw ValueError(join_text({where, " has version ", value, ", known is ", detail::checkpoint_version}));
-    if (key.starts_with("value.")) result.values_.insert_or_assign(key.substr(6), std::move(value));
+    if (key.starts_with("value.")) {
+      result.values_.insert_or_assign(key.substr(6), std::move(value));
+      continue;
+    }
     if (key != "twill.sections") continue;
     for (std::size_t begin = 0; begin < value.size();) {
       const std::size_t end = std::min(value.find('/', begin), value.size());

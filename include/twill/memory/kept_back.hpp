@@ -24,7 +24,8 @@ template <class Streams> void keep_back(Block& block) noexcept {
 
 /// The recording has ended: the keepers take back what was kept for it.
 template <class Streams> void give_up_kept_back() noexcept {
-  while (Block* const block = detail::kept_back<Streams>) {
+  while (detail::kept_back<Streams> != nullptr) {
+    Block* const block = detail::kept_back<Streams>;
     detail::kept_back<Streams> = std::exchange(block->next_free, nullptr);
     block->keeper->take_back(block);
   }

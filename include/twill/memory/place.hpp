@@ -116,7 +116,7 @@ private:
       begin -= size;
       std::memcpy(begin, part.data() + (part.size() - size), size);
     };
-    put(std::string_view{"", 1});
+    put({"\0", 1});
     put(")");
     char digits[12];
     char* digit = digits + sizeof digits;

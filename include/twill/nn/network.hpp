@@ -60,19 +60,19 @@ public:
 
   /// Draws the initial weights from this draw: as one of the ranks along the axes of these groups, each of which holds its part
   /// of the weights that one device would have.
-  Network(D device, kernel::RankGroups groups, const Draw& draw)
+  Network(D device, const kernel::RankGroups& groups, const Draw& draw)
       : state_{std::make_shared<NetworkState<D>>(device, parameter_infos(), &detail::add_weights<T, D>,
                                                  detail::half_addition<T, D>())},
         knobs_{Shown::view().knobs} {
     state_->last_draw = draw;
-    state_->groups = std::move(groups);
+    state_->groups = groups;
     draw_weights();
   }
 
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
-  Network(Network&&) = default;
-  Network& operator=(Network&&) = default;
+  Network(Network&&) noexcept = default;
+  Network& operator=(Network&&) noexcept = default;
 
   /// The weights that the model names, in the order of its trace.
   [[nodiscard]] static std::span<const graph::ParameterInfo> parameter_infos() { return Shown::view().parameters; }

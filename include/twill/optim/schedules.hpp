@@ -33,7 +33,8 @@ struct StepDecay {
   double factor = 0.1;    ///< of one change
   /// The rate of a step, counted from 0.
   [[nodiscard]] double operator()(std::int64_t step) const {
-    return rate * std::pow(factor, static_cast<double>(step / every));
+    const std::int64_t changes = step / every;
+    return rate * std::pow(factor, static_cast<double>(changes));
   }
 };
 

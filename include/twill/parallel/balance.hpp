@@ -7,6 +7,7 @@
 #include <twill/core/config.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -57,7 +58,7 @@ private:
   for (const ReplicaShare& share : balance.replicas)
     text += share.device + ": " + std::to_string(share.rows) + " rows, " + std::to_string(share.seconds * 1e3) +
             " ms, " + std::to_string(share.bytes) + " bytes\n";
-  const auto percent = [](double ratio) { return std::to_string(static_cast<int>(ratio * 100 + 0.5)) + "%"; };
+  const auto percent = [](double ratio) { return std::to_string(std::lround(ratio * 100)) + "%"; };
   return text + "largest above mean: rows " + percent(balance.imbalance_of_rows()) + ", seconds " +
          percent(balance.imbalance_of_seconds()) + ", bytes " + percent(balance.imbalance_of_bytes()) + "\n";
 }

@@ -71,16 +71,15 @@ struct Signature {
   if (signature.operation == Operation::barrier || signature.operation == Operation::split)
     return std::string(name(signature.operation));
   const bool reduces = has_reduction(signature.operation);
-  const std::string text =
-      join_text({name(signature.operation), reduces ? "(" : "", reduces ? name(signature.reduction) : "",
-                 reduces ? ")" : "", " of ", signature.count, " ", name(signature.dtype)});
+  std::string text = join_text({name(signature.operation), reduces ? "(" : "", reduces ? name(signature.reduction) : "",
+                                reduces ? ")" : "", " of ", signature.count, " ", name(signature.dtype)});
   if (!has_root(signature.operation)) return text;
   const bool to_root = signature.operation == Operation::reduce || signature.operation == Operation::gather;
   return join_text({text, to_root ? " to rank " : " from rank ", signature.root});
 }
 
 [[nodiscard]] TWILL_COLD inline std::string to_string(const Call& call, int size) {
-  const std::string text = to_string(signature_of(call, size));
+  std::string text = to_string(signature_of(call, size));
   if (!is_point_to_point(call.operation)) return text;
   const std::string tag = call.tag != 0 ? join_text({" with tag ", call.tag}) : std::string{};
   return join_text({text, call.operation == Operation::send ? " to rank " : " from rank ", call.peer, tag});

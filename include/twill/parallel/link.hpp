@@ -88,10 +88,8 @@ template <Communicator C> [[nodiscard]] Link measure_link(C& communicator, int p
   if (peer == communicator.rank())
     throw ValueError(join_text({"measure_link: a link joins two ranks, got ", peer, " on both sides"}));
   if (options.largest_bytes < 256 || options.round_trips < 1)
-    throw ValueError(
-        join_text({"measure_link: two sizes are compared, so messages reach 256 bytes, and there is a round "
-                   "trip at least; got ",
-                   options.largest_bytes, " bytes and ", options.round_trips, " round trips"}));
+    throw ValueError(join_text({"measure_link: needs messages of 256 bytes or more, and one round trip or more; got ",
+                                options.largest_bytes, " bytes and ", options.round_trips, " round trips"}));
   const bool leads = communicator.rank() < peer;
   Tensor<unsigned char, D, Shape<dyn>> room(D(communicator.device()), Dims(options.largest_bytes));
   room.fill(1);

@@ -51,7 +51,7 @@ public:
   };
 
   /// The group of all ranks.
-  ThreadGroup(std::vector<std::string> labels, std::int64_t timeout_ms)
+  ThreadGroup(const std::vector<std::string>& labels, std::int64_t timeout_ms)
       : ThreadGroup{labels, timeout_ms, std::make_shared<ThreadWaits>(labels), numbers(labels.size())} {}
 
   /// A sub-group; `ranks_of_all` are its ranks in the group of all.

@@ -24,8 +24,8 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// What the ranks of a group share.
 struct ThreadHub {
-  ThreadHub(std::vector<std::string> labels, std::int64_t timeout_ms)
-      : ThreadHub{std::make_shared<ThreadGroup>(std::move(labels), timeout_ms)} {}
+  ThreadHub(const std::vector<std::string>& labels, std::int64_t timeout_ms)
+      : ThreadHub{std::make_shared<ThreadGroup>(labels, timeout_ms)} {}
   explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
   std::shared_ptr<ThreadGroup> group;
   ThreadMail mail;

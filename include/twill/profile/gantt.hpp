@@ -42,7 +42,6 @@ namespace detail {
   case forward:
     return "#56B4E9";
   case backward:
-    return "#E69F00";
   case input_gradient:
     return "#E69F00";
   case weight_gradient:

@@ -55,7 +55,7 @@ namespace detail {
 /// "0:07", "12:34", "1:02:03".
 [[nodiscard]] inline std::string clock_text(double seconds) {
   if (!(seconds < 360'000)) return "-:--"; // also for not-a-number
-  const auto whole = static_cast<int>(seconds + 0.5);
+  const auto whole = static_cast<int>(std::lround(seconds));
   char text[32];
   if (whole >= 3600)
     std::snprintf(text, sizeof text, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);

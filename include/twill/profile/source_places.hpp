@@ -268,7 +268,7 @@ private:
     std::size_t number = 0, at = 0;
     const auto next_line = [&] {
       const std::size_t end = std::min(answer.find('\n', at), answer.size());
-      const std::string line = answer.substr(at, end - at);
+      std::string line = answer.substr(at, end - at);
       at = end + 1;
       return line;
     };

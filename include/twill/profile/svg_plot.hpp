@@ -164,8 +164,8 @@ public:
     const int height = options_.height_px;
     std::string text = join_text({"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
                                   "\" viewBox=\"0 0 ", width, " ", height,
-                                  "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
-                                  "fill=\"#333333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"});
+                                  "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\"",
+                                  " fill=\"#333333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"});
     draw_axes(text, frame);
     for (std::size_t i = 0; i < series_.size(); ++i) draw_line(text, frame, i);
     draw_labels(text, frame);

@@ -9,6 +9,7 @@
 #include <twill/nn/fit.hpp>
 #include <twill/train/inspect.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -44,8 +45,8 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
          line("  optimiser ", a.states, b.states) + line("  results ", a.kept, b.kept) +
          line("  activations ", a.arena, b.arena) +
          line("operations ", report.work_without.operations, report.work_with.operations) + "parts computed again " +
-         std::to_string(report.parts.count) + ", extra time " +
-         std::to_string(static_cast<int>(report.extra_time() * 100 + 0.5)) + "%\n";
+         std::to_string(report.parts.count) + ", extra time " + std::to_string(std::lround(report.extra_time() * 100)) +
+         "%\n";
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

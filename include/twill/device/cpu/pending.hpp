@@ -84,10 +84,10 @@ template <class Result, class F> struct SubmittedTask final : Task {
 template <class Result> class Pending {
 public:
   /// For device kinds: pushes `function` to the worker; without a worker it runs at once, in the caller.
-  template <class F> [[nodiscard]] static Pending start(detail::Worker* worker, std::string where, F function) {
+  template <class F> [[nodiscard]] static Pending start(detail::Worker* worker, const std::string& where, F function) {
     Pending pending;
     pending.outcome_ = std::make_shared<detail::Outcome<Result>>();
-    pending.outcome_->where = std::move(where);
+    pending.outcome_->where = where;
     if (worker == nullptr) {
       pending.outcome_->fill_from(function);
     } else {

@@ -40,7 +40,10 @@ constexpr double digamma_of(double x) {
     result = -pi / std::tan(pi * beside);
     x = 1 - x;
   }
-  for (; x < 10; x += 1) result -= 1 / x;
+  while (x < 10) {
+    result -= 1 / x;
+    x += 1;
+  }
   // log x - 1 / 2x - sum of B(2k) / (2k x^2k)
   const double t = 1 / (x * x);
   double series = 0;
@@ -51,7 +54,10 @@ constexpr double digamma_of(double x) {
 /// The sum of (x + k)^-s over k >= 0. requires: x > 0, whole s >= 2
 constexpr double hurwitz_zeta(double s, double x) {
   double sum = 0;
-  for (; x < 12; x += 1) sum += std::pow(x, -s);
+  while (x < 12) {
+    sum += std::pow(x, -s);
+    x += 1;
+  }
   // the integral, half the first term, and the corrections B(2k) / (2k)! s (s + 1) ... (s + 2k - 2) x^-(s + 2k - 1)
   const double first = std::pow(x, -s);
   sum += first * x / (s - 1) + first / 2;

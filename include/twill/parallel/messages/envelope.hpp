@@ -56,12 +56,12 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
 
 /// An envelope and `envelope.bytes` bytes behind it, still to be written.
 [[nodiscard]] inline Parcel pack(const Envelope& envelope) {
-  const Parcel parcel(sizeof(Envelope) + static_cast<std::size_t>(envelope.bytes));
+  Parcel parcel(sizeof(Envelope) + static_cast<std::size_t>(envelope.bytes));
   std::memcpy(parcel.data(), &envelope, sizeof(Envelope));
   return parcel;
 }
 [[nodiscard]] inline Parcel pack(const Envelope& envelope, const void* bytes) {
-  const Parcel parcel = pack(envelope);
+  Parcel parcel = pack(envelope);
   if (envelope.bytes > 0)
     std::memcpy(parcel.data() + sizeof(Envelope), bytes, static_cast<std::size_t>(envelope.bytes));
   return parcel;

@@ -38,7 +38,7 @@ public:
   [[nodiscard]] Parcel collect(int from, int tag, std::int64_t number) {
     const auto found = inbox_.find({from, tag, number});
     if (found == inbox_.end()) return {};
-    const Parcel parcel = found->second;
+    Parcel parcel = found->second;
     inbox_.erase(found);
     ++of(from).taken;
     return parcel;

@@ -50,7 +50,8 @@ concept StageRunner = requires(R& runner, int stage, int micro_batch) {
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 template <StageRunner R> void compute(R& runner, const Action& action) {
-  const auto [work, stage, micro_batch] = action;
+  const Work work = action.work;
+  const int stage = action.stage, micro_batch = action.micro_batch;
   if (work == Work::forward) return runner.run_forward(stage, micro_batch);
   if (work == Work::backward) return runner.run_backward(stage, micro_batch);
   if constexpr (requires { runner.run_weight_gradient(stage, micro_batch); }) {
