@@ -146,6 +146,13 @@ template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> larger(const Pac
     return __builtin_ia32_maxpd512_mask(a.v, b.v, a.v, vector_detail::all_8_unsigned, 4);
   else
 #endif
+#if defined(__AVX__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, float> && N == 8)
+    return __builtin_ia32_maxps256(a.v, b.v);
+  else if constexpr (std::is_same_v<T, double> && N == 4)
+    return __builtin_ia32_maxpd256(a.v, b.v);
+  else
+#endif
     return select(a > b, a, b);
 }
 
@@ -156,6 +163,13 @@ template <class T, int N> [[nodiscard]] TWILL_INLINE Pack<T, N> smaller(const Pa
     return __builtin_ia32_minps512_mask(a.v, b.v, a.v, vector_detail::all_16, 4);
   else if constexpr (std::is_same_v<T, double> && N == 8)
     return __builtin_ia32_minpd512_mask(a.v, b.v, a.v, vector_detail::all_8_unsigned, 4);
+  else
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+      if constexpr (std::is_same_v<T, float> && N == 8)
+    return __builtin_ia32_minps256(a.v, b.v);
+  else if constexpr (std::is_same_v<T, double> && N == 4)
+    return __builtin_ia32_minpd256(a.v, b.v);
   else
 #endif
     return select(a < b, a, b);
