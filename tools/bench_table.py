@@ -23,7 +23,8 @@ from pathlib import Path
 import roofline
 
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#66469b", "#5b8e7d", "#8d6a9f", "#444444"]
+COLOURS = ["#1b6ca8", "#d1495b", "#3a7d44", "#edae49", "#66469b", "#5b8e7d", "#8d6a9f", "#444444", "#a0522d", "#0f9b8e"]
+SHOWN = {"twill": COLOURS[0], "reference": COLOURS[7]}
 
 
 def read(paths):
@@ -144,7 +145,7 @@ def machine(contexts) -> str:
 
 
 def plot(workload, contenders) -> str:
-    """Time over size in log-log where the sizes are numbers, else one bar for each contender and size."""
+    """Time over size in log-log where the sizes are numbers, else bars."""
     points = {name: sorted((float(size), statistics.median(times)) for size, times in by_size.items() if size.isdigit() and int(size) > 0)
               for name, by_size in contenders.items()}
     points = {name: values for name, values in points.items() if len(values) > 1}
@@ -183,17 +184,23 @@ def curves(title, points) -> str:
 
 
 def bars(title, contenders) -> str:
-    rows = [(name, size, statistics.median(times)) for name, by_size in sorted(contenders.items())
-            for size, times in sorted(by_size.items(), key=lambda item: order(item[0]))]
-    longest = max(time for _, _, time in rows)
-    body = []
-    for index, (name, size, time) in enumerate(rows):
-        y = 40 + 26 * index
-        length = 320 * time / longest
-        body.append(f'<text x="200" y="{y + 14}" text-anchor="end">{name}{" " + size if size else ""}</text>'
-                    f'<rect x="208" y="{y}" width="{length:.1f}" height="20" fill="{COLOURS[sorted(contenders).index(name) % len(COLOURS)]}"/>'
-                    f'<text x="{214 + length:.1f}" y="{y + 14}">{pretty(time)}</text>')
-    return frame(title, 640, 60 + 26 * len(rows), body)
+    """A group for each size, the fastest first, each on a scale of its own; twill's bar and the reference's stand out."""
+    body, y = [], 36
+    for size in sorted({size for by_size in contenders.values() for size in by_size}, key=order):
+        group = sorted((statistics.median(by_size[size]), name) for name, by_size in contenders.items() if by_size.get(size))
+        if size:
+            body.append(f'<text x="208" y="{y + 14}" font-weight="bold">{size}</text>')
+            y += 22
+        for time, name in group:
+            length = 320 * time / group[-1][0]
+            factor = ratio(contenders, name, size) if name != "reference" else None
+            label = pretty(time) + (f", {factor:.2f}x" if factor else "")
+            body.append(f'<text x="200" y="{y + 13}" text-anchor="end">{name}</text>'
+                        f'<rect x="208" y="{y}" width="{length:.1f}" height="17" fill="{SHOWN.get(name, "#c9ced6")}"/>'
+                        f'<text x="{214 + length:.1f}" y="{y + 13}">{label}</text>')
+            y += 21
+        y += 10
+    return frame(title, 660, y + 6, body)
 
 
 def main():

@@ -29,7 +29,7 @@ ROWS = [
     ("the same, batch 1", "mlp_step", "1", {"reference": ""}),
 ]
 TORCH = ("pytorch_last", "pytorch", "libtorch")  # whichever is fastest
-MODELS = [("step of ResNet-50, processor time", "resnet50")]
+MODELS = [("step of ResNet-50, processor time", "resnet50"), ("step of GPT-2 124M, processor time", "gpt2")]
 INCLUDES = ("#include <twill/twill.hpp>", "#include <torch/torch.h>")
 
 
