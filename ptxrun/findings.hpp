@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxrun {
 
@@ -23,7 +24,12 @@ inline constexpr int status_of_findings = 86;
 /// The kernel, and the instruction in it, may be null where the finding has none.
 void report_finding(std::string_view kind, const Kernel* kernel, const Instruction* instruction, const std::string& detail);
 
+/// How many different findings there are: each kind once for a kernel and place.
 [[nodiscard]] std::size_t finding_count();
+
+/// The findings so far, printed or not, one `<kind>: <detail> [<file>:<line>]` each; forgets them, so that finding_count() is zero.
+/// For tests that plant a defect, or a program that expects one.
+[[nodiscard]] std::vector<std::string> take_findings();
 
 /// Adds what ran to the file that PTXRUN_REPORT names: called once, when the program ends.
 void write_report();
