@@ -21,10 +21,14 @@ struct Access {
 };
 
 /// Null after a finding. `address` is relative to the space, or one of the host.
-[[nodiscard]] std::byte* check_shared(Warp& warp, const Instruction& instruction, int lane, std::uint32_t address, const Access& access);
-[[nodiscard]] std::byte* check_local(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address, const Access& access);
-[[nodiscard]] std::byte* check_parameter(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address, const Access& access);
-[[nodiscard]] std::byte* check_generic(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address, const Access& access);
+[[nodiscard]] std::byte* check_shared(Warp& warp, const Instruction& instruction, int lane, std::uint32_t address,
+                                      const Access& access);
+[[nodiscard]] std::byte* check_local(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address,
+                                     const Access& access);
+[[nodiscard]] std::byte* check_parameter(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address,
+                                         const Access& access);
+[[nodiscard]] std::byte* check_generic(Warp& warp, const Instruction& instruction, int lane, std::uint64_t address,
+                                       const Access& access);
 
 [[nodiscard]] inline std::uint64_t address_of(Warp& warp, const Instruction& instruction, int lane) {
   const auto offset = static_cast<std::uint64_t>(instruction.immediate);

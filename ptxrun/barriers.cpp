@@ -17,10 +17,10 @@ namespace {
 /// What stands at one of a block's 16 barriers.
 struct Standing {
   std::uint32_t lanes = 0;
-  std::uint32_t expected = 0;             ///< 0: all that live
-  std::uint32_t voters = 0;               ///< lanes whose predicate is true
+  std::uint32_t expected = 0; ///< 0: all that live
+  std::uint32_t voters = 0;   ///< lanes whose predicate is true
   std::uint32_t first_instruction = 0;
-  bool has_several = false;               ///< instructions
+  bool has_several = false; ///< instructions
 };
 
 const Instruction& barrier_of(const Warp& warp) { return warp.block->grid.kernel.code[warp.barrier]; }
@@ -28,7 +28,9 @@ const Instruction& barrier_of(const Warp& warp) { return warp.block->grid.kernel
 void vote(Warp& warp, const Standing& standing) {
   const Instruction& instruction = barrier_of(warp);
   if (instruction.mode == votes_count)
-    for_lanes(warp.at_barrier, [&, result = values<std::uint32_t>(warp, instruction.destinations[0])](int lane) { result[lane] = standing.voters; });
+    for_lanes(warp.at_barrier, [&, result = values<std::uint32_t>(warp, instruction.destinations[0])](int lane) {
+      result[lane] = standing.voters;
+    });
   else if (instruction.mode != votes_none) {
     const bool result = instruction.mode == votes_all ? standing.voters == standing.lanes : standing.voters != 0;
     set_predicate(warp, instruction.destinations[0], result ? ~std::uint32_t{0} : 0, warp.at_barrier);
@@ -41,10 +43,12 @@ void arrive(Warp& warp, const Instruction& instruction, std::uint32_t counter, s
   const Kernel& kernel = warp.block->grid.kernel;
   if (instruction.is_aligned && mask != warp.alive)
     report_finding("aligned barrier in divergent code", &kernel, &instruction,
-                   describe_thread(warp, std::countr_zero(mask)) + ": lanes " + hexadecimal(mask) + " of " + hexadecimal(warp.alive) + " reach it");
+                   describe_thread(warp, std::countr_zero(mask)) + ": lanes " + hexadecimal(mask) + " of " +
+                       hexadecimal(warp.alive) + " reach it");
   if (warp.at_barrier != 0 && warp.barrier != counter)
     report_finding("lanes of a warp at different barriers", &kernel, &instruction,
-                   describe_thread(warp, std::countr_zero(mask)) + ", others at " + describe(kernel, kernel.locations[barrier_of(warp).location]));
+                   describe_thread(warp, std::countr_zero(mask)) + ", others at " +
+                       describe(kernel, kernel.locations[barrier_of(warp).location]));
   if (instruction.mode != votes_none) {
     const std::uint32_t votes = predicate_source(warp, instruction, instruction.source_count - 1U);
     warp.barrier_votes = (warp.barrier_votes & ~mask) | (votes & mask);
@@ -86,7 +90,8 @@ void release_barriers(Block& block) {
       report_finding("warps at different barriers", &grid.kernel, &instruction, "block " + std::to_string(block.index));
     if (has_ended && standing.expected == 0)
       report_finding("barrier after some threads have ended", &grid.kernel, &instruction,
-                     "block " + std::to_string(block.index) + ": " + std::to_string(living) + " of " + std::to_string(grid.threads) + " threads reach it");
+                     "block " + std::to_string(block.index) + ": " + std::to_string(living) + " of " +
+                         std::to_string(grid.threads) + " threads reach it");
     for (Warp& warp : block.warps) {
       if (warp.at_barrier == 0 || barrier_number(warp, barrier_of(warp), warp.at_barrier) != n) continue;
       vote(warp, standing);
@@ -104,7 +109,8 @@ void release_barriers(Block& block) {
   } else if (waiting == living && living != 0) {
     for (const Warp& warp : block.warps)
       if (warp.at_barrier != 0) {
-        report_finding("barrier that not all of its threads reach", &grid.kernel, &barrier_of(warp), "block " + std::to_string(block.index));
+        report_finding("barrier that not all of its threads reach", &grid.kernel, &barrier_of(warp),
+                       "block " + std::to_string(block.index));
         break;
       }
     grid.fail(Outcome::launch_timeout);

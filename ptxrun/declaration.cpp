@@ -12,10 +12,11 @@ namespace ptxrun {
 
 Type type_of(std::string_view name) {
   using enum Type;
-  static constexpr std::array<std::pair<std::string_view, Type>, 20> names{{
-      {"b8", b8}, {"b16", b16}, {"b32", b32}, {"b64", b64}, {"b128", b128}, {"u8", u8}, {"u16", u16},
-      {"u32", u32}, {"u64", u64}, {"s8", s8}, {"s16", s16}, {"s32", s32}, {"s64", s64}, {"f16", f16},
-      {"f16x2", f16x2}, {"bf16", bf16}, {"bf16x2", bf16x2}, {"f32", f32}, {"f64", f64}, {"pred", predicate}}};
+  static constexpr std::array<std::pair<std::string_view, Type>, 20> names{
+      {{"b8", b8},     {"b16", b16},       {"b32", b32}, {"b64", b64}, {"b128", b128},
+       {"u8", u8},     {"u16", u16},       {"u32", u32}, {"u64", u64}, {"s8", s8},
+       {"s16", s16},   {"s32", s32},       {"s64", s64}, {"f16", f16}, {"f16x2", f16x2},
+       {"bf16", bf16}, {"bf16x2", bf16x2}, {"f32", f32}, {"f64", f64}, {"pred", predicate}}};
   for (const auto& [known, type] : names)
     if (known == name) return type;
   return none;

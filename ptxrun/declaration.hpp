@@ -29,9 +29,9 @@ struct Declaration {
 
 /// A function that kernels call; the parser inlines it.
 struct Function {
-  std::string_view results{};    ///< declarations between the parentheses
+  std::string_view results{}; ///< declarations between the parentheses
   std::string_view parameters{};
-  std::string_view body{};       ///< empty for one that is only declared
+  std::string_view body{}; ///< empty for one that is only declared
   std::uint32_t first_line = 0;
 };
 

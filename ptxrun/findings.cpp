@@ -39,11 +39,13 @@ std::FILE* log() {
 
 std::string demangle(const std::string& name) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free};
+  const std::unique_ptr<char, void (*)(void*)> readable{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                        std::free};
   return status == 0 && readable ? std::string{readable.get()} : name;
 }
 
-void report_finding(std::string_view kind, const Kernel* kernel, const Instruction* instruction, const std::string& detail) {
+void report_finding(std::string_view kind, const Kernel* kernel, const Instruction* instruction,
+                    const std::string& detail) {
   Findings& all = findings();
   const std::lock_guard lock{all.mutex};
   std::string key{kind};

@@ -22,7 +22,8 @@ struct Instruction;
 inline constexpr int status_of_findings = 86;
 
 /// The kernel, and the instruction in it, may be null where the finding has none.
-void report_finding(std::string_view kind, const Kernel* kernel, const Instruction* instruction, const std::string& detail);
+void report_finding(std::string_view kind, const Kernel* kernel, const Instruction* instruction,
+                    const std::string& detail);
 
 /// How many different findings there are: each kind once for a kernel and place.
 [[nodiscard]] std::size_t finding_count();

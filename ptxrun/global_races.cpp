@@ -26,10 +26,13 @@ void GlobalRaces::merge(Knowledge& into, const Knowledge& from) {
 
 bool GlobalRaces::has_published(const Published& published, const Event& event) {
   if (event.time <= published.before) return true;
-  if (published.snapshot && (event.time <= published.snapshot->before || event.time <= published.snapshot->fences[event.thread])) return true;
+  if (published.snapshot &&
+      (event.time <= published.snapshot->before || event.time <= published.snapshot->fences[event.thread]))
+    return true;
   return std::ranges::any_of(published.fences, [&](const auto& entry) {
     const auto& [thread, fence] = entry;
-    return (thread == event.thread && event.time <= fence.time) || (thread / 32 == event.thread / 32 && event.time <= fence.sync_time);
+    return (thread == event.thread && event.time <= fence.time) ||
+           (thread / 32 == event.thread / 32 && event.time <= fence.sync_time);
   });
 }
 
@@ -62,31 +65,35 @@ bool GlobalRaces::is_ordered(const Warp& warp, std::uint16_t thread, const Event
   return published != state->second.known.end() && has_published(published->second, event);
 }
 
-void GlobalRaces::report(Warp& warp, const Instruction& instruction, int lane, std::uintptr_t address, const Event& other,
-                         std::string_view kind, const char* verb) {
+void GlobalRaces::report(Warp& warp, const Instruction& instruction, int lane, std::uintptr_t address,
+                         const Event& other, std::string_view kind, const char* verb) {
   const bool is_same_block = other.block == warp.block->index;
   std::string text{kind};
   text += !is_same_block ? " between blocks" : other.thread / 32 == warp.index ? " within a warp" : " within a block";
   report_finding(text, &warp.block->grid.kernel, &instruction,
-                 describe_thread(warp, lane) + verb + "block " + std::to_string(other.block) + " thread " + std::to_string(other.thread) +
-                     ", and nothing orders them, at " + hexadecimal(address));
+                 describe_thread(warp, lane) + verb + "block " + std::to_string(other.block) + " thread " +
+                     std::to_string(other.thread) + ", and nothing orders them, at " + hexadecimal(address));
 }
 
-void GlobalRaces::access(Warp& warp, const Instruction& instruction, int lane, const std::byte* place, const Access& access) {
+void GlobalRaces::access(Warp& warp, const Instruction& instruction, int lane, const std::byte* place,
+                         const Access& access) {
   const auto thread = static_cast<std::uint16_t>(warp.thread(lane));
   const bool is_strong = access.kind == AccessKind::atomic || instruction.ordering != Ordering::weak;
   const bool is_equal = access.value != nullptr && std::equal(access.value, access.value + access.bytes, place);
   const auto begin = reinterpret_cast<std::uintptr_t>(place), end = begin + access.bytes;
   for (std::uintptr_t word = begin / 4; word * 4 < end; ++word) {
-    const std::uintptr_t first = std::max(begin, word * 4) % 4, count = std::min(end, word * 4 + 4) - std::max(begin, word * 4);
+    const std::uintptr_t first = std::max(begin, word * 4) % 4,
+                         count = std::min(end, word * 4 + 4) - std::max(begin, word * 4);
     const auto bytes = static_cast<std::uint8_t>(((1U << count) - 1) << first);
     const Event now{warp.block->grid.now, warp.block->index, thread, bytes, is_strong};
     const auto clashes = [&](const Event& other) {
-      return other.time != 0 && (other.bytes & bytes) != 0 && !(is_strong && other.is_strong) && !is_ordered(warp, thread, other);
+      return other.time != 0 && (other.bytes & bytes) != 0 && !(is_strong && other.is_strong) &&
+             !is_ordered(warp, thread, other);
     };
     Cell& cell = cell_at(word);
     if (access.kind == AccessKind::read) {
-      if (clashes(cell.write)) report(warp, instruction, lane, begin, cell.write, "global write-read race", " reads what was written by ");
+      if (clashes(cell.write))
+        report(warp, instruction, lane, begin, cell.write, "global write-read race", " reads what was written by ");
       // The reads to remember: of other threads, and not ordered before this one.
       const auto is_replaceable = [&](const Event& read) { return read.time == 0 || is_ordered(warp, thread, read); };
       auto slot = std::ranges::find_if(cell.reads, is_replaceable);
@@ -97,7 +104,8 @@ void GlobalRaces::access(Warp& warp, const Instruction& instruction, int lane, c
     if (!is_equal && clashes(cell.write))
       report(warp, instruction, lane, begin, cell.write, "global write-write race", " writes what was written by ");
     for (const Event& read : cell.reads)
-      if (!is_equal && clashes(read)) report(warp, instruction, lane, begin, read, "global read-write race", " writes what was read by ");
+      if (!is_equal && clashes(read))
+        report(warp, instruction, lane, begin, read, "global read-write race", " writes what was read by ");
     cell.write = now;
     cell.reads = {};
   }
@@ -106,7 +114,9 @@ void GlobalRaces::access(Warp& warp, const Instruction& instruction, int lane, c
 void GlobalRaces::fence(Warp& warp, std::uint32_t mask) {
   Block& block = *warp.block;
   BlockState& state = state_of(block);
-  for_lanes_in_order(mask, [&](int lane) { state.fences[warp.thread(lane)] = {block.grid.now, block.barrier_time, warp.sync_time}; });
+  for_lanes_in_order(mask, [&](int lane) {
+    state.fences[warp.thread(lane)] = {block.grid.now, block.barrier_time, warp.sync_time};
+  });
   state.has_new_fences = true;
   ++block.grid.now;
 }

@@ -79,8 +79,8 @@ private:
   Cell& cell_at(std::uintptr_t word);
   BlockState& state_of(const Block& block);
   bool is_ordered(const Warp& warp, std::uint16_t thread, const Event& event);
-  void report(Warp& warp, const Instruction& instruction, int lane, std::uintptr_t address, const Event& other, std::string_view kind,
-              const char* verb);
+  void report(Warp& warp, const Instruction& instruction, int lane, std::uintptr_t address, const Event& other,
+              std::string_view kind, const char* verb);
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_{};
   std::uintptr_t last_number_ = 0;

@@ -24,7 +24,8 @@
 namespace ptxrun {
 
 Bytes allocate(std::size_t bytes) {
-  return Bytes{static_cast<std::byte*>(std::aligned_alloc(1024, (std::max<std::size_t>(bytes, 1) + 1023) / 1024 * 1024))};
+  return Bytes{
+      static_cast<std::byte*>(std::aligned_alloc(1024, (std::max<std::size_t>(bytes, 1) + 1023) / 1024 * 1024))};
 }
 
 Grid::Grid(Kernel& launched, const Launch& how)
@@ -52,7 +53,8 @@ Block::Block(Grid& of, std::uint32_t n) : grid{of}, index{n}, warps((of.threads 
   for (std::uint32_t w = 0; w < warps.size(); ++w) {
     Warp& warp = warps[w];
     // Handlers only read constants.
-    warp.banks = {registers.get() + std::size_t{w} * kernel.register_bytes, const_cast<std::byte*>(kernel.constants.data())};
+    warp.banks = {registers.get() + std::size_t{w} * kernel.register_bytes,
+                  const_cast<std::byte*>(kernel.constants.data())};
     warp.block = this;
     warp.index = w;
     const std::uint32_t lanes = std::min<std::uint32_t>(32, grid.threads - w * 32);
@@ -80,7 +82,8 @@ public:
     const std::size_t capacity = resident_blocks(grid_.kernel, grid_.launch);
     while (grid_.outcome == Outcome::success && (begun_ < grid_.blocks || !aside_.empty())) {
       if (begun_ < grid_.blocks && aside_.size() < capacity) {
-        auto block = std::make_unique<Block>(grid_, order_.empty() ? static_cast<std::uint32_t>(begun_) : order_[begun_]);
+        auto block =
+            std::make_unique<Block>(grid_, order_.empty() ? static_cast<std::uint32_t>(begun_) : order_[begun_]);
         ++begun_;
         take_turn(std::move(block));
         continue;
@@ -131,7 +134,8 @@ private:
       const int lane = std::countr_zero(warp.runnable());
       const Instruction& instruction = grid_.kernel.code[warp.counters[static_cast<std::size_t>(lane)]];
       report_finding("endless loop", &grid_.kernel, &instruction,
-                     describe_thread(warp, lane) + " and all other blocks that have begun wait for a change of memory; " +
+                     describe_thread(warp, lane) +
+                         " and all other blocks that have begun wait for a change of memory; " +
                          std::to_string(grid_.blocks - begun_) + " blocks have not begun");
       break;
     }
@@ -140,7 +144,7 @@ private:
 
   Grid& grid_;
   std::mt19937_64 random_;
-  std::vector<std::uint32_t> order_{};            ///< of the blocks; empty: as they are numbered
+  std::vector<std::uint32_t> order_{}; ///< of the blocks; empty: as they are numbered
   std::deque<std::unique_ptr<Block>> aside_{};
   std::uint64_t begun_ = 0;
   std::uint64_t turns_ = 0;

@@ -74,7 +74,16 @@ struct Launch {
 };
 
 /// How a launch ended, by the names of the driver's errors.
-enum class Outcome : std::uint8_t { success, invalid_value, invalid_configuration, illegal_address, misaligned_address, trap, assert_failed, launch_timeout };
+enum class Outcome : std::uint8_t {
+  success,
+  invalid_value,
+  invalid_configuration,
+  illegal_address,
+  misaligned_address,
+  trap,
+  assert_failed,
+  launch_timeout
+};
 
 /// Whether a launch may begin: block and grid against the device's and the kernel's limits, shared memory with its static part.
 /// Reports a finding and says how it fails otherwise.

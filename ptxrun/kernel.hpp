@@ -34,21 +34,21 @@ struct SpecialRegister {
 
 class Kernel {
 public:
-  std::string name{};                       ///< mangled
-  std::string_view head{};                  ///< parameters and directives
-  std::string_view body{};                  ///< between the braces
-  const Symbols* symbols = nullptr;         ///< of the module
-  std::uint32_t first_line = 0;             ///< of `body` in the module's text
+  std::string name{};               ///< mangled
+  std::string_view head{};          ///< parameters and directives
+  std::string_view body{};          ///< between the braces
+  const Symbols* symbols = nullptr; ///< of the module
+  std::uint32_t first_line = 0;     ///< of `body` in the module's text
 
   bool is_parsed = false;
   KernelTraits traits{};
   std::vector<Instruction> code{};
   std::vector<Location> locations{};
   std::vector<SpecialRegister> specials{};
-  std::vector<std::byte> constants{};       ///< 32 copies of each
-  std::uint32_t register_bytes = 0;         ///< of a warp
+  std::vector<std::byte> constants{}; ///< 32 copies of each
+  std::uint32_t register_bytes = 0;   ///< of a warp
   std::size_t allowed_dynamic_bytes = 0;
-  bool allows_dynamic_bytes = false;        ///< cudaFuncSetAttribute was called
+  bool allows_dynamic_bytes = false; ///< cudaFuncSetAttribute was called
 
   std::uint64_t launches = 0;
   double seconds = 0;

@@ -51,7 +51,9 @@ private:
   std::byte* begin_;
 };
 
-[[nodiscard]] inline std::byte* begin_of(Warp& warp, const Operand& operand) { return warp.banks[operand.bank] + operand.offset; }
+[[nodiscard]] inline std::byte* begin_of(Warp& warp, const Operand& operand) {
+  return warp.banks[operand.bank] + operand.offset;
+}
 
 template <class T> [[nodiscard]] LaneValues<T> values(Warp& warp, const Operand& operand) {
   return LaneValues<T>{begin_of(warp, operand)};
@@ -64,8 +66,10 @@ template <class T> [[nodiscard]] LaneValues<T> values(Warp& warp, const Operand&
 }
 inline void set_bits(Warp& warp, const Operand& operand, int lane, std::uint64_t bits) {
   std::byte* const at = begin_of(warp, operand) + (static_cast<std::size_t>(lane) << operand.shift);
-  if (operand.shift == 3) *reinterpret_cast<std::uint64_t*>(at) = bits;
-  else *reinterpret_cast<std::uint32_t*>(at) = static_cast<std::uint32_t>(bits);
+  if (operand.shift == 3)
+    *reinterpret_cast<std::uint64_t*>(at) = bits;
+  else
+    *reinterpret_cast<std::uint32_t*>(at) = static_cast<std::uint32_t>(bits);
 }
 
 /// A predicate of all lanes.

@@ -26,23 +26,23 @@ class GlobalRaces;
 struct Warp {
   std::array<std::byte*, 2> banks{}; ///< registers, constants
   Block* block = nullptr;
-  std::uint32_t index = 0;           ///< in its block
-  std::int64_t budget = 0;           ///< instructions until others have their turn
+  std::uint32_t index = 0; ///< in its block
+  std::int64_t budget = 0; ///< instructions until others have their turn
 
   // Sets of lanes.
   std::uint32_t exists = 0;
   std::uint32_t alive = 0;
   std::uint32_t at_barrier = 0;
-  std::uint32_t waiting = 0;         ///< for other lanes, at a warp-wide instruction
-  std::uint32_t carry = 0;           ///< the condition code of `add.cc`
-  std::uint32_t barrier_votes = 0;   ///< predicates of `bar.red`
+  std::uint32_t waiting = 0;       ///< for other lanes, at a warp-wide instruction
+  std::uint32_t carry = 0;         ///< the condition code of `add.cc`
+  std::uint32_t barrier_votes = 0; ///< predicates of `bar.red`
 
   std::array<std::uint32_t, 32> counters{}; ///< program counters
-  std::uint32_t barrier = 0;         ///< the instruction where `at_barrier` stand
-  bool prefers_last = false;         ///< lanes ahead run first, for the lanes behind may wait for them
-  bool has_polled = false;           ///< in this turn
+  std::uint32_t barrier = 0;                ///< the instruction where `at_barrier` stand
+  bool prefers_last = false;                ///< lanes ahead run first, for the lanes behind may wait for them
+  bool has_polled = false;                  ///< in this turn
   std::uint64_t executed = 0;
-  std::uint64_t sync_time = 0;       ///< of the last __syncwarp()
+  std::uint64_t sync_time = 0; ///< of the last __syncwarp()
 
   [[nodiscard]] std::uint32_t runnable() const { return alive & ~at_barrier; }
   [[nodiscard]] std::uint32_t thread(int lane) const { return index * 32 + static_cast<std::uint32_t>(lane); }
@@ -81,17 +81,19 @@ struct Grid {
   Kernel& kernel;
   const Launch& launch;
   Outcome outcome = Outcome::success;
-  std::uint32_t threads = 0;      ///< of a block
+  std::uint32_t threads = 0; ///< of a block
   std::uint64_t blocks = 0;
   std::uint32_t shared_bytes = 0; ///< of a block, static and dynamic
   RecentRanges ranges{};
-  std::uint64_t now = 1;          ///< advances with each barrier, fence and strong access
-  std::uint64_t changes = 0;      ///< stores, barriers passed, warps ended: signs that a launch gets on
+  std::uint64_t now = 1;     ///< advances with each barrier, fence and strong access
+  std::uint64_t changes = 0; ///< stores, barriers passed, warps ended: signs that a launch gets on
   std::uint64_t clock = 0;
   std::unique_ptr<GlobalRaces> global_races{};
 
   /// The first failure decides.
-  void fail(Outcome how) { if (outcome == Outcome::success) outcome = how; }
+  void fail(Outcome how) {
+    if (outcome == Outcome::success) outcome = how;
+  }
 };
 
 /// Runs a warp until its budget is used up, or all of its lanes have ended or stand at a barrier.

@@ -68,10 +68,14 @@ public:
   void scan() {
     while (at_ < text_.size()) {
       const std::string_view line = rest_of_line();
-      if (line.starts_with(".file")) scan_file(line);
-      else if (line.starts_with(".section")) skip_to(find_closing(text_, std::min(text_.find('{', at_), text_.size() - 1)) + 1);
-      else if (line.starts_with("//") || !holds_declaration(line)) skip_to(end_of_line());
-      else scan_declaration();
+      if (line.starts_with(".file"))
+        scan_file(line);
+      else if (line.starts_with(".section"))
+        skip_to(find_closing(text_, std::min(text_.find('{', at_), text_.size() - 1)) + 1);
+      else if (line.starts_with("//") || !holds_declaration(line))
+        skip_to(end_of_line());
+      else
+        scan_declaration();
     }
   }
 
@@ -80,8 +84,9 @@ private:
   [[nodiscard]] std::string_view rest_of_line() const { return trim(text_.substr(at_, end_of_line() - at_)); }
 
   void skip_to(std::size_t to) {
-    line_ += static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                                   text_.begin() + static_cast<std::ptrdiff_t>(std::min(to, text_.size())), '\n'));
+    line_ += static_cast<std::uint32_t>(
+        std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                   text_.begin() + static_cast<std::ptrdiff_t>(std::min(to, text_.size())), '\n'));
     at_ = to;
   }
 
@@ -111,8 +116,10 @@ private:
       const std::size_t close = has_body ? find_closing(text_, brace) : semicolon;
       skip_to(has_body ? brace + 1 : semicolon + 1);
       const std::string_view body = has_body ? text_.substr(brace + 1, close - brace - 1) : std::string_view{};
-      if (entry != std::string_view::npos) add_kernel(head.substr(entry + 6), body);
-      else add_function(head.substr(function + 5), body);
+      if (entry != std::string_view::npos)
+        add_kernel(head.substr(entry + 6), body);
+      else
+        add_function(head.substr(function + 5), body);
       skip_to(std::min(close + 1, text_.size()));
       return;
     }

@@ -31,7 +31,8 @@ void Names::declare_registers(std::string_view text) {
       scopes_.back().singles[name] = {add_register(type), 0};
       continue;
     }
-    const auto count = static_cast<std::uint32_t>(to_integer(trim(name.substr(open + 1, name.find('>') - open - 1))).value_or(0));
+    const auto count =
+        static_cast<std::uint32_t>(to_integer(trim(name.substr(open + 1, name.find('>') - open - 1))).value_or(0));
     scopes_.back().series[trim(name.substr(0, open))] = {static_cast<std::uint32_t>(registers_.size()), count};
     for (std::uint32_t n = 0; n < count; ++n) add_register(type);
   }
@@ -66,7 +67,8 @@ std::optional<Register> Names::find_register(std::string_view name) const {
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
   for (const Scope& scope : scopes_ | std::views::reverse) {
-    if (const auto single = scope.singles.find(name); single != scope.singles.end()) return registers_[single->second.first];
+    if (const auto single = scope.singles.find(name); single != scope.singles.end())
+      return registers_[single->second.first];
     if (digits == name.size()) continue;
     const auto series = scope.series.find(name.substr(0, digits));
     if (series == scope.series.end()) continue;

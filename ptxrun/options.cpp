@@ -40,10 +40,17 @@ Options read() {
 
 std::size_t Options::multiprocessor_shared_bytes() const {
   switch (capability) {
-  case 75: return 64 << 10;
-  case 80: case 87: return 164 << 10;
-  case 86: case 89: case 120: return 100 << 10;
-  default: return 228 << 10;
+  case 75:
+    return 64 << 10;
+  case 80:
+  case 87:
+    return 164 << 10;
+  case 86:
+  case 89:
+  case 120:
+    return 100 << 10;
+  default:
+    return 228 << 10;
   }
 }
 

@@ -74,7 +74,8 @@ private:
       std::string_view rest = head.substr(at + directive.size());
       rest = rest.substr(0, rest.find_first_of(".\n"));
       int threads = 1;
-      for (const std::string_view extent : split(rest, ',')) threads *= static_cast<int>(to_integer(extent).value_or(1));
+      for (const std::string_view extent : split(rest, ','))
+        threads *= static_cast<int>(to_integer(extent).value_or(1));
       kernel_.traits.max_threads = threads;
     }
   }
@@ -85,7 +86,8 @@ private:
     for (const auto& [name, declaration] : kernel_.symbols->shared) {
       bool is_used = mentions(kernel_.body, name);
       if (calls)
-        for (const auto& [function_name, function] : kernel_.symbols->functions) is_used = is_used || mentions(function.body, name);
+        for (const auto& [function_name, function] : kernel_.symbols->functions)
+          is_used = is_used || mentions(function.body, name);
       if (is_used && declaration.bytes != 0) names_.declare_shared(declaration);
     }
   }
@@ -102,8 +104,10 @@ private:
     };
     while (at < text.size()) {
       const char c = text[at];
-      if (is_space(c) || c == ';') advance(at + 1);
-      else if (text.substr(at, 2) == "//") advance(text.find('\n', at));
+      if (is_space(c) || c == ';')
+        advance(at + 1);
+      else if (text.substr(at, 2) == "//")
+        advance(text.find('\n', at));
       else if (text.substr(at, 5) == ".loc\t" || text.substr(at, 5) == ".loc ") {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         read_location(text.substr(at + 4, end - at - 4));
@@ -148,7 +152,9 @@ private:
 
   /// `2 17 5, function_name $L__info_string0, inlined_at 1 30 3`
   void read_location(std::string_view text) {
-    const auto next_number = [](std::string_view& rest) { return static_cast<int>(to_integer(take_word(rest)).value_or(0)); };
+    const auto next_number = [](std::string_view& rest) {
+      return static_cast<int>(to_integer(take_word(rest)).value_or(0));
+    };
     Location location;
     std::string_view rest = text;
     location.file = next_number(rest);
@@ -199,10 +205,14 @@ private:
   void parse_directive(std::string_view text) {
     std::string_view rest = text;
     const std::string_view word = take_word(rest);
-    if (word == ".reg") names_.declare_registers(rest);
-    else if (word == ".local" || word == ".param") names_.declare_local(to_declaration(rest));
-    else if (word == ".shared") names_.declare_shared(to_declaration(rest));
-    else if (word != ".pragma") throw ParseError("unknown directive: " + std::string{text});
+    if (word == ".reg")
+      names_.declare_registers(rest);
+    else if (word == ".local" || word == ".param")
+      names_.declare_local(to_declaration(rest));
+    else if (word == ".shared")
+      names_.declare_shared(to_declaration(rest));
+    else if (word != ".pragma")
+      throw ParseError("unknown directive: " + std::string{text});
   }
 
   /// Parses the called function's body here; false where only a handler may know it. Its parameters are the caller's.
@@ -247,7 +257,8 @@ private:
       Instruction& instruction = kernel_.code[reference.instruction];
       for (const std::string_view name : reference.labels) {
         const auto label = labels_.find({reference.body, name});
-        if (label == labels_.end()) throw ParseError("unknown label " + std::string{name} + ": " + describe(instruction));
+        if (label == labels_.end())
+          throw ParseError("unknown label " + std::string{name} + ": " + describe(instruction));
         instruction.targets.push_back(label->second);
       }
       instruction.target = instruction.targets.front();
@@ -294,8 +305,10 @@ std::string describe(const Kernel& kernel, const Location& location) {
 std::string describe(const Instruction& instruction) {
   std::string text;
   for (const char c : instruction.text) {
-    if (!is_space(c)) text += c;
-    else if (!text.empty() && text.back() != ' ') text += ' ';
+    if (!is_space(c))
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
   }
   return text;
 }

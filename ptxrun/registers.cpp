@@ -55,7 +55,8 @@ std::vector<BasicBlock> find_blocks(const std::vector<Instruction>& code, std::s
   for (std::uint32_t n = 0; n < size; ++n) {
     for (const std::uint32_t target : code[n].targets)
       if (code[n].flow == Flow::branch || code[n].flow == Flow::indexed_branch) begins[target] = 1;
-    if (code[n].flow == Flow::branch || code[n].flow == Flow::indexed_branch || code[n].flow == Flow::exit) begins[n + 1] = 1;
+    if (code[n].flow == Flow::branch || code[n].flow == Flow::indexed_branch || code[n].flow == Flow::exit)
+      begins[n + 1] = 1;
   }
   std::vector<std::uint32_t> block_at(size + 1, 0);
   std::vector<BasicBlock> blocks;
@@ -66,12 +67,15 @@ std::vector<BasicBlock> find_blocks(const std::vector<Instruction>& code, std::s
   }
   for (BasicBlock& block : blocks) {
     for (std::uint32_t n = block.begin; n < block.end; ++n) {
-      for_reads(code[n], [&](std::uint32_t number) { if (!holds(block.writes, number)) insert(block.reads, number); });
+      for_reads(code[n], [&](std::uint32_t number) {
+        if (!holds(block.writes, number)) insert(block.reads, number);
+      });
       if (!code[n].is_guarded) for_writes(code[n], [&](std::uint32_t number) { insert(block.writes, number); });
     }
     const Instruction& last = code[block.end - 1];
     const bool branches = last.flow == Flow::branch || last.flow == Flow::indexed_branch;
-    if (branches) for (const std::uint32_t target : last.targets) block.successors.push_back(block_at[target]);
+    if (branches)
+      for (const std::uint32_t target : last.targets) block.successors.push_back(block_at[target]);
     const bool goes_on = last.is_guarded || !(branches || last.flow == Flow::exit);
     if (goes_on && block.end < size) block.successors.push_back(block_at[block.end]);
   }
@@ -126,7 +130,7 @@ void assign_registers(Kernel& kernel, const Names& names) {
   std::ranges::stable_sort(order, {}, [&](std::uint32_t n) { return intervals[n].first; });
 
   std::vector<std::uint32_t> offsets(registers.size(), 0);
-  std::vector<std::uint32_t> unused[2]; // of 4 and of 8 bytes a lane
+  std::vector<std::uint32_t> unused[2];               // of 4 and of 8 bytes a lane
   std::multimap<std::uint32_t, std::uint32_t> active; // by the interval's end
   std::uint32_t top = 0;
   for (const std::uint32_t n : order) {
@@ -158,9 +162,11 @@ void assign_registers(Kernel& kernel, const Names& names) {
     for (std::size_t n = 0; n < instruction.source_count; ++n)
       if (instruction.sources[n].bank == 0) instruction.sources[n].offset = offsets[instruction.sources[n].offset];
     for (std::size_t n = 0; n < instruction.destination_count; ++n)
-      if (!instruction.destinations[n].is_ignored) instruction.destinations[n].offset = offsets[instruction.destinations[n].offset];
+      if (!instruction.destinations[n].is_ignored)
+        instruction.destinations[n].offset = offsets[instruction.destinations[n].offset];
   }
-  for (const auto& [name, special] : names.specials()) kernel.specials.push_back({offsets[special.number], std::string{name}});
+  for (const auto& [name, special] : names.specials())
+    kernel.specials.push_back({offsets[special.number], std::string{name}});
 }
 
 } // namespace ptxrun

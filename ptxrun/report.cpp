@@ -18,13 +18,16 @@ std::string bitmap(const std::vector<Instruction>& code) {
   std::string digits;
   for (std::size_t n = 0; n < code.size(); n += 4) {
     unsigned digit = 0;
-    for (std::size_t bit = 0; bit < 4 && n + bit < code.size(); ++bit) digit |= static_cast<unsigned>(code[n + bit].executions != 0) << bit;
+    for (std::size_t bit = 0; bit < 4 && n + bit < code.size(); ++bit)
+      digit |= static_cast<unsigned>(code[n + bit].executions != 0) << bit;
     digits += "0123456789abcdef"[digit];
   }
   return digits;
 }
 
-double percent(std::size_t part, std::size_t whole) { return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole); }
+double percent(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
 
 } // namespace
 
@@ -49,20 +52,24 @@ void write_report() {
     all_threads += threads;
     all_seconds += kernel->seconds;
     std::fprintf(file, "KERNEL launches %llu instructions %llu static %zu executed %zu (%.1f%%) seconds %.3f %s\n",
-                 static_cast<unsigned long long>(kernel->launches), static_cast<unsigned long long>(threads), kernel->code.size(), executed,
-                 percent(executed, kernel->code.size()), kernel->seconds, kernel->name.c_str());
+                 static_cast<unsigned long long>(kernel->launches), static_cast<unsigned long long>(threads),
+                 kernel->code.size(), executed, percent(executed, kernel->code.size()), kernel->seconds,
+                 kernel->name.c_str());
     std::fprintf(file, "COVER %s %s\n", kernel->name.c_str(), bitmap(kernel->code).c_str());
     if (!options().lists_unreached) continue;
     for (std::size_t n = 0; n < kernel->code.size(); ++n) {
       const Instruction& instruction = kernel->code[n];
       if (instruction.executions != 0) continue;
-      std::fprintf(file, "UNREACHED %zu %s: %s\n", n, describe(*kernel, kernel->locations[instruction.location]).c_str(),
-                   describe(instruction).c_str());
+      std::fprintf(file, "UNREACHED %zu %s: %s\n", n,
+                   describe(*kernel, kernel->locations[instruction.location]).c_str(), describe(instruction).c_str());
     }
   }
-  std::fprintf(file, "TOTAL kernels %zu launched %zu static %zu executed %zu (%.1f%%), %llu instructions of threads in %.2f s, %.0f million/s\n",
-               all_kernels().size(), launched, all_static, all_executed, percent(all_executed, all_static),
-               static_cast<unsigned long long>(all_threads), all_seconds, all_seconds > 0 ? static_cast<double>(all_threads) / all_seconds / 1e6 : 0);
+  std::fprintf(
+      file,
+      "TOTAL kernels %zu launched %zu static %zu executed %zu (%.1f%%), %llu instructions of threads in %.2f s, %.0f million/s\n",
+      all_kernels().size(), launched, all_static, all_executed, percent(all_executed, all_static),
+      static_cast<unsigned long long>(all_threads), all_seconds,
+      all_seconds > 0 ? static_cast<double>(all_threads) / all_seconds / 1e6 : 0);
   std::fclose(file);
 }
 

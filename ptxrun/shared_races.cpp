@@ -8,7 +8,8 @@
 
 namespace ptxrun {
 
-void SharedRaces::access(Warp& warp, const Instruction& instruction, int lane, std::uint32_t address, const Access& access) {
+void SharedRaces::access(Warp& warp, const Instruction& instruction, int lane, std::uint32_t address,
+                         const Access& access) {
   const Block& block = *warp.block;
   const auto thread = static_cast<std::uint16_t>(warp.thread(lane));
   const bool is_strong = access.kind == AccessKind::atomic || instruction.ordering != Ordering::weak;
@@ -22,15 +23,16 @@ void SharedRaces::access(Warp& warp, const Instruction& instruction, int lane, s
     std::string text{kind};
     if (other.thread / 32 == warp.index) text += " within a warp";
     report_finding(text, &block.grid.kernel, &instruction,
-                   describe_thread(warp, lane) + verb + std::to_string(other.thread) + " since the last barrier, at shared byte " +
-                       std::to_string(at));
+                   describe_thread(warp, lane) + verb + std::to_string(other.thread) +
+                       " since the last barrier, at shared byte " + std::to_string(at));
   };
   for (std::uint32_t at = address; at < address + access.bytes; ++at) {
     Cell& cell = cells_[at];
     if (access.kind != AccessKind::write) {
       if (!cell.is_written)
         report_finding("uninitialised shared read", &block.grid.kernel, &instruction,
-                       describe_thread(warp, lane) + " reads shared byte " + std::to_string(at) + ", which no thread wrote");
+                       describe_thread(warp, lane) + " reads shared byte " + std::to_string(at) +
+                           ", which no thread wrote");
       if (clashes(cell.write)) report("shared write-read race", cell.write, at, " reads what was written by thread ");
     }
     if (access.kind == AccessKind::read) {
@@ -38,7 +40,8 @@ void SharedRaces::access(Warp& warp, const Instruction& instruction, int lane, s
       cell.read = now;
       continue;
     }
-    const bool is_equal = access.value != nullptr && cell.is_written && block.shared.get()[at] == access.value[at - address];
+    const bool is_equal =
+        access.value != nullptr && cell.is_written && block.shared.get()[at] == access.value[at - address];
     if (access.kind == AccessKind::write && !is_equal && clashes(cell.write))
       report("shared write-write race", cell.write, at, " writes what was written by thread ");
     for (const Event& read : {cell.read, cell.other_read})

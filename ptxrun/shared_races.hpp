@@ -27,7 +27,7 @@ private:
   struct Cell {
     Event write{};
     Event read{};
-    Event other_read{};      ///< by another warp than the last one
+    Event other_read{}; ///< by another warp than the last one
     bool is_written = false;
   };
 

@@ -11,7 +11,8 @@
 
 namespace ptxrun {
 
-Statement::Statement(Names& all_names, Instruction& result, std::string_view text) : names{all_names}, instruction{result} {
+Statement::Statement(Names& all_names, Instruction& result, std::string_view text)
+    : names{all_names}, instruction{result} {
   std::string_view rest = trim(text);
   std::string_view head = take_word(rest);
   arguments = split(rest, ',');
@@ -25,7 +26,9 @@ Statement::Statement(Names& all_names, Instruction& result, std::string_view tex
   }
 }
 
-bool Statement::has(std::string_view modifier) const { return std::ranges::find(modifiers, modifier) != modifiers.end(); }
+bool Statement::has(std::string_view modifier) const {
+  return std::ranges::find(modifiers, modifier) != modifiers.end();
+}
 
 std::string_view Statement::argument(std::size_t n) const {
   if (n >= arguments.size()) reject("too few operands");
@@ -50,7 +53,8 @@ std::optional<std::uint64_t> to_constant(std::string_view text, Type type) {
   }
   if (is_single_or_double(type) && !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'))) {
     const double value = std::strtod(std::string{text}.c_str(), nullptr);
-    return type == Type::f64 ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    return type == Type::f64 ? std::bit_cast<std::uint64_t>(value)
+                             : std::bit_cast<std::uint32_t>(static_cast<float>(value));
   }
   return to_integer(text);
 }
@@ -61,7 +65,8 @@ std::vector<std::string_view> elements(std::string_view text) {
 
 Operand Statement::operand(std::string_view text, std::size_t bytes, Type type) {
   const auto in_register = [&](Register found) {
-    if (!found.is_predicate && bytes != 0 && found.bytes != bytes) reject("register " + std::string{text} + " has another width");
+    if (!found.is_predicate && bytes != 0 && found.bytes != bytes)
+      reject("register " + std::string{text} + " has another width");
     return Operand{found.number, 0, static_cast<std::uint8_t>(found.bytes == 8 ? 3 : 2), false};
   };
   const auto in_constant = [&](std::uint64_t value, std::size_t size) {
@@ -72,7 +77,8 @@ Operand Statement::operand(std::string_view text, std::size_t bytes, Type type) 
   if (const auto found = names.find_register(text)) return in_register(*found);
   if (text.starts_with('%')) return in_register(names.special_register(text));
   if (text == "WARP_SZ") return in_constant(32, bytes == 0 ? 4 : bytes);
-  if (const auto value = to_constant(text, type)) return in_constant(*value, bytes != 0 ? bytes : size_of(type) == 8 ? 8 : 4);
+  if (const auto value = to_constant(text, type))
+    return in_constant(*value, bytes != 0 ? bytes : size_of(type) == 8 ? 8 : 4);
   if (const auto place = names.find_place(text)) {
     if (place->space == Space::parameter) reject("the address of a parameter");
     return in_constant(place->address, bytes == 0 ? 8 : bytes);
@@ -88,7 +94,8 @@ void Statement::destination(std::size_t n, std::string_view text, Type type) {
   const Operand result = operand(text, slot_bytes(type), type);
   if (result.bank != 0) reject("a constant as destination");
   instruction.destinations[n] = result;
-  instruction.destination_count = static_cast<std::uint8_t>(std::max<std::size_t>(instruction.destination_count, n + 1));
+  instruction.destination_count =
+      static_cast<std::uint8_t>(std::max<std::size_t>(instruction.destination_count, n + 1));
 }
 
 void Statement::source(std::size_t n, std::string_view text, Type type) {
@@ -102,9 +109,12 @@ void Statement::destination_of_any_width(std::size_t n, std::string_view text, T
 }
 
 void Statement::source_of_any_width(std::size_t n, std::string_view text, Type type) {
-  if (const auto found = names.find_register(text)) source(n, text, found->bytes == 8 ? Type::b64 : Type::b32);
-  else if (text.starts_with('%')) source(n, text, names.special_register(text).bytes == 8 ? Type::b64 : Type::b32);
-  else source(n, text, type);
+  if (const auto found = names.find_register(text))
+    source(n, text, found->bytes == 8 ? Type::b64 : Type::b32);
+  else if (text.starts_with('%'))
+    source(n, text, names.special_register(text).bytes == 8 ? Type::b64 : Type::b32);
+  else
+    source(n, text, type);
 }
 
 void Statement::all(Type type) {
@@ -114,10 +124,14 @@ void Statement::all(Type type) {
 
 void Statement::predicate_destination(std::size_t n, std::string_view text) {
   const auto found = names.find_register(text);
-  if (text == "_") instruction.destinations[n].is_ignored = true;
-  else if (found && found->is_predicate) instruction.destinations[n].offset = found->number;
-  else reject("unknown predicate " + std::string{text});
-  instruction.destination_count = static_cast<std::uint8_t>(std::max<std::size_t>(instruction.destination_count, n + 1));
+  if (text == "_")
+    instruction.destinations[n].is_ignored = true;
+  else if (found && found->is_predicate)
+    instruction.destinations[n].offset = found->number;
+  else
+    reject("unknown predicate " + std::string{text});
+  instruction.destination_count =
+      static_cast<std::uint8_t>(std::max<std::size_t>(instruction.destination_count, n + 1));
 }
 
 void Statement::predicate_source(std::size_t n, std::string_view text) {
@@ -127,9 +141,12 @@ void Statement::predicate_source(std::size_t n, std::string_view text) {
   }
   const auto found = names.find_register(text);
   const auto value = to_integer(text);
-  if (found && found->is_predicate) instruction.sources[n].offset = found->number;
-  else if (value) instruction.sources[n] = {names.constant(*value != 0 ? 0xffffffffU : 0, 4), 1, 2, false};
-  else reject("unknown predicate " + std::string{text});
+  if (found && found->is_predicate)
+    instruction.sources[n].offset = found->number;
+  else if (value)
+    instruction.sources[n] = {names.constant(*value != 0 ? 0xffffffffU : 0, 4), 1, 2, false};
+  else
+    reject("unknown predicate " + std::string{text});
   instruction.source_count = static_cast<std::uint8_t>(std::max<std::size_t>(instruction.source_count, n + 1));
 }
 

@@ -26,7 +26,7 @@ public:
   std::string_view opcode{};
   std::vector<std::string_view> modifiers{};
   std::vector<std::string_view> arguments{};
-  std::vector<Type> types{};             ///< of the modifiers, in their order
+  std::vector<Type> types{};              ///< of the modifiers, in their order
   std::vector<std::string_view> labels{}; ///< that a branch leads to; filled by its decoder
 
   [[nodiscard]] bool has(std::string_view modifier) const;

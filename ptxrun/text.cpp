@@ -49,8 +49,10 @@ std::optional<std::uint64_t> to_integer(std::string_view text) {
   int base = 10;
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) base = 16;
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) base = 2;
-  if (base != 10) text.remove_prefix(2);
-  else if (text.size() > 1 && text[0] == '0') base = 8;
+  if (base != 10)
+    text.remove_prefix(2);
+  else if (text.size() > 1 && text[0] == '0')
+    base = 8;
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;

@@ -31,9 +31,12 @@ Group first_group(const Warp& warp, std::uint32_t ready) {
   Group group;
   for_lanes_in_order(ready, [&](int lane) {
     const std::uint32_t counter = warp.counters[static_cast<std::size_t>(lane)];
-    if (counter < group.counter) group = {std::uint32_t{1} << lane, counter, group.counter};
-    else if (counter == group.counter) group.lanes |= std::uint32_t{1} << lane;
-    else group.next_others = std::min(group.next_others, counter);
+    if (counter < group.counter)
+      group = {std::uint32_t{1} << lane, counter, group.counter};
+    else if (counter == group.counter)
+      group.lanes |= std::uint32_t{1} << lane;
+    else
+      group.next_others = std::min(group.next_others, counter);
   });
   return group;
 }
@@ -51,7 +54,8 @@ Group last_group(const Warp& warp, std::uint32_t ready) {
 void report_endless(Warp& warp, const Instruction& instruction, std::uint32_t lanes) {
   Grid& grid = warp.block->grid;
   report_finding("endless loop", &grid.kernel, &instruction,
-                 describe_thread(warp, std::countr_zero(lanes)) + " after " + std::to_string(warp.executed) + " instructions of its warp");
+                 describe_thread(warp, std::countr_zero(lanes)) + " after " + std::to_string(warp.executed) +
+                     " instructions of its warp");
   grid.fail(Outcome::launch_timeout);
 }
 
@@ -68,7 +72,8 @@ public:
         continue;
       }
       group_ = warp_.prefers_last ? last_group(warp_, ready) : first_group(warp_, ready);
-      while (execute()) {}
+      while (execute()) {
+      }
       if (group_.lanes != 0) store_counters(group_.lanes, group_.counter);
       if (grid_.outcome != Outcome::success && has_failed_) return;
       if (warp_.budget < 0) {
@@ -185,7 +190,8 @@ void run(Warp& warp, std::int64_t budget) {
   warp.block->grid.clock += static_cast<std::uint64_t>(budget - warp.budget);
   if (warp.executed > options().endless_after && warp.runnable() != 0 && warp.block->grid.outcome == Outcome::success) {
     const std::uint32_t lanes = warp.runnable();
-    report_endless(warp, warp.block->grid.kernel.code[warp.counters[static_cast<std::size_t>(std::countr_zero(lanes))]], lanes);
+    report_endless(warp, warp.block->grid.kernel.code[warp.counters[static_cast<std::size_t>(std::countr_zero(lanes))]],
+                   lanes);
   }
 }
 

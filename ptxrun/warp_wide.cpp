@@ -16,13 +16,15 @@ std::string describe_mask(std::uint32_t named, std::uint32_t there, const char* 
 }
 
 /// Reports masks that name lanes which cannot come. Returns all lanes that are named.
-std::uint32_t check_masks(Warp& warp, const Instruction& instruction, LaneValues<std::uint32_t> masks, std::uint32_t mask) {
+std::uint32_t check_masks(Warp& warp, const Instruction& instruction, LaneValues<std::uint32_t> masks,
+                          std::uint32_t mask) {
   const Kernel& kernel = warp.block->grid.kernel;
   std::uint32_t named = 0;
   for_lanes_in_order(mask, [&](int lane) {
     named |= masks[lane];
     if (!has_lane(masks[lane], lane))
-      report_finding("lane not in its own mask", &kernel, &instruction, describe_thread(warp, lane) + describe_mask(masks[lane], mask, "are there"));
+      report_finding("lane not in its own mask", &kernel, &instruction,
+                     describe_thread(warp, lane) + describe_mask(masks[lane], mask, "are there"));
   });
   const int first = std::countr_zero(mask);
   if ((named & ~warp.exists) != 0)
@@ -44,7 +46,9 @@ bool execute_warp_wide(Warp& warp, const Instruction& instruction, std::uint32_t
     for (std::uint32_t rest = mask; rest != 0;) {
       const std::uint32_t named = masks[std::countr_zero(rest)];
       std::uint32_t group = 0;
-      for_lanes_in_order(rest, [&](int lane) { if (masks[lane] == named) group |= std::uint32_t{1} << lane; });
+      for_lanes_in_order(rest, [&](int lane) {
+        if (masks[lane] == named) group |= std::uint32_t{1} << lane;
+      });
       instruction.handler(warp, instruction, group);
       rest &= ~group;
     }
@@ -72,12 +76,15 @@ void release_incomplete(Warp& warp) {
   });
   report_finding("warp-wide instruction not reached by all named lanes", &kernel, &instruction,
                  describe_thread(warp, first) +
-                     describe_mask(values<std::uint32_t>(warp, instruction.sources[instruction.member_source])[first], alike, "are there"));
+                     describe_mask(values<std::uint32_t>(warp, instruction.sources[instruction.member_source])[first],
+                                   alike, "are there"));
   warp.waiting &= ~alike;
   for (std::uint32_t rest = alike; rest != 0;) { // one instruction at a time
     const std::uint32_t counter = counter_of(std::countr_zero(rest));
     std::uint32_t group = 0;
-    for_lanes_in_order(rest, [&](int lane) { if (counter_of(lane) == counter) group |= std::uint32_t{1} << lane; });
+    for_lanes_in_order(rest, [&](int lane) {
+      if (counter_of(lane) == counter) group |= std::uint32_t{1} << lane;
+    });
     kernel.code[counter].handler(warp, kernel.code[counter], group);
     for_lanes_in_order(group, [&](int lane) { ++warp.counters[static_cast<std::size_t>(lane)]; });
     rest &= ~group;

@@ -27,32 +27,48 @@ template <class T> T from_bits(std::uint64_t bits) {
 template <class T> T updated_integer(AtomicOperation operation, T old, T operand, T replacement) {
   using enum AtomicOperation;
   switch (operation) {
-  case add: return static_cast<T>(Wrapping<T>(old) + Wrapping<T>(operand));
-  case min: return std::min(old, operand);
-  case max: return std::max(old, operand);
-  case conjunction: return old & operand;
-  case disjunction: return old | operand;
-  case exclusive: return old ^ operand;
-  case exchange: return operand;
-  case compare_exchange: return old == operand ? replacement : old;
-  case increment: return old >= operand ? T{0} : static_cast<T>(old + 1);
-  case decrement: return old == 0 || old > operand ? operand : static_cast<T>(old - 1);
+  case add:
+    return static_cast<T>(Wrapping<T>(old) + Wrapping<T>(operand));
+  case min:
+    return std::min(old, operand);
+  case max:
+    return std::max(old, operand);
+  case conjunction:
+    return old & operand;
+  case disjunction:
+    return old | operand;
+  case exclusive:
+    return old ^ operand;
+  case exchange:
+    return operand;
+  case compare_exchange:
+    return old == operand ? replacement : old;
+  case increment:
+    return old >= operand ? T{0} : static_cast<T>(old + 1);
+  case decrement:
+    return old == 0 || old > operand ? operand : static_cast<T>(old - 1);
   }
   return old;
 }
 
 template <class T> T updated_float(AtomicOperation operation, T old, T operand) {
   switch (operation) {
-  case AtomicOperation::add: return old + operand;
-  case AtomicOperation::min: return minimum_number(old, operand);
-  case AtomicOperation::max: return maximum_number(old, operand);
-  default: return operand; // exchange
+  case AtomicOperation::add:
+    return old + operand;
+  case AtomicOperation::min:
+    return minimum_number(old, operand);
+  case AtomicOperation::max:
+    return maximum_number(old, operand);
+  default:
+    return operand; // exchange
   }
 }
 
 template <class T> T updated(AtomicOperation operation, T old, T operand, T replacement) {
-  if constexpr (std::is_floating_point_v<T>) return updated_float(operation, old, operand);
-  else return updated_integer(operation, old, operand, replacement);
+  if constexpr (std::is_floating_point_v<T>)
+    return updated_float(operation, old, operand);
+  else
+    return updated_integer(operation, old, operand, replacement);
 }
 
 /// The memory of all elements at `address` is updated by `update(old, n)`, which returns the new value of element n.
@@ -76,8 +92,10 @@ void update_memory(Warp& warp, const Instruction& instruction, int lane, Update&
       set_bits(warp, instruction.destinations[n], lane, bits);
     }
   }
-  if (changes) ++warp.block->grid.changes;
-  else poll(warp);
+  if (changes)
+    ++warp.block->grid.changes;
+  else
+    poll(warp);
 }
 
 template <class F> void in_order(Warp& warp, const Instruction& instruction, std::uint32_t mask, F&& f) {
@@ -92,7 +110,8 @@ template <class F> void in_order(Warp& warp, const Instruction& instruction, std
 
 template <class T> void atomic(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   in_order(warp, instruction, mask, [&](int lane) {
-    const T replacement = instruction.source_count > 2 ? from_bits<T>(bits_of(warp, instruction.sources[2], lane)) : T{};
+    const T replacement =
+        instruction.source_count > 2 ? from_bits<T>(bits_of(warp, instruction.sources[2], lane)) : T{};
     update_memory<T>(warp, instruction, lane, [&](T old, std::size_t n) {
       const T operand = from_bits<T>(bits_of(warp, instruction.sources[1 + n], lane));
       return updated<T>(instruction.operation, old, operand, replacement);
@@ -100,9 +119,11 @@ template <class T> void atomic(Warp& warp, const Instruction& instruction, std::
   });
 }
 
-template <class Format> std::uint16_t updated_half(AtomicOperation operation, std::uint16_t old, std::uint16_t operand) {
+template <class Format>
+std::uint16_t updated_half(AtomicOperation operation, std::uint16_t old, std::uint16_t operand) {
   const double a = widen<Format>(old), b = widen<Format>(operand);
-  return operation == AtomicOperation::add ? narrow<Format>(add_to_odd(a, b)) : narrow<Format>(updated_float(operation, a, b));
+  return operation == AtomicOperation::add ? narrow<Format>(add_to_odd(a, b))
+                                           : narrow<Format>(updated_float(operation, a, b));
 }
 
 /// T holds one number or two.
@@ -112,7 +133,8 @@ template <class Format, class T> void atomic_half(Warp& warp, const Instruction&
       const auto operand = static_cast<std::uint32_t>(bits_of(warp, instruction.sources[1 + n], lane));
       std::uint32_t result = 0;
       for (std::size_t shift = 0; shift < 8 * sizeof(T); shift += 16)
-        result |= std::uint32_t{updated_half<Format>(instruction.operation, static_cast<std::uint16_t>(std::uint32_t{old} >> shift),
+        result |= std::uint32_t{updated_half<Format>(instruction.operation,
+                                                     static_cast<std::uint16_t>(std::uint32_t{old} >> shift),
                                                      static_cast<std::uint16_t>(operand >> shift))}
                   << shift;
       return static_cast<T>(result);
@@ -124,9 +146,16 @@ template <class Format, class T> void atomic_half(Warp& warp, const Instruction&
 
 std::optional<AtomicOperation> atomic_operation_of(const Statement& statement) {
   using enum AtomicOperation;
-  static constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> names{{
-      {"add", add}, {"min", min}, {"max", max}, {"and", conjunction}, {"or", disjunction}, {"xor", exclusive},
-      {"exch", exchange}, {"cas", compare_exchange}, {"inc", increment}, {"dec", decrement}}};
+  static constexpr std::array<std::pair<std::string_view, AtomicOperation>, 10> names{{{"add", add},
+                                                                                       {"min", min},
+                                                                                       {"max", max},
+                                                                                       {"and", conjunction},
+                                                                                       {"or", disjunction},
+                                                                                       {"xor", exclusive},
+                                                                                       {"exch", exchange},
+                                                                                       {"cas", compare_exchange},
+                                                                                       {"inc", increment},
+                                                                                       {"dec", decrement}}};
   for (const auto& [name, operation] : names)
     if (statement.has(name)) return operation;
   return std::nullopt;
@@ -154,11 +183,21 @@ void decode_atomic(Statement& statement) {
   for (std::size_t n = 0; n < operands.size(); ++n) statement.source(1 + n, operands[n], type);
   if (*operation == AtomicOperation::compare_exchange) statement.source(2, statement.argument(first + 2), type);
   switch (type) {
-  case Type::f16: instruction.handler = &atomic_half<Half, std::uint16_t>; break;
-  case Type::f16x2: instruction.handler = &atomic_half<Half, std::uint32_t>; break;
-  case Type::bf16: instruction.handler = &atomic_half<Bfloat16, std::uint16_t>; break;
-  case Type::bf16x2: instruction.handler = &atomic_half<Bfloat16, std::uint32_t>; break;
-  default: instruction.handler = for_numbers(type, []<class T>() -> Handler { return &atomic<T>; }); break;
+  case Type::f16:
+    instruction.handler = &atomic_half<Half, std::uint16_t>;
+    break;
+  case Type::f16x2:
+    instruction.handler = &atomic_half<Half, std::uint32_t>;
+    break;
+  case Type::bf16:
+    instruction.handler = &atomic_half<Bfloat16, std::uint16_t>;
+    break;
+  case Type::bf16x2:
+    instruction.handler = &atomic_half<Bfloat16, std::uint32_t>;
+    break;
+  default:
+    instruction.handler = for_numbers(type, []<class T>() -> Handler { return &atomic<T>; });
+    break;
   }
 }
 

@@ -15,7 +15,9 @@ namespace {
 template <class T> inline constexpr std::uint32_t width_of = 8 * sizeof(T);
 
 // Shifts by the width and more empty a value, or fill it with its sign.
-template <class T> T shift_left(T a, std::uint32_t by) { return by >= width_of<T> ? T{0} : static_cast<T>(Wrapping<T>(a) << by); }
+template <class T> T shift_left(T a, std::uint32_t by) {
+  return by >= width_of<T> ? T{0} : static_cast<T>(Wrapping<T>(a) << by);
+}
 template <class T> T shift_right(T a, std::uint32_t by) {
   if (by < width_of<T>) return static_cast<T>(a >> by);
   return std::is_signed_v<T> && a < 0 ? static_cast<T>(-1) : T{0};
@@ -25,9 +27,15 @@ std::uint64_t joined(std::uint32_t low, std::uint32_t high) { return std::uint64
 std::uint32_t funnel_left(std::uint32_t low, std::uint32_t high, std::uint32_t by) { // by at most 32
   return by == 32 ? low : static_cast<std::uint32_t>(joined(low, high) << by >> 32);
 }
-std::uint32_t funnel_right(std::uint32_t low, std::uint32_t high, std::uint32_t by) { return static_cast<std::uint32_t>(joined(low, high) >> by); }
-template <auto Shift> std::uint32_t wrapped(std::uint32_t a, std::uint32_t b, std::uint32_t by) { return Shift(a, b, by % 32); }
-template <auto Shift> std::uint32_t clamped(std::uint32_t a, std::uint32_t b, std::uint32_t by) { return Shift(a, b, std::min(by, 32U)); }
+std::uint32_t funnel_right(std::uint32_t low, std::uint32_t high, std::uint32_t by) {
+  return static_cast<std::uint32_t>(joined(low, high) >> by);
+}
+template <auto Shift> std::uint32_t wrapped(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
+  return Shift(a, b, by % 32);
+}
+template <auto Shift> std::uint32_t clamped(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
+  return Shift(a, b, std::min(by, 32U));
+}
 
 /// A field from `at` on; beyond the value's end, and of signed values beyond the field, stands its highest bit.
 template <class T> T extract_field(T a, std::uint32_t at, std::uint32_t length) {
@@ -69,7 +77,15 @@ std::uint32_t look_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::ui
   return result;
 }
 
-enum Permutation : std::uint8_t { by_selector, forward_4, backward_4, replicate_8, edge_left, edge_right, replicate_16 };
+enum Permutation : std::uint8_t {
+  by_selector,
+  forward_4,
+  backward_4,
+  replicate_8,
+  edge_left,
+  edge_right,
+  replicate_16
+};
 
 std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector, std::uint8_t mode) {
   std::uint32_t result = 0;
@@ -77,13 +93,27 @@ std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector, 
     const std::uint32_t s = selector & 3;
     std::uint32_t from = 0;
     switch (mode) {
-    case by_selector: from = (selector >> (4 * n)) & 7; break;
-    case forward_4: from = s + n; break;
-    case backward_4: from = (s + 8 - n) % 8; break;
-    case replicate_8: from = s; break;
-    case edge_left: from = std::max(s, n); break;
-    case edge_right: from = std::min(s, n); break;
-    default: from = (s & 1) * 2 + (n & 1); break;
+    case by_selector:
+      from = (selector >> (4 * n)) & 7;
+      break;
+    case forward_4:
+      from = s + n;
+      break;
+    case backward_4:
+      from = (s + 8 - n) % 8;
+      break;
+    case replicate_8:
+      from = s;
+      break;
+    case edge_left:
+      from = std::max(s, n);
+      break;
+    case edge_right:
+      from = std::min(s, n);
+      break;
+    default:
+      from = (s & 1) * 2 + (n & 1);
+      break;
     }
     std::uint32_t byte = static_cast<std::uint32_t>(joined(a, b) >> (8 * from)) & 255;
     if (mode == by_selector && ((selector >> (4 * n)) & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0; // its sign
@@ -111,7 +141,8 @@ using Word = std::uint32_t;
 
 template <class F> void permuting(Warp& warp, const Instruction& instruction, std::uint32_t mask, F&& f) {
   const auto result = values<Word>(warp, instruction.destinations[0]);
-  const auto a = values<Word>(warp, instruction.sources[0]), b = values<Word>(warp, instruction.sources[1]), c = values<Word>(warp, instruction.sources[2]);
+  const auto a = values<Word>(warp, instruction.sources[0]), b = values<Word>(warp, instruction.sources[1]),
+             c = values<Word>(warp, instruction.sources[2]);
   for_lanes(mask, [&](int lane) { result[lane] = f(a[lane], b[lane], c[lane]); });
 }
 
@@ -127,7 +158,10 @@ enum PredicateLogic : std::uint8_t { both, either, differing, opposite };
 void combine_predicates(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const std::uint32_t a = predicate(warp, instruction.sources[0]);
   const std::uint32_t b = instruction.source_count > 1 ? predicate(warp, instruction.sources[1]) : 0;
-  const std::uint32_t result = instruction.mode == both ? a & b : instruction.mode == either ? a | b : instruction.mode == differing ? a ^ b : ~a;
+  const std::uint32_t result = instruction.mode == both        ? a & b
+                               : instruction.mode == either    ? a | b
+                               : instruction.mode == differing ? a ^ b
+                                                               : ~a;
   set_predicate(warp, instruction.destinations[0], result, mask);
 }
 
@@ -135,7 +169,10 @@ void decode_predicate_logic(Statement& statement) {
   statement.predicate_destination(0, statement.argument(0));
   statement.predicate_source(0, statement.argument(1));
   if (statement.opcode != "not") statement.predicate_source(1, statement.argument(2));
-  statement.instruction.mode = statement.opcode == "and" ? both : statement.opcode == "or" ? either : statement.opcode == "xor" ? differing : opposite;
+  statement.instruction.mode = statement.opcode == "and"   ? both
+                               : statement.opcode == "or"  ? either
+                               : statement.opcode == "xor" ? differing
+                                                           : opposite;
   statement.instruction.handler = &combine_predicates;
 }
 
@@ -146,11 +183,21 @@ void decode_logic(Statement& statement) {
   if (type == Type::predicate) return decode_predicate_logic(statement);
   statement.all(type);
   Instruction& instruction = statement.instruction;
-  if (statement.opcode == "and") instruction.handler = for_bits(type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a & b); }>; });
-  else if (statement.opcode == "or") instruction.handler = for_bits(type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a | b); }>; });
-  else if (statement.opcode == "xor") instruction.handler = for_bits(type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a ^ b); }>; });
-  else if (statement.opcode == "not") instruction.handler = for_bits(type, []<class T>() -> Handler { return &unary<T, T, [](T a) { return static_cast<T>(~a); }>; });
-  else instruction.handler = for_bits(type, []<class T>() -> Handler { return &unary<T, T, [](T a) { return static_cast<T>(a == 0); }>; }); // cnot
+  if (statement.opcode == "and")
+    instruction.handler = for_bits(
+        type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a & b); }>; });
+  else if (statement.opcode == "or")
+    instruction.handler = for_bits(
+        type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a | b); }>; });
+  else if (statement.opcode == "xor")
+    instruction.handler = for_bits(
+        type, []<class T>() -> Handler { return &binary<T, T, T, [](T a, T b) { return static_cast<T>(a ^ b); }>; });
+  else if (statement.opcode == "not")
+    instruction.handler =
+        for_bits(type, []<class T>() -> Handler { return &unary<T, T, [](T a) { return static_cast<T>(~a); }>; });
+  else
+    instruction.handler = for_bits(
+        type, []<class T>() -> Handler { return &unary<T, T, [](T a) { return static_cast<T>(a == 0); }>; }); // cnot
 }
 
 void decode_shift(Statement& statement) {
@@ -158,32 +205,47 @@ void decode_shift(Statement& statement) {
   statement.destination(0, statement.argument(0), type);
   statement.source(0, statement.argument(1), type);
   statement.source(1, statement.argument(2), Type::u32);
-  statement.instruction.handler = statement.opcode == "shl" ? for_bits(type, []<class T>() -> Handler { return &binary<T, T, Word, &shift_left<T>>; })
-                                                            : for_integers(type, []<class T>() -> Handler { return &binary<T, T, Word, &shift_right<T>>; });
+  statement.instruction.handler =
+      statement.opcode == "shl"
+          ? for_bits(type, []<class T>() -> Handler { return &binary<T, T, Word, &shift_left<T>>; })
+          : for_integers(type, []<class T>() -> Handler { return &binary<T, T, Word, &shift_right<T>>; });
 }
 
 void decode_funnel_shift(Statement& statement) {
   statement.all(Type::b32);
   const bool wraps = statement.has("wrap");
-  if (statement.has("l")) statement.instruction.handler = wraps ? &ternary<Word, Word, Word, Word, &wrapped<&funnel_left>> : &ternary<Word, Word, Word, Word, &clamped<&funnel_left>>;
-  else statement.instruction.handler = wraps ? &ternary<Word, Word, Word, Word, &wrapped<&funnel_right>> : &ternary<Word, Word, Word, Word, &clamped<&funnel_right>>;
+  if (statement.has("l"))
+    statement.instruction.handler = wraps ? &ternary<Word, Word, Word, Word, &wrapped<&funnel_left>>
+                                          : &ternary<Word, Word, Word, Word, &clamped<&funnel_left>>;
+  else
+    statement.instruction.handler = wraps ? &ternary<Word, Word, Word, Word, &wrapped<&funnel_right>>
+                                          : &ternary<Word, Word, Word, Word, &clamped<&funnel_right>>;
 }
 
 void decode_look_up(Statement& statement) {
   statement.destination(0, statement.argument(0), Type::b32);
   for (std::size_t n = 0; n < 3; ++n) statement.source(n, statement.argument(n + 1), Type::b32);
-  statement.instruction.immediate = static_cast<std::int64_t>(to_constant(statement.argument(4), Type::u32).value_or(0));
+  statement.instruction.immediate =
+      static_cast<std::int64_t>(to_constant(statement.argument(4), Type::u32).value_or(0));
   statement.instruction.handler = [](Warp& warp, const Instruction& instruction, std::uint32_t mask) {
-    permuting(warp, instruction, mask, [table = static_cast<Word>(instruction.immediate)](Word a, Word b, Word c) { return look_up(a, b, c, table); });
+    permuting(warp, instruction, mask, [table = static_cast<Word>(instruction.immediate)](Word a, Word b, Word c) {
+      return look_up(a, b, c, table);
+    });
   };
 }
 
 void decode_permutation(Statement& statement) {
   statement.all(Type::b32);
-  statement.instruction.mode = statement.has("f4e") ? forward_4 : statement.has("b4e") ? backward_4 : statement.has("rc8") ? replicate_8
-                               : statement.has("ecl") ? edge_left : statement.has("ecr") ? edge_right : statement.has("rc16") ? replicate_16 : by_selector;
+  statement.instruction.mode = statement.has("f4e")    ? forward_4
+                               : statement.has("b4e")  ? backward_4
+                               : statement.has("rc8")  ? replicate_8
+                               : statement.has("ecl")  ? edge_left
+                               : statement.has("ecr")  ? edge_right
+                               : statement.has("rc16") ? replicate_16
+                                                       : by_selector;
   statement.instruction.handler = [](Warp& warp, const Instruction& instruction, std::uint32_t mask) {
-    permuting(warp, instruction, mask, [mode = instruction.mode](Word a, Word b, Word c) { return permute(a, b, c, mode); });
+    permuting(warp, instruction, mask,
+              [mode = instruction.mode](Word a, Word b, Word c) { return permute(a, b, c, mode); });
   };
 }
 
@@ -194,7 +256,8 @@ void decode_field(Statement& statement) {
     statement.source(0, statement.argument(1), type);
     statement.source(1, statement.argument(2), Type::u32);
     statement.source(2, statement.argument(3), Type::u32);
-    statement.instruction.handler = for_integers(type, []<class T>() -> Handler { return &ternary<T, T, Word, Word, &extract_field<T>>; });
+    statement.instruction.handler =
+        for_integers(type, []<class T>() -> Handler { return &ternary<T, T, Word, Word, &extract_field<T>>; });
   } else if (statement.opcode == "bfi") {
     statement.destination(0, statement.argument(0), type);
     statement.source(0, statement.argument(1), type);
@@ -204,7 +267,8 @@ void decode_field(Statement& statement) {
     statement.instruction.handler = size_of(type) == 8 ? &inserting<std::uint64_t> : &inserting<Word>;
   } else { // bmsk
     statement.all(Type::b32);
-    statement.instruction.handler = statement.has("wrap") ? &binary<Word, Word, Word, &mask_wrapped> : &binary<Word, Word, Word, &mask_clamped>;
+    statement.instruction.handler =
+        statement.has("wrap") ? &binary<Word, Word, Word, &mask_wrapped> : &binary<Word, Word, Word, &mask_clamped>;
   }
 }
 
@@ -215,11 +279,18 @@ void decode_bit_count(Statement& statement) {
   statement.source(0, statement.argument(1), type);
   Instruction& instruction = statement.instruction;
   using Long = std::uint64_t;
-  if (is_reversal) instruction.handler = is_wide ? &unary<Long, Long, &reverse<Long>> : &unary<Word, Word, &reverse<Word>>;
-  else if (statement.opcode == "popc") instruction.handler = is_wide ? &unary<Word, Long, [](Long a) { return static_cast<Word>(std::popcount(a)); }> : &unary<Word, Word, [](Word a) { return static_cast<Word>(std::popcount(a)); }>;
-  else if (statement.opcode == "clz") instruction.handler = is_wide ? &unary<Word, Long, [](Long a) { return static_cast<Word>(std::countl_zero(a)); }> : &unary<Word, Word, [](Word a) { return static_cast<Word>(std::countl_zero(a)); }>;
-  else if (statement.has("shiftamt")) instruction.handler = for_integers(type, []<class T>() -> Handler { return &unary<Word, T, &find_bit<T, true>>; });
-  else instruction.handler = for_integers(type, []<class T>() -> Handler { return &unary<Word, T, &find_bit<T, false>>; });
+  if (is_reversal)
+    instruction.handler = is_wide ? &unary<Long, Long, &reverse<Long>> : &unary<Word, Word, &reverse<Word>>;
+  else if (statement.opcode == "popc")
+    instruction.handler = is_wide ? &unary<Word, Long, [](Long a) { return static_cast<Word>(std::popcount(a)); }>
+                                  : &unary<Word, Word, [](Word a) { return static_cast<Word>(std::popcount(a)); }>;
+  else if (statement.opcode == "clz")
+    instruction.handler = is_wide ? &unary<Word, Long, [](Long a) { return static_cast<Word>(std::countl_zero(a)); }>
+                                  : &unary<Word, Word, [](Word a) { return static_cast<Word>(std::countl_zero(a)); }>;
+  else if (statement.has("shiftamt"))
+    instruction.handler = for_integers(type, []<class T>() -> Handler { return &unary<Word, T, &find_bit<T, true>>; });
+  else
+    instruction.handler = for_integers(type, []<class T>() -> Handler { return &unary<Word, T, &find_bit<T, false>>; });
 }
 
 } // namespace ptxrun

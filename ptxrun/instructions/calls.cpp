@@ -31,7 +31,8 @@ template <class T> T parameter(const Warp& warp, const Instruction& instruction,
 bool read(const Warp& warp, std::uint64_t address, void* to, std::size_t bytes) {
   const Block& block = *warp.block;
   const std::uint64_t in_local = address - reinterpret_cast<std::uintptr_t>(block.local.get());
-  const bool is_local = block.local && in_local + bytes <= std::uint64_t{block.grid.kernel.traits.local_bytes} * block.grid.threads;
+  const bool is_local =
+      block.local && in_local + bytes <= std::uint64_t{block.grid.kernel.traits.local_bytes} * block.grid.threads;
   if (!is_local && find_range(address, bytes).end == 0) return false;
   std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
   return true;
@@ -84,11 +85,29 @@ std::string formatted(const Warp& warp, const std::string& text, Arguments argum
       conversion.replace(star, 1, std::to_string(arguments.next<std::int32_t>()));
     const bool is_long = conversion.find('l') != std::string::npos || conversion.find('z') != std::string::npos;
     switch (conversion.back()) {
-    case '%': result += '%'; break;
-    case 's': result += format(conversion, read_text(warp, arguments.next<std::uint64_t>()).c_str()); break;
-    case 'p': result += format(conversion, reinterpret_cast<void*>(arguments.next<std::uint64_t>())); break;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': result += format(conversion, arguments.next<double>()); break;
-    default: result += is_long ? format(conversion, arguments.next<std::int64_t>()) : format(conversion, arguments.next<std::int32_t>()); break;
+    case '%':
+      result += '%';
+      break;
+    case 's':
+      result += format(conversion, read_text(warp, arguments.next<std::uint64_t>()).c_str());
+      break;
+    case 'p':
+      result += format(conversion, reinterpret_cast<void*>(arguments.next<std::uint64_t>()));
+      break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+      result += format(conversion, arguments.next<double>());
+      break;
+    default:
+      result += is_long ? format(conversion, arguments.next<std::int64_t>())
+                        : format(conversion, arguments.next<std::int32_t>());
+      break;
     }
   }
   return result;
@@ -97,7 +116,8 @@ std::string formatted(const Warp& warp, const std::string& text, Arguments argum
 void print(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   for_lanes_in_order(mask, [&](int lane) {
     const std::string text = read_text(warp, parameter<std::uint64_t>(warp, instruction, lane, 0));
-    const std::string result = formatted(warp, text, Arguments{warp, parameter<std::uint64_t>(warp, instruction, lane, 1)});
+    const std::string result =
+        formatted(warp, text, Arguments{warp, parameter<std::uint64_t>(warp, instruction, lane, 1)});
     std::fwrite(result.data(), 1, result.size(), stdout);
   });
 }
@@ -125,10 +145,12 @@ void decode_call(Statement& statement) {
   const bool has_result = statement.argument(0).starts_with('(');
   const std::string_view name = statement.argument(has_result ? 1 : 0);
   instruction.targets = {0};
-  if (const std::size_t n = has_result ? 2 : 1; n < statement.arguments.size() && statement.arguments[n].starts_with('(')) {
+  if (const std::size_t n = has_result ? 2 : 1;
+      n < statement.arguments.size() && statement.arguments[n].starts_with('(')) {
     const std::string_view list = statement.arguments[n];
     for (const std::string_view argument : split(list.substr(1, list.size() - 2), ','))
-      if (const auto place = statement.names.find_place(argument)) instruction.targets.push_back(static_cast<std::uint32_t>(place->address));
+      if (const auto place = statement.names.find_place(argument))
+        instruction.targets.push_back(static_cast<std::uint32_t>(place->address));
   }
   instruction.flow = name == "__assertfail" ? Flow::fail : Flow::next;
   instruction.handler = name == "vprintf" ? &print : name == "__assertfail" ? &fail_assertion : &call_unknown;

@@ -25,7 +25,9 @@ void do_nothing(Warp&, const Instruction&, std::uint32_t) {}
 void synchronize_warp(Warp& warp, const Instruction&, std::uint32_t) { warp.sync_time = warp.block->grid.now++; }
 
 /// The first source, which is a register or a number.
-void take_number(Statement& statement, std::size_t source, std::string_view text) { statement.source(source, text, Type::u32); }
+void take_number(Statement& statement, std::size_t source, std::string_view text) {
+  statement.source(source, text, Type::u32);
+}
 
 void decode_warp_barrier(Statement& statement) {
   statement.source(0, statement.argument(0), Type::u32);
@@ -64,8 +66,10 @@ void decode_barrier(Statement& statement) {
   const bool has_vote = statement.has("red");
   if (has_vote) {
     instruction.mode = statement.has("popc") ? votes_count : statement.has("and") ? votes_all : votes_any;
-    if (instruction.mode == votes_count) statement.destination(0, statement.argument(0), Type::u32);
-    else statement.predicate_destination(0, statement.argument(0));
+    if (instruction.mode == votes_count)
+      statement.destination(0, statement.argument(0), Type::u32);
+    else
+      statement.predicate_destination(0, statement.argument(0));
     next = 1;
   }
   const std::size_t end = statement.arguments.size() - (has_vote ? 1 : 0);
@@ -78,8 +82,10 @@ void decode_barrier(Statement& statement) {
 }
 
 void decode_nothing(Statement& statement) {
-  if (statement.opcode == "nanosleep") statement.instruction.handler = [](Warp& warp, const Instruction&, std::uint32_t) { poll(warp); };
-  else statement.instruction.handler = &do_nothing;
+  if (statement.opcode == "nanosleep")
+    statement.instruction.handler = [](Warp& warp, const Instruction&, std::uint32_t) { poll(warp); };
+  else
+    statement.instruction.handler = &do_nothing;
 }
 
 } // namespace ptxrun

@@ -15,7 +15,8 @@ namespace ptxrun {
 namespace {
 
 template <class T> std::uint64_t extended(T value) {
-  return static_cast<std::uint64_t>(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
+  return static_cast<std::uint64_t>(
+      static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
 }
 
 /// Integers: the result's bits, extended to the register by the sign of its type.
@@ -25,13 +26,16 @@ template <class D, class S> void convert_integer(Warp& warp, const Instruction& 
     using Exact = __int128_t;
     for_lanes_in_order(mask, [&](int lane) {
       const auto value = static_cast<Exact>(static_cast<S>(bits_of(warp, from, lane)));
-      const auto low = static_cast<Exact>(std::numeric_limits<D>::min()), high = static_cast<Exact>(std::numeric_limits<D>::max());
+      const auto low = static_cast<Exact>(std::numeric_limits<D>::min()),
+                 high = static_cast<Exact>(std::numeric_limits<D>::max());
       set_bits(warp, to, lane, extended(static_cast<D>(std::clamp(value, low, high))));
     });
   } else if (from.shift == 3 && to.shift == 2) { // one loop for each pair of widths
     const auto source = values<std::uint64_t>(warp, from);
     const auto result = values<std::uint32_t>(warp, to);
-    for_lanes(mask, [&](int lane) { result[lane] = static_cast<std::uint32_t>(extended(static_cast<D>(static_cast<S>(source[lane])))); });
+    for_lanes(mask, [&](int lane) {
+      result[lane] = static_cast<std::uint32_t>(extended(static_cast<D>(static_cast<S>(source[lane]))));
+    });
   } else if (from.shift == 2 && to.shift == 3) {
     const auto source = values<std::uint32_t>(warp, from);
     const auto result = values<std::uint64_t>(warp, to);
@@ -39,7 +43,9 @@ template <class D, class S> void convert_integer(Warp& warp, const Instruction& 
   } else if (from.shift == 2) {
     const auto source = values<std::uint32_t>(warp, from);
     const auto result = values<std::uint32_t>(warp, to);
-    for_lanes(mask, [&](int lane) { result[lane] = static_cast<std::uint32_t>(extended(static_cast<D>(static_cast<S>(source[lane])))); });
+    for_lanes(mask, [&](int lane) {
+      result[lane] = static_cast<std::uint32_t>(extended(static_cast<D>(static_cast<S>(source[lane]))));
+    });
   } else {
     const auto source = values<std::uint64_t>(warp, from);
     const auto result = values<std::uint64_t>(warp, to);
@@ -49,13 +55,16 @@ template <class D, class S> void convert_integer(Warp& warp, const Instruction& 
 
 double read_float(Type type, std::uint64_t bits, bool flushes) {
   switch (type) {
-  case Type::f16: return widen<Half>(static_cast<std::uint16_t>(bits));
-  case Type::bf16: return widen<Bfloat16>(static_cast<std::uint16_t>(bits));
+  case Type::f16:
+    return widen<Half>(static_cast<std::uint16_t>(bits));
+  case Type::bf16:
+    return widen<Bfloat16>(static_cast<std::uint16_t>(bits));
   case Type::f32: {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     return flushes ? flush(value) : value;
   }
-  default: return std::bit_cast<double>(bits);
+  default:
+    return std::bit_cast<double>(bits);
   }
 }
 
@@ -64,22 +73,27 @@ std::uint64_t write_float(const Instruction& instruction, double value) {
   if (instruction.saturates) value = saturate(value);
   if (instruction.is_relu && value < 0) value = 0;
   switch (instruction.type) {
-  case Type::f16: return narrow<Half>(value, instruction.rounding);
-  case Type::bf16: return narrow<Bfloat16>(value, instruction.rounding);
+  case Type::f16:
+    return narrow<Half>(value, instruction.rounding);
+  case Type::bf16:
+    return narrow<Bfloat16>(value, instruction.rounding);
   case Type::f32: {
     const volatile double exact = value; // so that the conversion is not moved to where another rounding mode is set
     const auto rounded = static_cast<float>(exact);
     return std::bit_cast<std::uint32_t>(canonical(instruction.flushes ? flush(rounded) : rounded));
   }
-  default: return std::bit_cast<std::uint64_t>(value);
+  default:
+    return std::bit_cast<std::uint64_t>(value);
   }
 }
 
 void convert_float(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const RoundingScope scope{instruction.rounding};
   for_lanes_in_order(mask, [&](int lane) {
-    const double value = read_float(instruction.source_type, bits_of(warp, instruction.sources[0], lane), instruction.flushes);
-    set_bits(warp, instruction.destinations[0], lane, write_float(instruction, to_integral(value, instruction.rounding)));
+    const double value =
+        read_float(instruction.source_type, bits_of(warp, instruction.sources[0], lane), instruction.flushes);
+    set_bits(warp, instruction.destinations[0], lane,
+             write_float(instruction, to_integral(value, instruction.rounding)));
   });
 }
 
@@ -100,15 +114,21 @@ template <class S> void convert_integer_to_float(Warp& warp, const Instruction& 
 
 /// Values out of range give the nearest one; NaN gives zero, but 2^31 and 2^63 from double and to 64 bits (as measured on devices).
 template <class D> void convert_float_to_integer(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
-  const double low = static_cast<double>(std::numeric_limits<D>::min()), above = std::ldexp(1.0, std::numeric_limits<D>::digits);
+  const double low = static_cast<double>(std::numeric_limits<D>::min()),
+               above = std::ldexp(1.0, std::numeric_limits<D>::digits);
   const bool is_double = instruction.source_type == Type::f64;
   const std::uint64_t of_nan = sizeof(D) == 8 ? std::uint64_t{1} << 63 : sizeof(D) == 4 && is_double ? 0x80000000U : 0;
   for_lanes_in_order(mask, [&](int lane) {
-    const double value = to_integral(read_float(instruction.source_type, bits_of(warp, instruction.sources[0], lane), instruction.flushes), instruction.rounding);
+    const double value = to_integral(
+        read_float(instruction.source_type, bits_of(warp, instruction.sources[0], lane), instruction.flushes),
+        instruction.rounding);
     std::uint64_t bits = of_nan;
-    if (value < low) bits = extended(std::numeric_limits<D>::min());
-    else if (value >= above) bits = extended(std::numeric_limits<D>::max());
-    else if (value == value) bits = extended(static_cast<D>(value));
+    if (value < low)
+      bits = extended(std::numeric_limits<D>::min());
+    else if (value >= above)
+      bits = extended(std::numeric_limits<D>::max());
+    else if (value == value)
+      bits = extended(static_cast<D>(value));
     set_bits(warp, instruction.destinations[0], lane, bits);
   });
 }
@@ -117,7 +137,9 @@ template <class D> void convert_float_to_integer(Warp& warp, const Instruction& 
 template <class Format> void convert_to_pair(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const auto result = values<std::uint32_t>(warp, instruction.destinations[0]);
   const auto upper = values<float>(warp, instruction.sources[0]), lower = values<float>(warp, instruction.sources[1]);
-  const auto half = [&](float x) { return std::uint32_t{narrow<Format>(instruction.is_relu && x < 0 ? 0.0F : x, instruction.rounding)}; };
+  const auto half = [&](float x) {
+    return std::uint32_t{narrow<Format>(instruction.is_relu && x < 0 ? 0.0F : x, instruction.rounding)};
+  };
   for_lanes_in_order(mask, [&](int lane) { result[lane] = half(upper[lane]) << 16 | half(lower[lane]); });
 }
 
@@ -138,10 +160,17 @@ void decode_conversion(Statement& statement) {
   statement.destination_of_any_width(0, statement.argument(0), type);
   statement.source_of_any_width(0, statement.argument(1), instruction.source_type);
   const bool to_float = is_scalar_float(type), from_float = is_scalar_float(instruction.source_type);
-  if (to_float && from_float) instruction.handler = &convert_float;
-  else if (to_float) instruction.handler = for_integers(instruction.source_type, []<class S>() -> Handler { return &convert_integer_to_float<S>; });
-  else if (from_float) instruction.handler = for_integers(type, []<class D>() -> Handler { return &convert_float_to_integer<D>; });
-  else instruction.handler = for_integers(type, [&]<class D>() -> Handler { return for_integers(instruction.source_type, []<class S>() -> Handler { return &convert_integer<D, S>; }); });
+  if (to_float && from_float)
+    instruction.handler = &convert_float;
+  else if (to_float)
+    instruction.handler =
+        for_integers(instruction.source_type, []<class S>() -> Handler { return &convert_integer_to_float<S>; });
+  else if (from_float)
+    instruction.handler = for_integers(type, []<class D>() -> Handler { return &convert_float_to_integer<D>; });
+  else
+    instruction.handler = for_integers(type, [&]<class D>() -> Handler {
+      return for_integers(instruction.source_type, []<class S>() -> Handler { return &convert_integer<D, S>; });
+    });
 }
 
 } // namespace ptxrun

@@ -15,10 +15,12 @@ namespace {
 
 using Function = double (*)(double, double, double);
 
-template <class Format, int Count, Function F> std::uint16_t compute(const Instruction& instruction, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+template <class Format, int Count, Function F>
+std::uint16_t compute(const Instruction& instruction, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const auto read = [&](std::uint32_t bits) {
     const float x = widen<Format>(static_cast<std::uint16_t>(bits));
-    return static_cast<double>(instruction.flushes && std::fabs(x) < 0x1p-14F && Format::mantissa_bits == 10 ? std::copysign(0.0F, x) : x);
+    return static_cast<double>(
+        instruction.flushes && std::fabs(x) < 0x1p-14F && Format::mantissa_bits == 10 ? std::copysign(0.0F, x) : x);
   };
   double x = F(read(a), read(b), read(c));
   if (instruction.saturates) x = saturate(x);
@@ -26,7 +28,8 @@ template <class Format, int Count, Function F> std::uint16_t compute(const Instr
   return narrow<Format>(x, instruction.rounding);
 }
 
-template <class Format, bool IsPair, int Count, Function F> void half(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
+template <class Format, bool IsPair, int Count, Function F>
+void half(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   using T = std::conditional_t<IsPair, std::uint32_t, std::uint16_t>;
   const auto result = values<T>(warp, instruction.destinations[0]);
   const auto a = values<T>(warp, instruction.sources[0]);
@@ -45,10 +48,18 @@ template <int Count, Function F> void decode_as(Statement& statement) {
   statement.all(statement.type());
   Instruction& instruction = statement.instruction;
   switch (statement.type()) {
-  case Type::f16: instruction.handler = &half<Half, false, Count, F>; break;
-  case Type::f16x2: instruction.handler = &half<Half, true, Count, F>; break;
-  case Type::bf16: instruction.handler = &half<Bfloat16, false, Count, F>; break;
-  default: instruction.handler = &half<Bfloat16, true, Count, F>; break;
+  case Type::f16:
+    instruction.handler = &half<Half, false, Count, F>;
+    break;
+  case Type::f16x2:
+    instruction.handler = &half<Half, true, Count, F>;
+    break;
+  case Type::bf16:
+    instruction.handler = &half<Bfloat16, false, Count, F>;
+    break;
+  default:
+    instruction.handler = &half<Bfloat16, true, Count, F>;
+    break;
   }
 }
 

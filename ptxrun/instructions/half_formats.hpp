@@ -45,7 +45,7 @@ template <class Format> [[nodiscard]] inline std::uint16_t narrow(double value, 
   const int exponent = std::max(std::ilogb(magnitude), Format::smallest_exponent);
   const double scaled = std::ldexp(magnitude, bits - exponent);
   const double below = std::floor(scaled), rest = scaled - below;
-  const bool away = rounding == Rounding::up ? !is_negative && rest > 0
+  const bool away = rounding == Rounding::up     ? !is_negative && rest > 0
                     : rounding == Rounding::down ? is_negative && rest > 0
                     : rounding == Rounding::zero ? false
                                                  : rest > 0.5 || (rest == 0.5 && std::fmod(below, 2) != 0);
@@ -54,7 +54,8 @@ template <class Format> [[nodiscard]] inline std::uint16_t narrow(double value, 
   const auto biased = static_cast<std::uint32_t>(exponent - Format::smallest_exponent);
   const std::uint32_t result = (biased << bits) + units;
   if (result >= infinity) {
-    const bool stays = rounding == Rounding::zero || (rounding == Rounding::up && is_negative) || (rounding == Rounding::down && !is_negative);
+    const bool stays = rounding == Rounding::zero || (rounding == Rounding::up && is_negative) ||
+                       (rounding == Rounding::down && !is_negative);
     return static_cast<std::uint16_t>(sign | (stays ? infinity - 1 : infinity));
   }
   return static_cast<std::uint16_t>(sign | result);

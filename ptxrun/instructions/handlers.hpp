@@ -17,7 +17,8 @@ template <class D, class A, auto Function> void unary(Warp& warp, const Instruct
   for_lanes(mask, [&](int lane) { result[lane] = Function(a[lane]); });
 }
 
-template <class D, class A, class B, auto Function> void binary(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
+template <class D, class A, class B, auto Function>
+void binary(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const auto result = values<D>(warp, instruction.destinations[0]);
   const auto a = values<A>(warp, instruction.sources[0]);
   const auto b = values<B>(warp, instruction.sources[1]);
@@ -36,26 +37,44 @@ void ternary(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
 /// make.operator()<T>() for the integer type, with its sign; null for others.
 template <class Make> Handler for_integers(Type type, Make make) {
   switch (type) {
-  case Type::b8: case Type::u8: return make.template operator()<std::uint8_t>();
-  case Type::s8: return make.template operator()<std::int8_t>();
-  case Type::b16: case Type::u16: return make.template operator()<std::uint16_t>();
-  case Type::s16: return make.template operator()<std::int16_t>();
-  case Type::b32: case Type::u32: return make.template operator()<std::uint32_t>();
-  case Type::s32: return make.template operator()<std::int32_t>();
-  case Type::b64: case Type::u64: return make.template operator()<std::uint64_t>();
-  case Type::s64: return make.template operator()<std::int64_t>();
-  default: return nullptr;
+  case Type::b8:
+  case Type::u8:
+    return make.template operator()<std::uint8_t>();
+  case Type::s8:
+    return make.template operator()<std::int8_t>();
+  case Type::b16:
+  case Type::u16:
+    return make.template operator()<std::uint16_t>();
+  case Type::s16:
+    return make.template operator()<std::int16_t>();
+  case Type::b32:
+  case Type::u32:
+    return make.template operator()<std::uint32_t>();
+  case Type::s32:
+    return make.template operator()<std::int32_t>();
+  case Type::b64:
+  case Type::u64:
+    return make.template operator()<std::uint64_t>();
+  case Type::s64:
+    return make.template operator()<std::int64_t>();
+  default:
+    return nullptr;
   }
 }
 
 /// make.operator()<T>() for unsigned integers as wide as the type.
 template <class Make> Handler for_bits(Type type, Make make) {
   switch (size_of(type)) {
-  case 1: return make.template operator()<std::uint8_t>();
-  case 2: return make.template operator()<std::uint16_t>();
-  case 4: return make.template operator()<std::uint32_t>();
-  case 8: return make.template operator()<std::uint64_t>();
-  default: return nullptr;
+  case 1:
+    return make.template operator()<std::uint8_t>();
+  case 2:
+    return make.template operator()<std::uint16_t>();
+  case 4:
+    return make.template operator()<std::uint32_t>();
+  case 8:
+    return make.template operator()<std::uint64_t>();
+  default:
+    return nullptr;
   }
 }
 

@@ -13,13 +13,16 @@
 namespace ptxrun {
 namespace {
 
-template <class T> using Wide = std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128_t, __uint128_t>,
-                                                   std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+template <class T>
+using Wide = std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128_t, __uint128_t>,
+                                std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 template <class T> T add(T a, T b) { return static_cast<T>(Wrapping<T>(a) + Wrapping<T>(b)); }
 template <class T> T subtract(T a, T b) { return static_cast<T>(Wrapping<T>(a) - Wrapping<T>(b)); }
 template <class T> T multiply(T a, T b) { return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b)); }
-template <class T> T multiply_add(T a, T b, T c) { return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b) + Wrapping<T>(c)); }
+template <class T> T multiply_add(T a, T b, T c) {
+  return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b) + Wrapping<T>(c));
+}
 template <class T> T multiply_high(T a, T b) { return static_cast<T>((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T))); }
 template <class T> T multiply_high_add(T a, T b, T c) { return add<T>(multiply_high<T>(a, b), c); }
 template <class T> T minimum(T a, T b) { return b < a ? b : a; }
@@ -40,7 +43,8 @@ template <class T> T remainder(T a, T b) {
 }
 
 std::int32_t clamp(std::int64_t value) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(),
+                                                            std::numeric_limits<std::int32_t>::max()));
 }
 std::int32_t add_saturated(std::int32_t a, std::int32_t b) { return clamp(std::int64_t{a} + b); }
 std::int32_t subtract_saturated(std::int32_t a, std::int32_t b) { return clamp(std::int64_t{a} - b); }
@@ -65,7 +69,9 @@ void chained_sum(Warp& warp, const Instruction& instruction, std::uint32_t mask)
     const Exact carry = TakesCarry ? (warp.carry >> lane) & 1 : 0;
     const Exact sum = Subtracts ? Exact{a[lane]} - b[lane] - carry : Exact{a[lane]} + b[lane] + carry;
     result[lane] = static_cast<T>(sum);
-    if (SetsCarry) warp.carry = (warp.carry & ~(std::uint32_t{1} << lane)) | (static_cast<std::uint32_t>(sum >> (8 * sizeof(T))) & 1) << lane;
+    if (SetsCarry)
+      warp.carry = (warp.carry & ~(std::uint32_t{1} << lane)) | (static_cast<std::uint32_t>(sum >> (8 * sizeof(T))) & 1)
+                                                                    << lane;
   });
 }
 
@@ -81,7 +87,9 @@ void chained_product_sum(Warp& warp, const Instruction& instruction, std::uint32
     const Exact part = High ? product >> (8 * sizeof(T)) : static_cast<T>(product);
     const Exact sum = part + c[lane] + (TakesCarry ? (warp.carry >> lane) & 1 : 0);
     result[lane] = static_cast<T>(sum);
-    if (SetsCarry) warp.carry = (warp.carry & ~(std::uint32_t{1} << lane)) | (static_cast<std::uint32_t>(sum >> (8 * sizeof(T))) & 1) << lane;
+    if (SetsCarry)
+      warp.carry = (warp.carry & ~(std::uint32_t{1} << lane)) | (static_cast<std::uint32_t>(sum >> (8 * sizeof(T))) & 1)
+                                                                    << lane;
   });
 }
 
@@ -101,8 +109,12 @@ void decode_sum(Statement& statement, bool subtracts) {
   const bool takes = statement.opcode == "addc" || statement.opcode == "subc", sets = statement.has("cc");
   if (takes || sets) {
     const bool is_wide = size_of(type) == 8;
-    if (subtracts) instruction.handler = is_wide ? chained_sum_handler<true, std::uint64_t>(takes, sets) : chained_sum_handler<true, std::uint32_t>(takes, sets);
-    else instruction.handler = is_wide ? chained_sum_handler<false, std::uint64_t>(takes, sets) : chained_sum_handler<false, std::uint32_t>(takes, sets);
+    if (subtracts)
+      instruction.handler = is_wide ? chained_sum_handler<true, std::uint64_t>(takes, sets)
+                                    : chained_sum_handler<true, std::uint32_t>(takes, sets);
+    else
+      instruction.handler = is_wide ? chained_sum_handler<false, std::uint64_t>(takes, sets)
+                                    : chained_sum_handler<false, std::uint32_t>(takes, sets);
   } else if (statement.has("sat")) {
     if (type != Type::s32) statement.reject("saturation of this type");
     using S = std::int32_t;
@@ -116,11 +128,16 @@ void decode_sum(Statement& statement, bool subtracts) {
 
 Type widened(Type type) {
   switch (type) {
-  case Type::u16: return Type::u32;
-  case Type::s16: return Type::s32;
-  case Type::u32: return Type::u64;
-  case Type::s32: return Type::s64;
-  default: return Type::none;
+  case Type::u16:
+    return Type::u32;
+  case Type::s16:
+    return Type::s32;
+  case Type::u32:
+    return Type::u64;
+  case Type::s32:
+    return Type::s64;
+  default:
+    return Type::none;
   }
 }
 
@@ -145,8 +162,9 @@ void decode_product(Statement& statement) {
   const Type type = statement.type();
   if (statement.has("wide")) return decode_wide(statement, false);
   statement.all(type);
-  instruction.handler = statement.has("hi") ? for_integers(type, []<class T>() -> Handler { return &binary<T, T, T, &multiply_high<T>>; })
-                                            : for_bits(type, []<class T>() -> Handler { return &binary<T, T, T, &multiply<T>>; });
+  instruction.handler =
+      statement.has("hi") ? for_integers(type, []<class T>() -> Handler { return &binary<T, T, T, &multiply_high<T>>; })
+                          : for_bits(type, []<class T>() -> Handler { return &binary<T, T, T, &multiply<T>>; });
 }
 
 void decode_product_sum(Statement& statement) {
@@ -158,12 +176,17 @@ void decode_product_sum(Statement& statement) {
   if (takes || sets) {
     if (is_signed(type) && high) statement.reject("a signed chain");
     const bool is_wide = size_of(type) == 8;
-    if (high) instruction.handler = is_wide ? chained_product_handler<true, std::uint64_t>(takes, sets) : chained_product_handler<true, std::uint32_t>(takes, sets);
-    else instruction.handler = is_wide ? chained_product_handler<false, std::uint64_t>(takes, sets) : chained_product_handler<false, std::uint32_t>(takes, sets);
+    if (high)
+      instruction.handler = is_wide ? chained_product_handler<true, std::uint64_t>(takes, sets)
+                                    : chained_product_handler<true, std::uint32_t>(takes, sets);
+    else
+      instruction.handler = is_wide ? chained_product_handler<false, std::uint64_t>(takes, sets)
+                                    : chained_product_handler<false, std::uint32_t>(takes, sets);
     return;
   }
-  instruction.handler = high ? for_integers(type, []<class T>() -> Handler { return &ternary<T, T, T, T, &multiply_high_add<T>>; })
-                             : for_bits(type, []<class T>() -> Handler { return &ternary<T, T, T, T, &multiply_add<T>>; });
+  instruction.handler =
+      high ? for_integers(type, []<class T>() -> Handler { return &ternary<T, T, T, T, &multiply_high_add<T>>; })
+           : for_bits(type, []<class T>() -> Handler { return &ternary<T, T, T, T, &multiply_add<T>>; });
 }
 
 template <class T> Handler handler_24(bool adds, bool high) {
@@ -175,7 +198,8 @@ void decode_24(Statement& statement) {
   const Type type = statement.type();
   statement.all(type);
   const bool adds = statement.opcode == "mad24", high = statement.has("hi");
-  statement.instruction.handler = type == Type::u32 ? handler_24<std::uint32_t>(adds, high) : handler_24<std::int32_t>(adds, high);
+  statement.instruction.handler =
+      type == Type::u32 ? handler_24<std::uint32_t>(adds, high) : handler_24<std::int32_t>(adds, high);
 }
 
 template <auto Make> void decode_by_sign(Statement& statement) {
@@ -202,7 +226,8 @@ void decode_integer_maximum(Statement& statement) {
   decode_by_sign<[]<class T>() -> Handler { return &binary<T, T, T, &maximum<T>>; }>(statement);
 }
 void decode_integer_magnitude(Statement& statement) {
-  decode_by_sign<[]<class T>() -> Handler { return &unary<T, T, [](T a) { return a < 0 ? subtract<T>(0, a) : a; }>; }>(statement);
+  decode_by_sign<[]<class T>() -> Handler { return &unary<T, T, [](T a) { return a < 0 ? subtract<T>(0, a) : a; }>; }>(
+      statement);
 }
 void decode_integer_negation(Statement& statement) {
   decode_by_sign<[]<class T>() -> Handler { return &unary<T, T, [](T a) { return subtract<T>(0, a); }>; }>(statement);

@@ -26,7 +26,8 @@ template <class T, Space S> void load(Warp& warp, const Instruction& instruction
       T value = unknown_value<T>;
       if (from != nullptr) std::memcpy(&value, from + n * sizeof(T), sizeof(T));
       // Signed values fill a wider register with their sign.
-      const auto bits = static_cast<std::uint64_t>(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
+      const auto bits = static_cast<std::uint64_t>(
+          static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
       if (!instruction.destinations[n].is_ignored) set_bits(warp, instruction.destinations[n], lane, bits);
     }
   });
@@ -39,7 +40,8 @@ template <class T, Space S> void store(Warp& warp, const Instruction& instructio
     std::array<T, 8> value;
     for (std::size_t n = 0; n < count; ++n) value[n] = static_cast<T>(bits_of(warp, instruction.sources[1 + n], lane));
     const Access access{AccessKind::write, sizeof(T) * count, reinterpret_cast<const std::byte*>(value.data())};
-    if (std::byte* const to = locate<S>(warp, instruction, lane, access); to != nullptr) std::memcpy(to, value.data(), access.bytes);
+    if (std::byte* const to = locate<S>(warp, instruction, lane, access); to != nullptr)
+      std::memcpy(to, value.data(), access.bytes);
   });
 }
 
@@ -65,27 +67,38 @@ template <class T> Handler load_handler(const Instruction& instruction) {
     if (instruction.space != Space::local) return &load_in_order<T>;
   }
   switch (instruction.space) {
-  case Space::shared: return &load<T, Space::shared>;
-  case Space::local: return &load<T, Space::local>;
-  case Space::parameter: return &load<T, Space::parameter>;
-  default: return &load<T, Space::generic>;
+  case Space::shared:
+    return &load<T, Space::shared>;
+  case Space::local:
+    return &load<T, Space::local>;
+  case Space::parameter:
+    return &load<T, Space::parameter>;
+  default:
+    return &load<T, Space::generic>;
   }
 }
 
 template <class T> Handler store_handler(const Instruction& instruction) {
   switch (instruction.space) {
-  case Space::shared: return &store<T, Space::shared>;
-  case Space::local: return &store<T, Space::local>;
-  case Space::parameter: return nullptr;
-  default: return instruction.ordering == Ordering::weak ? &store<T, Space::generic> : &store_in_order<T>;
+  case Space::shared:
+    return &store<T, Space::shared>;
+  case Space::local:
+    return &store<T, Space::local>;
+  case Space::parameter:
+    return nullptr;
+  default:
+    return instruction.ordering == Ordering::weak ? &store<T, Space::generic> : &store_in_order<T>;
   }
 }
 
-std::uint8_t vector_of(const Statement& statement) { return statement.has("v8") ? 8 : statement.has("v4") ? 4 : statement.has("v2") ? 2 : 1; }
+std::uint8_t vector_of(const Statement& statement) {
+  return statement.has("v8") ? 8 : statement.has("v4") ? 4 : statement.has("v2") ? 2 : 1;
+}
 
 /// Floating-point values move as bits.
 Type as_bits(Type type) {
-  if (is_half(type) || is_single_or_double(type)) return size_of(type) == 2 ? Type::b16 : size_of(type) == 4 ? Type::b32 : Type::b64;
+  if (is_half(type) || is_single_or_double(type))
+    return size_of(type) == 2 ? Type::b16 : size_of(type) == 4 ? Type::b32 : Type::b64;
   return type;
 }
 

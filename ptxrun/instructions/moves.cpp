@@ -20,7 +20,8 @@ template <class Whole, class Part> void pack(Warp& warp, const Instruction& inst
   for_lanes(mask, [&](int lane) {
     Whole whole = 0;
     for (std::size_t n = 0; n < sizeof(Whole) / sizeof(Part); ++n)
-      whole = static_cast<Whole>(whole | static_cast<Whole>(values<Part>(warp, instruction.sources[n])[lane]) << (8 * sizeof(Part) * n));
+      whole = static_cast<Whole>(whole | static_cast<Whole>(values<Part>(warp, instruction.sources[n])[lane])
+                                             << (8 * sizeof(Part) * n));
     result[lane] = whole;
   });
 }
@@ -49,7 +50,9 @@ template <class Make> Handler for_parts(std::size_t whole, std::size_t part, Mak
 /// The address of a kernel's parameter, in the host's memory.
 void move_parameter_address(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const auto begin = reinterpret_cast<std::uintptr_t>(warp.block->grid.launch.parameters);
-  for_lanes(mask, [&](int lane) { set_bits(warp, instruction.destinations[0], lane, begin + static_cast<std::uint64_t>(instruction.immediate)); });
+  for_lanes(mask, [&](int lane) {
+    set_bits(warp, instruction.destinations[0], lane, begin + static_cast<std::uint64_t>(instruction.immediate));
+  });
 }
 
 void move_clock(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
@@ -64,13 +67,15 @@ std::uint64_t window(Warp& warp, Space space, int lane) {
   const Block& block = *warp.block;
   if (space == Space::shared) return reinterpret_cast<std::uintptr_t>(block.shared.get());
   if (space == Space::local)
-    return reinterpret_cast<std::uintptr_t>(block.local.get()) + std::uint64_t{warp.thread(lane)} * block.grid.kernel.traits.local_bytes;
+    return reinterpret_cast<std::uintptr_t>(block.local.get()) +
+           std::uint64_t{warp.thread(lane)} * block.grid.kernel.traits.local_bytes;
   return 0;
 }
 
 template <bool FromGeneric> void convert_address(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   for_lanes_in_order(mask, [&](int lane) {
-    const std::uint64_t address = bits_of(warp, instruction.sources[0], lane), begin = window(warp, instruction.space, lane);
+    const std::uint64_t address = bits_of(warp, instruction.sources[0], lane),
+                        begin = window(warp, instruction.space, lane);
     set_bits(warp, instruction.destinations[0], lane, FromGeneric ? address - begin : address + begin);
   });
 }
@@ -119,16 +124,23 @@ void decode_move(Statement& statement) {
     const std::size_t part_bytes = size_of(type) / parts.size();
     const Type part_type = part_bytes == 8 ? Type::b64 : Type::b32; // registers of 4 bytes hold narrow parts
     for (std::size_t n = 0; n < parts.size(); ++n) {
-      if (unpacks) statement.destination(n, parts[n], part_type);
-      else statement.source(n, parts[n], part_type);
+      if (unpacks)
+        statement.destination(n, parts[n], part_type);
+      else
+        statement.source(n, parts[n], part_type);
     }
-    if (unpacks) statement.source(0, from, type);
-    else statement.destination(0, to, type);
-    instruction.handler = for_parts(size_of(type), part_bytes, [&]<class Whole, class Part>() -> Handler { return unpacks ? &unpack<Whole, Part> : &pack<Whole, Part>; });
+    if (unpacks)
+      statement.source(0, from, type);
+    else
+      statement.destination(0, to, type);
+    instruction.handler = for_parts(size_of(type), part_bytes, [&]<class Whole, class Part>() -> Handler {
+      return unpacks ? &unpack<Whole, Part> : &pack<Whole, Part>;
+    });
     return;
   }
   statement.destination(0, to, type);
-  if (from == "%clock" || from == "%clock_hi" || from == "%clock64" || from == "%globaltimer" || from == "%globaltimer_lo") {
+  if (from == "%clock" || from == "%clock_hi" || from == "%clock64" || from == "%globaltimer" ||
+      from == "%globaltimer_lo") {
     instruction.handler = &move_clock;
     return;
   }

@@ -21,7 +21,8 @@ inline void poll(Warp& warp) {
 
 inline void acquire(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   if (!warp.block->grid.global_races) return;
-  for_lanes_in_order(mask, [&](int lane) { warp.block->grid.global_races->acquire(warp, address_of(warp, instruction, lane)); });
+  for_lanes_in_order(
+      mask, [&](int lane) { warp.block->grid.global_races->acquire(warp, address_of(warp, instruction, lane)); });
 }
 
 inline void release(Warp& warp, const Instruction& instruction, std::uint32_t mask) {

@@ -31,10 +31,22 @@ void shuffle(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
     int from = 0;
     bool is_in_range = false;
     switch (instruction.mode) {
-    case up: from = lane - by; is_in_range = from >= last; break;
-    case down: from = lane + by; is_in_range = from <= last; break;
-    case butterfly: from = lane ^ by; is_in_range = from <= last; break;
-    default: from = lowest | (by & ~segment); is_in_range = from <= last; break;
+    case up:
+      from = lane - by;
+      is_in_range = from >= last;
+      break;
+    case down:
+      from = lane + by;
+      is_in_range = from <= last;
+      break;
+    case butterfly:
+      from = lane ^ by;
+      is_in_range = from <= last;
+      break;
+    default:
+      from = lowest | (by & ~segment);
+      is_in_range = from <= last;
+      break;
     }
     if (!is_in_range) from = lane;
     in_range |= static_cast<std::uint32_t>(is_in_range) << lane;
@@ -42,8 +54,9 @@ void shuffle(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
       result[static_cast<std::size_t>(lane)] = value[from];
       return;
     }
-    report_finding(has_lane(warp.exists, from) ? "shuffle reads an inactive lane" : "shuffle reads a lane that does not exist",
-                   &warp.block->grid.kernel, &instruction, describe_thread(warp, lane) + " reads lane " + std::to_string(from));
+    report_finding(
+        has_lane(warp.exists, from) ? "shuffle reads an inactive lane" : "shuffle reads a lane that does not exist",
+        &warp.block->grid.kernel, &instruction, describe_thread(warp, lane) + " reads lane " + std::to_string(from));
     result[static_cast<std::size_t>(lane)] = unknown_lane_value;
   });
   if (!instruction.destinations[0].is_ignored) {
@@ -74,12 +87,16 @@ template <class T, bool IsAll> void match(Warp& warp, const Instruction& instruc
   bool are_all_equal = true;
   for_lanes_in_order(mask, [&](int lane) {
     std::uint32_t& lanes = equal[static_cast<std::size_t>(lane)];
-    for_lanes_in_order(mask, [&](int other) { lanes |= static_cast<std::uint32_t>(value[other] == value[lane]) << other; });
+    for_lanes_in_order(mask,
+                       [&](int other) { lanes |= static_cast<std::uint32_t>(value[other] == value[lane]) << other; });
     are_all_equal = are_all_equal && lanes == mask;
   });
   const auto result = values<std::uint32_t>(warp, instruction.destinations[0]);
-  for_lanes(mask, [&](int lane) { result[lane] = IsAll ? (are_all_equal ? mask : 0) : equal[static_cast<std::size_t>(lane)]; });
-  if (instruction.destination_count > 1) set_predicate(warp, instruction.destinations[1], are_all_equal ? ~std::uint32_t{0} : 0, mask);
+  for_lanes(mask, [&](int lane) {
+    result[lane] = IsAll ? (are_all_equal ? mask : 0) : equal[static_cast<std::size_t>(lane)];
+  });
+  if (instruction.destination_count > 1)
+    set_predicate(warp, instruction.destinations[1], are_all_equal ? ~std::uint32_t{0} : 0, mask);
 }
 
 template <class T> void reduce(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
@@ -88,12 +105,24 @@ template <class T> void reduce(Warp& warp, const Instruction& instruction, std::
   for_lanes_in_order(mask & (mask - 1), [&](int lane) {
     const T x = value[lane];
     switch (instruction.operation) {
-    case AtomicOperation::add: total = static_cast<T>(static_cast<std::uint32_t>(total) + static_cast<std::uint32_t>(x)); break;
-    case AtomicOperation::min: total = std::min(total, x); break;
-    case AtomicOperation::max: total = std::max(total, x); break;
-    case AtomicOperation::conjunction: total &= x; break;
-    case AtomicOperation::disjunction: total |= x; break;
-    default: total ^= x; break;
+    case AtomicOperation::add:
+      total = static_cast<T>(static_cast<std::uint32_t>(total) + static_cast<std::uint32_t>(x));
+      break;
+    case AtomicOperation::min:
+      total = std::min(total, x);
+      break;
+    case AtomicOperation::max:
+      total = std::max(total, x);
+      break;
+    case AtomicOperation::conjunction:
+      total &= x;
+      break;
+    case AtomicOperation::disjunction:
+      total |= x;
+      break;
+    default:
+      total ^= x;
+      break;
     }
   });
   const auto result = values<T>(warp, instruction.destinations[0]);
@@ -125,7 +154,10 @@ void take_members(Statement& statement, std::size_t source) {
 
 void decode_shuffle(Statement& statement) {
   if (!statement.has("sync")) statement.reject("a shuffle without its lanes");
-  statement.instruction.mode = statement.has("up") ? up : statement.has("down") ? down : statement.has("bfly") ? butterfly : indexed;
+  statement.instruction.mode = statement.has("up")     ? up
+                               : statement.has("down") ? down
+                               : statement.has("bfly") ? butterfly
+                                                       : indexed;
   statement.destination_with_predicate(statement.argument(0), Type::b32);
   for (std::size_t n = 0; n < 3; ++n) statement.source(n, statement.argument(n + 1), Type::u32);
   take_members(statement, 3);
@@ -134,9 +166,14 @@ void decode_shuffle(Statement& statement) {
 
 void decode_vote(Statement& statement) {
   if (!statement.has("sync")) statement.reject("a vote without its lanes");
-  statement.instruction.mode = statement.has("all") ? all : statement.has("any") ? any : statement.has("uni") ? uniform : ballot;
-  if (statement.instruction.mode == ballot) statement.destination(0, statement.argument(0), Type::b32);
-  else statement.predicate_destination(0, statement.argument(0));
+  statement.instruction.mode = statement.has("all")   ? all
+                               : statement.has("any") ? any
+                               : statement.has("uni") ? uniform
+                                                      : ballot;
+  if (statement.instruction.mode == ballot)
+    statement.destination(0, statement.argument(0), Type::b32);
+  else
+    statement.predicate_destination(0, statement.argument(0));
   statement.predicate_source(0, statement.argument(1));
   take_members(statement, 1);
   statement.instruction.handler = &vote;
@@ -147,8 +184,10 @@ void decode_match(Statement& statement) {
   statement.destination_with_predicate(statement.argument(0), Type::b32);
   statement.source(0, statement.argument(1), type);
   take_members(statement, 1);
-  if (statement.has("all")) statement.instruction.handler = size_of(type) == 8 ? &match<std::uint64_t, true> : &match<std::uint32_t, true>;
-  else statement.instruction.handler = size_of(type) == 8 ? &match<std::uint64_t, false> : &match<std::uint32_t, false>;
+  if (statement.has("all"))
+    statement.instruction.handler = size_of(type) == 8 ? &match<std::uint64_t, true> : &match<std::uint32_t, true>;
+  else
+    statement.instruction.handler = size_of(type) == 8 ? &match<std::uint64_t, false> : &match<std::uint32_t, false>;
 }
 
 void decode_warp_reduction(Statement& statement) {
