@@ -3,6 +3,9 @@
 # Where CUDA's libraries lie: used by twill's own build and by twillConfig.cmake, so that a package finds on the machine that
 # uses it what the build would find there. The system's come first, then the toolkit's.
 
+# True for targets that are not for the PTX interpreter (ptxrun/), whose stand-ins take the place of the libraries.
+set(twill_on_a_device "$<NOT:$<BOOL:$<TARGET_PROPERTY:TWILL_ON_PTX_INTERPRETER>>>")
+
 # Sets TWILL_CUBLASLT_LIBRARY, and for each of CUDNN and NCCL: TWILL_HAS_<name>, TWILL_<name>_LIBRARY and, when its header is
 # not the toolkit's, TWILL_<name>_EXTRA_INCLUDE_DIR.
 macro(twill_find_cuda_libraries)

@@ -149,11 +149,12 @@ target_compile_options(twill_cuda INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA
 target_compile_options(twill_cuda INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:SHELL:-Xcudafe --max_cost_constexpr_call=200000000>")
 
-# The vendor's libraries: cuBLASLt always, cuDNN and NCCL where they are installed.
+# The vendor's libraries: cuBLASLt always, cuDNN and NCCL where they are installed. On the PTX interpreter its own stand-ins
+# are there instead.
 include(${CMAKE_CURRENT_LIST_DIR}/cuda_libraries.cmake)
 twill_find_cuda_libraries()
 if(TWILL_CUBLASLT_LIBRARY)
-  target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:${TWILL_CUBLASLT_LIBRARY}>)
+  target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:$<${twill_on_a_device}:${TWILL_CUBLASLT_LIBRARY}>>)
   twill_note(cuBLASLt "${TWILL_CUBLASLT_LIBRARY}" "matrix products on CUDA devices")
 elseif(TWILL_HAS_NVCC)
   message(FATAL_ERROR "twill: nvcc was found and cuBLASLt was not; install the whole toolkit or configure with -DTWILL_CUDA=OFF")
@@ -162,8 +163,8 @@ foreach(library IN ITEMS cuDNN NCCL)
   string(TOUPPER ${library} name)
   if(TWILL_HAS_${name})
     target_include_directories(twill_cuda SYSTEM INTERFACE $<BUILD_INTERFACE:${TWILL_${name}_EXTRA_INCLUDE_DIR}>)
-    target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:${TWILL_${name}_LIBRARY}>)
-    target_compile_definitions(twill_cuda INTERFACE $<BUILD_INTERFACE:TWILL_WITH_${name}=1>)
+    target_link_libraries(twill_cuda INTERFACE $<BUILD_INTERFACE:$<${twill_on_a_device}:${TWILL_${name}_LIBRARY}>>)
+    target_compile_definitions(twill_cuda INTERFACE $<BUILD_INTERFACE:$<${twill_on_a_device}:TWILL_WITH_${name}=1>>)
   endif()
 endforeach()
 if(TWILL_HAS_CUDNN)

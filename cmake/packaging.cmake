@@ -33,6 +33,8 @@ foreach(name IN ITEMS twill twill-openblas twill-onednn)
   configure_file(cmake/pkgconfig/${name}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 endforeach()
+# The PTX interpreter is built where it is used.
+install(DIRECTORY ptxrun DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
 
 # `cpack -G TGZ` and `cpack -G DEB`, the same for every architecture.
