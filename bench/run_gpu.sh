@@ -46,11 +46,11 @@ part libraries 60 "$build/tests/cuda/test_cuda_libraries"
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
 if [[ -n $sanitizer ]]; then
   # the suites that are quick enough at a hundredth of the speed
-  export TWILL_SUITE_SIZE=small
+  export TWILL_SUITE_SIZE=small TWILL_MEMORY=each_alone
   for tool in memcheck racecheck initcheck; do
     part "$tool" 60 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/tests/gpu/test_cuda_suites" --from "${SANITIZED:-elementwise,columns,rows,scans,places,capture}"
   done
-  unset TWILL_SUITE_SIZE
+  unset TWILL_SUITE_SIZE TWILL_MEMORY
 fi
 
 part bench_twill 120 "$build/bench/gpu/bench_gpu" "$out/twill.json"

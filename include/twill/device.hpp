@@ -29,6 +29,7 @@
 #include <twill/device/cpu/worker.hpp>
 #include <twill/device/current.hpp>
 #include <twill/device/device.hpp>
+#include <twill/device/each_alone.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/device/meta/meta.hpp>
 #include <twill/device/names.hpp>

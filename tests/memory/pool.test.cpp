@@ -66,7 +66,46 @@ template <class P> void require_consistent(const P& pool, std::size_t live_count
   REQUIRE(stats.all.inactive_split_bytes.current == split_bytes);
 }
 
+/// One that wants to be asked for each request alone.
+struct AloneUpstream : FailingUpstream {
+  [[nodiscard]] static constexpr bool each_alone() { return true; }
+};
+
 } // namespace
+
+TEST_CASE("an upstream that wants each request alone is asked for exactly its bytes", "[memory][MEM-1]") {
+  AloneUpstream upstream;
+  Pool<AloneUpstream> pool{"test", upstream};
+  std::vector<Block*> blocks;
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1}, std::size_t{513}, std::size_t{4096}, 5 * mib + 7}) {
+    blocks.push_back(pool.allocate(bytes));
+    REQUIRE(upstream.state->live.at(blocks.back()->address) == bytes);
+    REQUIRE(blocks.back()->is_whole_segment());
+  }
+  REQUIRE(upstream.state->live.size() == blocks.size());
+  REQUIRE(pool.current(Quantity::allocated_bytes) ==
+          512 + 512 + 1024 + 4096 + 5 * static_cast<std::int64_t>(mib) + 512);
+  REQUIRE(pool.current(Quantity::reserved_bytes) == pool.current(Quantity::allocated_bytes));
+  require_consistent(pool, blocks.size());
+  for (std::size_t left = blocks.size(); left > 0; --left) { // each goes back with its release
+    pool.release(blocks[left - 1]);
+    REQUIRE(upstream.state->live.size() == left - 1);
+    require_consistent(pool, left - 1);
+  }
+  const std::size_t calls = upstream.state->calls;
+  for (int i = 0; i < 10; ++i) pool.release(pool.allocate(100));
+  REQUIRE(upstream.state->calls == calls + 10); // nothing is used again
+  pool.limit().set(1024);
+  Block* const held = pool.allocate(600);
+  REQUIRE_THROWS_AS(pool.allocate(1), twill::OutOfMemoryError);
+  pool.release(held);
+  pool.release(pool.allocate(1));
+  upstream.state->fail_at = upstream.state->calls + 1;
+  REQUIRE_THROWS_AS(pool.allocate(1), twill::OutOfMemoryError); // nothing is cached that could make room
+  pool.release(pool.allocate(1));
+  REQUIRE(upstream.state->live.empty());
+  REQUIRE(upstream.state->foreign_releases == 0);
+}
 
 TEST_CASE("a released block serves the next request without a call of upstream", "[memory][MEM-1]") {
   FailingUpstream upstream;

@@ -36,6 +36,26 @@ TEST_CASE("a stream reuses its own blocks at once and without an event", "[memor
   pool.release(again);
 }
 
+TEST_CASE("memory that served one request alone goes back after the work of all its streams", "[memory][MEM-1]") {
+  struct AloneUpstream : FailingUpstream {
+    [[nodiscard]] static bool each_alone() { return true; }
+  };
+  FakeStreams streams;
+  AloneUpstream upstream;
+  Pool<AloneUpstream, FakeStreams> pool{"test", upstream, streams};
+  Block* block = pool.allocate(1000, 1);
+  Block* other = pool.allocate(1000, 2);
+  REQUIRE(upstream.state->live_bytes == 2000);
+  pool.record_stream(*block, 3);
+  streams.state->queued = {{1, 2}, {2, 3}, {3, 4}};
+  pool.release(block);
+  REQUIRE(streams.state->finished == streams.state->queued);
+  REQUIRE(upstream.state->live_bytes == 1000);
+  pool.release(other);
+  REQUIRE(upstream.state->live.empty());
+  REQUIRE(pool.current(Quantity::reserved_bytes) == 0);
+}
+
 TEST_CASE("another stream takes a block after an event of the first, and owns it from then on", "[memory][MEM-1]") {
   FakeStreams streams;
   StreamPool pool{"test", {}, streams};

@@ -6,11 +6,12 @@
 // whatever is not ordered by the program happens in the wrong order here, and always the same one. Device memory is
 // accessible only while work of its device runs; fresh memory is full of garbage. Read next: emulated_device.hpp.
 
+#include <tests/support/emulated_memory.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,8 +19,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/mman.h>
 
 namespace twill::inline v0::emulation {
 
@@ -123,79 +122,6 @@ struct EventData {
 struct GraphData {
   int device = 0;
   std::vector<std::shared_ptr<Work>> work{};
-};
-
-/// The memory of one device: addresses from one range of the process.
-class DeviceMemory {
-public:
-  static constexpr std::size_t capacity = std::size_t{8} << 30;
-
-  [[nodiscard]] void* allocate(std::size_t bytes) {
-    constexpr std::size_t page = 4096;
-    bytes = (bytes + page - 1) / page * page + (bytes == 0 ? page : 0);
-    if (bytes > limit - used_ || bytes > capacity - used_) return nullptr;
-    if (base_ == nullptr) {
-      void* const range = mmap(nullptr, capacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (range == MAP_FAILED) return nullptr;
-      base_ = static_cast<std::byte*>(range);
-    }
-    std::size_t offset = 0; // first fit
-    for (const auto& [begin, size] : blocks_) {
-      if (begin - offset >= bytes) break;
-      offset = begin + size;
-    }
-    if (offset + bytes > capacity) return nullptr;
-    blocks_.emplace(offset, bytes);
-    used_ += bytes;
-    if (offset + bytes > top_) top_ = offset + bytes;
-    std::byte* const block = base_ + offset;
-    const std::size_t garbage = bytes < most_garbage ? bytes : most_garbage;
-    mprotect(block, bytes, PROT_READ | PROT_WRITE);
-    std::memset(block, 0xff, garbage);
-    if (!open_) mprotect(block, bytes, PROT_NONE);
-    return block;
-  }
-
-  [[nodiscard]] bool release(void* memory) {
-    const auto found = blocks_.find(static_cast<std::size_t>(static_cast<std::byte*>(memory) - base_));
-    if (base_ == nullptr || found == blocks_.end()) return false;
-    madvise(memory, found->second, MADV_DONTNEED);
-    used_ -= found->second;
-    blocks_.erase(found);
-    return true;
-  }
-
-  void open(bool wanted) {
-    if (open_ == wanted) return;
-    open_ = wanted;
-    if (top_ > 0) mprotect(base_, top_, wanted ? PROT_READ | PROT_WRITE : PROT_NONE);
-  }
-
-  [[nodiscard]] bool is_inside(const void* address) const {
-    const auto* const byte = static_cast<const std::byte*>(address);
-    return base_ != nullptr && byte >= base_ && byte < base_ + capacity;
-  }
-
-  /// Whether a range lies within one allocation.
-  [[nodiscard]] bool is_allocated(const void* address, std::size_t bytes) const {
-    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
-    auto after = blocks_.upper_bound(offset);
-    if (after == blocks_.begin()) return false;
-    --after;
-    return offset + bytes <= after->first + after->second;
-  }
-
-  [[nodiscard]] std::size_t used() const { return used_; }
-  [[nodiscard]] std::size_t live_blocks() const { return blocks_.size(); }
-  std::size_t limit = capacity; ///< what a test lets the device have
-
-private:
-  static constexpr std::size_t most_garbage = std::size_t{4} << 20;
-  std::byte* base_ = nullptr;
-  std::map<std::size_t, std::size_t> blocks_{};
-  std::size_t used_ = 0;
-  std::size_t top_ = 0;
-  bool open_ = false;
 };
 
 /// How many calls of the driver this thread is in; what they allocate on the host is the driver's own affair.
@@ -318,8 +244,7 @@ public:
       stream.first = std::move(work->next);
       if (stream.first == nullptr) stream.last = nullptr;
       ++stream.finished;
-      open(work->devices);
-      work->run();
+      run(*work);
     }
     if (--depth_ == 0) open(0);
   }
@@ -328,6 +253,16 @@ public:
   void run_all() {
     for (StreamData* stream : streams) run_until(*stream, stream->queued);
     for (DeviceData& device : devices) run_until(device.legacy, device.legacy.queued);
+  }
+
+  /// Runs a piece of work; a device on which something was written past an allocation has failed.
+  void run(Work& work) {
+    open(work.devices);
+    work.run();
+    for (int device = 0; device < most_devices; ++device) {
+      DeviceData& data = devices[static_cast<std::size_t>(device)];
+      if ((work.devices >> device & 1U) != 0 && !data.memory.ends_are_intact()) data.sticky = error::illegal_address;
+    }
   }
 
   void open(unsigned wanted) {

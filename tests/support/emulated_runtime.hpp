@@ -337,10 +337,7 @@ struct EmulatedRuntime {
     if (call.status != 0) return call.status;
     if (call.machine.stream_of(stream.data).capture != nullptr) return emulation::error::capture_unsupported;
     return call.give(stream, 0, [&machine = call.machine, work = graph.data->work] {
-      for (const auto& each : work) {
-        machine.open(each->devices);
-        each->run();
-      }
+      for (const auto& each : work) machine.run(*each);
     });
   }
   [[nodiscard]] static Status destroy_graph(Graph graph) {

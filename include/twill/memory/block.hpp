@@ -58,7 +58,9 @@ struct Block {
 struct Segment {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
+  std::size_t upstream_bytes = 0; ///< as asked of upstream: all of them, or those of the one request that it serves
   bool small = false;
+  bool alone = false; ///< serves one request, and goes back to upstream with its release
   Block* first = nullptr;
   Segment* previous = nullptr; ///< the list of all segments of the pool
   Segment* next = nullptr;

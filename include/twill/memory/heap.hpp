@@ -73,7 +73,8 @@ public:
 
   /// Takes a free block out of its list; it does not merge until it is put back.
   void unlist(Block& block) noexcept {
-    index_of(block).erase(block);
+    if (!block.segment->alone) [[likely]]
+      index_of(block).erase(block);
     block.free = false;
     if (!block.counted_as_split) return;
     block.counted_as_split = false;
@@ -98,7 +99,7 @@ public:
     list(*rest);
   }
 
-  /// Enters a new segment; its one block is neither listed nor counted yet.
+  /// Enters a new segment, whose record says what was asked of upstream; its one block is neither listed nor counted yet.
   [[nodiscard]] Block* add_segment(Segment* segment, Block* block, void* address, std::size_t bytes, bool small,
                                    ArenaType& arena) noexcept {
     segment->address = static_cast<std::byte*>(address);
@@ -167,9 +168,11 @@ private:
            neighbour->stream_use == nullptr && block.stream_use == nullptr;
   }
 
+  /// One that served its request alone is free and in no index, so that no other request finds it.
   void list(Block& block) noexcept {
     block.free = true;
-    index_of(block).insert(block);
+    if (!block.segment->alone) [[likely]]
+      index_of(block).insert(block);
     if (block.is_whole_segment()) return;
     block.counted_as_split = true;
     counters.add(block.segment->small, Quantity::inactive_split, 1);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The caching allocator. It takes large segments from upstream, serves requests from them, keeps what is released, and gives
-// segments back on request or when memory runs out. Five policies decide on sizes, locking, streams, tracking and the limit.
-// The lock covers lists and counters only: upstream, events and observers are called without it. A failure at any
-// point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
+// segments back on request or when memory runs out; for memory checkers it asks upstream for each request and keeps nothing.
+// Five policies decide on sizes, locking, streams, tracking and the limit. The lock covers lists and counters only:
+// upstream, events and observers are called without it. A failure at any point leaves the pool as it was. Read next: memory/heap.hpp for the bookkeeping, memory/buffer.hpp for owners.
 
 #include <twill/memory/detail/ledger.hpp>
 #include <twill/memory/detail/releaser.hpp>
@@ -22,6 +22,7 @@
 #include <twill/memory/stream_arenas.hpp>
 #include <twill/memory/upstream.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -92,8 +93,9 @@ public:
         ledger_.lock.lock();
       }
     }
+    const bool alone = block->segment->alone;
     ledger_.heap.end(*block);
-    if constexpr (several_streams) {
+    if (several_streams || alone) {
       ledger_.heap.put(*block);
     } else {
       ledger_.put_back_recent();
@@ -102,6 +104,8 @@ public:
     const std::uint64_t sequence = ++ledger_.sequence;
     ledger_.lock.unlock();
     if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
+    if (alone) [[unlikely]]
+      return_at_once();
   }
 
   /// Says that work on that stream uses the block, too; it will not be reused before that work is done. A
@@ -207,7 +211,10 @@ private:
   [[nodiscard]] TWILL_COLD Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small,
                                                   const char* place) {
     SpareRecords spare{ledger_.heap, ledger_.lock};
-    const std::size_t segment_bytes = Sizes::segment_bytes(rounded);
+    const bool alone = each_alone(upstream_);
+    const std::size_t segment_bytes = alone ? rounded : Sizes::segment_bytes(rounded);
+    spare.segment->alone = alone;
+    spare.segment->upstream_bytes = alone ? std::max<std::size_t>(bytes, 1) : segment_bytes;
     if constexpr (several_streams) arenas_.drop_finished_fences(ledger_.heap, ledger_.lock);
     enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
     for (const Stage stage : {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
@@ -233,7 +240,7 @@ private:
         ledger_.asked_upstream += segment_bytes;
         spare.rest = ledger_.heap.blocks.take();
       }
-      void* address = ask_upstream(segment_bytes);
+      void* address = ask_upstream(spare.segment->upstream_bytes, segment_bytes);
       if (address == nullptr) continue;
       std::uint64_t sequence = 0;
       Block* block = nullptr;
@@ -262,15 +269,25 @@ private:
   }
 
   /// Null when upstream has no room; whatever else it throws passes. A failure no longer counts for the limit.
-  [[nodiscard]] TWILL_COLD void* ask_upstream(std::size_t bytes) {
+  [[nodiscard]] TWILL_COLD void* ask_upstream(std::size_t bytes, std::size_t counted) {
     try {
       return upstream_.allocate(bytes);
     } catch (const std::bad_alloc&) {
-      ledger_.forget_asked(bytes);
+      ledger_.forget_asked(counted);
       return nullptr;
     } catch (...) {
-      ledger_.forget_asked(bytes);
+      ledger_.forget_asked(counted);
       throw;
+    }
+  }
+
+  /// After the release of a block that served its request alone. One that a graph being recorded may use, or whose device
+  /// fails, goes back with a later release or by `empty_cache`.
+  TWILL_COLD void return_at_once() noexcept {
+    if (!arenas_.may_wait()) return;
+    try {
+      empty_cache();
+    } catch (...) { // it stays, unused
     }
   }
 

@@ -20,4 +20,15 @@ concept Upstream = requires(U& upstream, void* address, std::size_t bytes) {
   { upstream.free_bytes() } -> std::convertible_to<std::size_t>;
 };
 
+/// Whether the pool shall serve each request alone: by an allocation of exactly its bytes, which goes back to upstream when
+/// it is released. For memory checkers, which know where an allocation of upstream ends and nothing of the pool's blocks.
+/// An upstream that wants it has a member `each_alone()`; the answer never changes once memory was allocated.
+template <Upstream U> [[nodiscard]] bool each_alone(const U& upstream) {
+  if constexpr (requires { upstream.each_alone(); }) {
+    return upstream.each_alone();
+  } else {
+    return false;
+  }
+}
+
 } // namespace twill::inline v0::memory

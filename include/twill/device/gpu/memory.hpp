@@ -9,6 +9,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/each_alone.hpp>
 #include <twill/device/gpu/event.hpp>
 #include <twill/device/gpu/gpu.hpp>
 #include <twill/device/gpu/stream.hpp>
@@ -17,6 +18,7 @@
 #include <concepts>
 #include <cstddef>
 #include <new>
+#include <string_view>
 
 namespace twill::inline v0::memory {
 struct StreamPolicyKind; // by which a pool knows what `PoolStreams` is
@@ -28,6 +30,7 @@ namespace twill::inline v0::gpu {
 enum class Source : unsigned char {
   segments,       ///< the plain allocator, cudaMalloc: it waits for the device when segments are given back
   stream_ordered, ///< the driver's own pool, cudaMallocAsync
+  each_alone,     ///< the plain allocator for each tensor, of exactly its bytes and nothing cached: for memory checkers
 };
 
 namespace detail {
@@ -35,11 +38,14 @@ namespace detail {
 template <Runtime R> TWILL_EXPORT inline constinit std::atomic<int> chosen_source{0};
 } // namespace detail
 
-/// The source in use, fixed by asking.
+/// The source in use, fixed by asking; where the program chose none the environment may.
 template <Runtime R> [[nodiscard]] Source source_of_segments() {
-  int chosen = 0;
-  detail::chosen_source<R>.compare_exchange_strong(chosen, 1);
-  return static_cast<Source>(chosen == 0 ? 0 : chosen - 1);
+  int chosen = detail::chosen_source<R>.load();
+  if (chosen == 0) {
+    const int wanted = 1 + static_cast<int>(each_alone_by_environment() ? Source::each_alone : Source::segments);
+    if (detail::chosen_source<R>.compare_exchange_strong(chosen, wanted)) chosen = wanted;
+  }
+  return static_cast<Source>(chosen - 1);
 }
 
 /// Segments of a device's memory, from the driver: the `Upstream` of a kind of GPU.
@@ -59,7 +65,7 @@ public:
     Status status = 0;
     if (recorded_graph<R>() != 0) {
       status = R::allocate_while_capturing(&memory, bytes);
-    } else if (source_of_segments<R>() == Source::segments) {
+    } else if (source_of_segments<R>() != Source::stream_ordered) {
       status = R::allocate(&memory, bytes);
     } else {
       const auto stream = state.memory_stream();
@@ -70,6 +76,9 @@ public:
     check<R>(status, "allocate", device_);
     return memory;
   }
+
+  /// Whether each request gets an allocation of its own.
+  [[nodiscard]] bool each_alone() const { return source_of_segments<R>() == Source::each_alone; }
 
   /// The pool has waited for the device. One that failed loses its memory anyway.
   void release(void* memory, std::size_t) noexcept {
@@ -197,19 +206,21 @@ namespace twill::inline v0 {
 
 /// How the pools of a kind of GPU get their memory.
 struct GpuMemoryOptions {
-  gpu::Source source = gpu::Source::segments; ///< the driver's plain allocator, or its stream-ordered one
+  gpu::Source source = gpu::Source::segments; ///< of segments, or of each tensor by itself
 };
 
 /// Chooses the driver's allocator for all devices of a kind, before the first tensor is made; the same choice again is no
-/// error. throws: DeviceError when pools are in use already with the other one
+/// error. throws: DeviceError when pools are in use already with another one
 template <gpu::GpuDevice D> void configure_memory(const GpuMemoryOptions& options) {
   int chosen = 0;
   const int wanted = 1 + static_cast<int>(options.source);
   if (gpu::detail::chosen_source<typename D::Runtime>.compare_exchange_strong(chosen, wanted) || chosen == wanted)
     return;
-  throw DeviceError(join_text({"configure_memory: the pools of ", std::string_view{D::kind},
-                               " devices are in use with the ", chosen == 1 ? "plain" : "stream-ordered",
-                               " allocator; call it before the first tensor on one is made"}));
+  constexpr std::string_view uses[] = {"the plain allocator", "the stream-ordered allocator",
+                                       "an allocation for each tensor"};
+  throw DeviceError(
+      join_text({"configure_memory: the pools of ", std::string_view{D::kind}, " devices are in use with ",
+                 uses[chosen - 1], "; call it before the first tensor on one is made"}));
 }
 
 } // namespace twill::inline v0

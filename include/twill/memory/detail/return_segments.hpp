@@ -71,7 +71,7 @@ private:
   TWILL_COLD std::size_t give_back(Block& block) noexcept {
     Segment* segment = block.segment;
     MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
-    upstream.release(segment->address, segment->bytes);
+    upstream.release(segment->address, segment->upstream_bytes);
     ledger.lock.lock();
     event.sequence = ++ledger.sequence;
     ledger.heap.remove_segment(*segment);
