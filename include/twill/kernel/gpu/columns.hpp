@@ -38,21 +38,16 @@ template <class P> struct Columns {
   static constexpr int rows = rows_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, lanes));
 
   struct IsReduction {
-    static constexpr bool wants(int i) { return L::line(i).kind == LineKind::reduce_columns; }
+    static consteval bool wants(int i) { return L::line(i).kind == LineKind::reduce_columns; }
   };
   struct IsColumnOutput {
-    static constexpr bool wants(int i) { return L::line(i).kind == LineKind::output && L::line(i).column; }
+    static consteval bool wants(int i) { return L::line(i).kind == LineKind::output && L::line(i).column; }
   };
   using Reductions = typename L::template Where<IsReduction>;
   using ColumnOutputs = typename L::template Where<IsColumnOutput>;
 
   /// The bytes of all sums of a column, as blocks leave them to the last.
-  static constexpr int sum_bytes = [] {
-    int bytes = 0;
-    for (int i = 0; i < L::count; ++i)
-      if (IsReduction::wants(i)) bytes += 8;
-    return bytes;
-  }();
+  static constexpr int sum_bytes = 8 * static_cast<int>(Reductions::size());
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
     typename Block::template Local<Sums> sums;
@@ -175,12 +170,15 @@ private:
       sums_of<R>(sums)[k] = identity<L::line(R).reduction, typename L::template Computed<R>>();
   }
 
-  /// Where a share's sums of reduction number `Ordinal` wait for the last block.
+  /// How many reductions stand before line R.
+  template <int R, int... Each> [[nodiscard]] static consteval int ordinal_of(Numbers<Each...>) {
+    return (0 + ... + (Each < R ? 1 : 0));
+  }
+  /// Where a share's sums of line R wait for the last block.
   template <int R>
   [[nodiscard]] static constexpr auto* waiting(const Own& p, std::uint32_t share, std::uint32_t chunk) {
     using T = typename L::template Computed<R>;
-    std::int64_t ordinal = 0;
-    for (int i = 0; i < R; ++i) ordinal += IsReduction::wants(i) ? 1 : 0;
+    constexpr std::int64_t ordinal = ordinal_of<R>(Reductions{});
     const std::int64_t columns = std::int64_t{p.grid.walk.chunks} * lanes;
     return reinterpret_cast<T*>(p.partial + ((share * std::int64_t{sum_bytes / 8} + ordinal) * columns) * 8) +
            std::int64_t{chunk} * lanes;

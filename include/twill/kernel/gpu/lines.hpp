@@ -35,14 +35,15 @@ template <int Count> struct Listed {
   int count = 0;
 };
 
+template <class Rule, int Count> [[nodiscard]] consteval Listed<Count> listed_by() {
+  Listed<Count> list{};
+  for (int i = 0; i < Count; ++i)
+    if (Rule::wants(i)) list.numbers[static_cast<std::size_t>(list.count++)] = i;
+  return list;
+}
+
 template <class P, class Rule> struct Selection {
-  static constexpr int count = static_cast<int>(summary_of<P>.lines.size());
-  static constexpr Listed<count> listed = [] {
-    Listed<count> list{};
-    for (int i = 0; i < count; ++i)
-      if (Rule::wants(i)) list.numbers[static_cast<std::size_t>(list.count++)] = i;
-    return list;
-  }();
+  static constexpr auto listed = listed_by<Rule, static_cast<int>(summary_of<P>.lines.size())>();
   template <int... K> static auto numbers(Numbers<K...>) -> Numbers<listed.numbers[static_cast<std::size_t>(K)]...>;
   using type = decltype(numbers(std::make_integer_sequence<int, listed.count>{}));
 };
@@ -97,33 +98,33 @@ template <class P> struct Lines {
   /// Elements of a chunk.
   static constexpr int lanes = chunk_elements(summary_of<P>.lines.data(), count);
 
-  [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static consteval Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
   /// How a line's elements lie in memory.
   template <int I> using Element = scalar_t<line(I).type>;
   /// In what a line is computed.
   template <int I> using Computed = compute_t<Element<I>>;
 
-  /// The lines that a rule wants, `static constexpr bool Rule::wants(int line)`, as `Numbers<...>`.
+  /// The lines that a rule wants, `static consteval bool Rule::wants(int line)`, as `Numbers<...>`.
   template <class Rule> using Where = typename detail::Selection<P, Rule>::type;
 
   struct IsInput {
-    static constexpr bool wants(int i) { return line(i).kind == LineKind::input; }
+    static consteval bool wants(int i) { return line(i).kind == LineKind::input; }
   };
   struct IsOutput {
-    static constexpr bool wants(int i) { return line(i).kind == LineKind::output && !line(i).column; }
+    static consteval bool wants(int i) { return line(i).kind == LineKind::output && !line(i).column; }
   };
   struct IsDraw {
-    static constexpr bool wants(int i) {
+    static consteval bool wants(int i) {
       return line(i).kind == LineKind::step && line(i).primitive == Primitive::random_uniform;
     }
   };
   /// Computed lane by lane in an elementwise kernel, in order.
   struct IsValue {
-    static constexpr bool wants(int i) { return line(i).kind < LineKind::reduce; }
+    static consteval bool wants(int i) { return line(i).kind < LineKind::reduce; }
   };
   /// Has an address or a number of its own that moves along the grid.
   struct IsMoving {
-    static constexpr bool wants(int i) { return line(i).operand >= 0 && line(i).kind != LineKind::immediate; }
+    static consteval bool wants(int i) { return line(i).operand >= 0 && line(i).kind != LineKind::immediate; }
   };
   using Inputs = Where<IsInput>;
   using Outputs = Where<IsOutput>;

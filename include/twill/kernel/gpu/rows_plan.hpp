@@ -124,21 +124,27 @@ template <class P> inline constexpr auto row_plan_of = make_row_plan(summary_of<
 /// How stages share values: a thread holds its part of the row in registers, or each stage is a pass of its own.
 enum class RowMode : std::uint8_t { once, again };
 
+namespace detail {
+
+template <int Count> struct ChosenNumbers {
+  int size = 0;
+  int number[static_cast<std::size_t>(Count)]{};
+};
+template <class P, class Predicate> [[nodiscard]] consteval auto choose_lines() {
+  constexpr int count = static_cast<int>(summary_of<P>.lines.size());
+  ChosenNumbers<count> chosen{};
+  for (int i = 0; i < count; ++i)
+    if (Predicate::holds(summary_of<P>.lines[static_cast<std::size_t>(i)], plan_of<P>[i],
+                         row_plan_of<P>.lines[static_cast<std::size_t>(i)]))
+      chosen.number[chosen.size++] = i;
+  return chosen;
+}
+
+} // namespace detail
+
 /// Lines that a predicate chose, as a sequence.
 template <class P, class Predicate> struct ChosenLines {
-  static constexpr int count = static_cast<int>(summary_of<P>.lines.size());
-  struct Numbers {
-    int size = 0;
-    int number[static_cast<std::size_t>(count)]{};
-  };
-  static constexpr Numbers numbers = [] {
-    Numbers chosen{};
-    for (int i = 0; i < count; ++i)
-      if (Predicate::holds(summary_of<P>.lines[static_cast<std::size_t>(i)], plan_of<P>[i],
-                           row_plan_of<P>.lines[static_cast<std::size_t>(i)]))
-        chosen.number[chosen.size++] = i;
-    return chosen;
-  }();
+  static constexpr auto numbers = detail::choose_lines<P, Predicate>();
   template <int... K>
   static auto sequence(std::integer_sequence<int, K...>) -> std::integer_sequence<int, numbers.number[K]...>;
   using type = decltype(sequence(std::make_integer_sequence<int, numbers.size>{}));

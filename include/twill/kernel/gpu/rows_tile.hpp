@@ -44,12 +44,12 @@ template <class P> struct RowProgram {
   template <RowMode M> static constexpr int vectors = M == RowMode::once ? traits.vectors : traits.pass_vectors;
   static constexpr int stages = traits.stages;
 
-  [[nodiscard]] static constexpr Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] static constexpr LinePlan plan(int i) { return plan_of<P>[i]; }
-  [[nodiscard]] static constexpr RowLine row(int i) { return row_plan_of<P>.lines[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static consteval Line line(int i) { return summary_of<P>.lines[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] static consteval LinePlan plan(int i) { return plan_of<P>[i]; }
+  [[nodiscard]] static consteval RowLine row(int i) { return row_plan_of<P>.lines[static_cast<std::size_t>(i)]; }
 
   /// Whether an operand is a number and no memory.
-  [[nodiscard]] static constexpr bool is_number(int operand) {
+  [[nodiscard]] static consteval bool is_number(int operand) {
     for (const Line& own : summary_of<P>.lines)
       if (own.operand == operand) return own.kind == LineKind::immediate || own.kind == LineKind::iota;
     return false;
