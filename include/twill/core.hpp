@@ -3,6 +3,7 @@
 //
 // All of core/.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/bytes.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

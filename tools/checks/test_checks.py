@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import device_code
 import files
 import layers
 import operations
@@ -54,6 +55,29 @@ class Layers(Tree):
         self.header("core/detail/a.hpp")
         self.header("kernel/b.hpp", "twill/core/detail/a.hpp")
         self.assertIn("detail of another layer", "".join(layers.check(self.root)))
+
+
+class DeviceCode(Tree):
+    def test_counting_functions_of_the_standard_stay_on_the_host(self):
+        self.header("kernel/gpu/a.hpp", "twill/kernel/b.hpp", "twill/memory/c.hpp")
+        self.header("kernel/b.hpp", body="int f(unsigned long x) { return bits_needed(x); } // std::bit_width(x)\n")
+        self.header("memory/c.hpp", body="int f(unsigned long x) { return std::bit_width(x); }\n")
+        self.header("kernel/host.hpp", body="int f(unsigned long x) { return std::popcount(x); }\n")
+        self.assertEqual(list(device_code.check(self.root)), [])
+        self.header("kernel/b.hpp", body="int f(unsigned long x) { return std::bit_width(x); }\n")
+        self.assertIn("kernel/b.hpp:6: std::bit_width", "".join(device_code.check(self.root)))
+
+    def test_tables_of_the_compiler_are_read_at_constant_places(self):
+        table = "static {} Line line(int i) {{ return summary_of<P>.lines[static_cast<std::size_t>(i)]; }}\n"
+        self.header("kernel/gpu/a.hpp", body=table.format("consteval") + "int n = plan_of<P>.lines[I].cost;\n")
+        self.header(
+            "kernel/gpu/b.hpp",
+            body="static constexpr int listed = []() consteval {\n  for (int i = 0; i < count; ++i)\n"
+            "    if (Rule::holds(summary_of<P>.lines[static_cast<std::size_t>(i)]))\n      return i;\n}();\n",
+        )
+        self.assertEqual(list(device_code.check(self.root)), [])
+        self.header("kernel/gpu/a.hpp", body=table.format("constexpr"))
+        self.assertIn("kernel/gpu/a.hpp:6: reads a table", "".join(device_code.check(self.root)))
 
 
 class Paths(Tree):

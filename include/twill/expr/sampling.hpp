@@ -4,6 +4,7 @@
 // Random orders and random choices: permutation, shuffle, choice, multinomial. Their draws are pure functions of seed, number
 // of the draw and place, so they give the same on every device kind. Read next: kernel/sampling.hpp, expr/draws.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -19,7 +20,6 @@
 #include <twill/tensor/views.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +50,7 @@ inline void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
     return;
   }
   constexpr int most_bits = 12; // more stretches than that would not be written to side by side in the cache
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 4;
+  const int bits = bits_needed(static_cast<std::uint64_t>(n)) - 4;
   const int shift = 64 - std::clamp(bits, 1, most_bits);
   std::vector<std::int64_t> starts((std::size_t{1} << (64 - shift)) + 1);
   std::vector<Keyed> keyed(static_cast<std::size_t>(n));

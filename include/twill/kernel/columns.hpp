@@ -5,6 +5,7 @@
 // columns stays in the first-level cache while the rows stream by, a few at a time in registers. Rows are summed in fixed
 // chunks, so the bits do not depend on how many threads took part. Compiled once for all. Read next: kernel/run.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/bytes.hpp>
 #include <twill/kernel/rows.hpp>
@@ -14,7 +15,6 @@
 #include <twill/kernel/walk.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -106,7 +106,7 @@ private:
 
   /// Of the sums of a block of so many columns: one for each level of the tree.
   [[nodiscard]] std::size_t block_bytes(std::int64_t columns) const {
-    const auto levels = std::bit_width(static_cast<std::uint64_t>(chunks())) + 1;
+    const auto levels = bits_needed(static_cast<std::uint64_t>(chunks())) + 1;
     return static_cast<std::size_t>(sums_bytes(std::min(columns, vector_detail::block_columns)) * levels);
   }
 

@@ -5,10 +5,10 @@
 // become integers, whose sums do not depend on the order of adding, so that all devices choose alike.
 // Read next: expr/sampling.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/philox.hpp>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -30,7 +30,7 @@ namespace twill::inline v0::kernel {
 /// A weight as a share of the greatest of n, in units so small that n of them have 62 bits. What is positive stays so.
 [[nodiscard]] constexpr std::int64_t scaled_weight(double weight, double greatest, std::int64_t n) {
   if (!(weight > 0)) return 0;
-  const int bits = 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
+  const int bits = 62 - bits_needed(static_cast<std::uint64_t>(n));
   const auto share = static_cast<std::int64_t>(weight / greatest * static_cast<double>(std::int64_t{1} << bits));
   return share > 0 ? share : 1;
 }

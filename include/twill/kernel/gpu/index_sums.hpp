@@ -6,13 +6,13 @@
 // host's order. The bits are therefore the host's, whatever repeats; the work is linear. More indices than a stream's
 // working memory sorts at once are added part after part, in order. Eager code: kernel/gpu/scatter.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/queue_sort.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -106,7 +106,7 @@ void scatter_sums(const twill::gpu::Queue<R>& queue, const T* from, const std::i
   if (blocks.outer * blocks.places * blocks.inner == 0 || blocks.extent == 0) return;
   const gpu::IndexEntries entries{index, blocks};
   const std::int64_t most = gpu::QueueSort<std::uint64_t>::most(queue.allowance().bytes);
-  const int bits = std::bit_width(static_cast<std::uint64_t>(entries.targets()));
+  const int bits = bits_needed(static_cast<std::uint64_t>(entries.targets()));
   for (std::int64_t first = 0; first < entries.count(); first += most) {
     const std::int64_t count = std::min(most, entries.count() - first);
     gpu::QueueSort<std::uint64_t> sorted{queue, count};

@@ -9,7 +9,6 @@
 #include <twill/kernel/gpu/radix.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,11 +38,6 @@ template <class Key> struct SortTile {
     });
   }
 };
-
-/// Threads enough for a block that sorts so many elements.
-[[nodiscard]] constexpr unsigned threads_to_sort(std::int64_t count) {
-  return std::max(32U, std::bit_ceil(static_cast<unsigned>(groups_of(radix_items, count))));
-}
 
 /// Room for keys and values in a stream's working memory: they are put into the first of each pair of buffers.
 template <class Key> class QueueSort {

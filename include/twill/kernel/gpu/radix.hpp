@@ -6,7 +6,9 @@
 // order by the block, behind those of earlier tiles (Satish, Harris and Garland, "Designing efficient sorting algorithms for
 // manycore GPUs", 2009). Read next: kernel/gpu/sort.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/on_queue.hpp>
@@ -23,6 +25,12 @@ inline constexpr int digit_bits = 4;
 inline constexpr int digits = 1 << digit_bits;
 inline constexpr int radix_items = 8; ///< of a thread
 inline constexpr int radix_tile = tile_threads * radix_items;
+
+/// Threads enough for a block that sorts so many elements.
+[[nodiscard]] constexpr unsigned threads_to_sort(std::int64_t count) {
+  return std::max(
+      32U, static_cast<unsigned>(power_of_two_around(static_cast<std::uint64_t>(groups_of(radix_items, count)))));
+}
 
 /// How many elements have each digit, in 16 bits each: a tile has fewer.
 struct DigitCounts {

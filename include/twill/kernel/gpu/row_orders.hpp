@@ -7,6 +7,7 @@
 // their applications", 1968); where few are, each part is sorted beside the first places of those before it. Keys and places
 // decide, so the order is the host's. Eager code: kernel/gpu/sort.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
@@ -15,7 +16,6 @@
 #include <twill/kernel/places.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -154,7 +154,7 @@ template <class T, class Queue>
 void order_longest_row(const Queue& queue, const OrderedRows<T>& all, std::int64_t line, std::int64_t most) {
   const std::int64_t length = all.rows.length;
   const bool merges = all.rows.count == length;
-  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
+  const auto power = static_cast<std::int64_t>(power_of_two_within(static_cast<std::uint64_t>(most)));
   OrderedPart<T> part{.all = all, .first = line};
   for (std::int64_t begin = 0; begin < length;) {
     const std::int64_t kept = merges ? 0 : std::min(begin, all.rows.count);
@@ -198,7 +198,7 @@ void order_long_rows(const Queue& queue, const OrderedRows<T>& all, std::int64_t
     part.values = sorted.values();
     if (here > 1) {
       enqueue(queue, LinesOfValues<T>{}, one_thread_each(part.count), part);
-      sorted.sort(queue, std::bit_width(static_cast<std::uint64_t>(here - 1)));
+      sorted.sort(queue, bits_needed(static_cast<std::uint64_t>(here - 1)));
       part.values = sorted.values();
     }
     enqueue(queue, PlacesOfLines<T>{}, one_thread_each(here * all.rows.count), part);

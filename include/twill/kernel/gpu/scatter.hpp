@@ -5,6 +5,7 @@
 // stably, so writes to one place stand side by side; then the last of them is written, or all are added one after the other.
 // Only axes along which the indices vary are sorted; whole slices along the others follow. On the host: expr/scatter.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/kernel/apply.hpp>
@@ -13,7 +14,6 @@
 #include <twill/kernel/on_queue.hpp>
 #include <twill/memory/buffer.hpp>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -159,7 +159,7 @@ void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const 
     targets.index_axes[k] = merged(targets.index_axes[k]);
     targets.step[k] = plan.step[k];
   }
-  detail::write_sorted<Adds>(device, targets, writes, std::bit_width(static_cast<std::uint64_t>(highest - lowest)));
+  detail::write_sorted<Adds>(device, targets, writes, bits_needed(static_cast<std::uint64_t>(highest - lowest)));
 }
 
 } // namespace twill::inline v0::kernel::gpu

@@ -5,6 +5,7 @@
 // longer ones by passes over memory, all rows together. What comes out is the order: elements are moved once, at the end.
 // Rows have fewer than 2^32 elements. Read next: kernel/gpu/order_key.hpp, kernel/gpu/radix.hpp.
 
+#include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
@@ -13,7 +14,6 @@
 #include <twill/memory/buffer.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -128,7 +128,7 @@ template <class Sort, class D>
 void order_by_row(const D& device, std::uint32_t* order, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
   const RadixMemory<std::uint32_t, D> memory(device, count, order);
-  const int bits = std::bit_width(static_cast<std::uint64_t>(rows - 1));
+  const int bits = bits_needed(static_cast<std::uint64_t>(rows - 1));
   const int first = Sort::first(bits);
   if (first == 1) copy_bytes(device, memory.buffers.values[1], device, order, static_cast<std::size_t>(count) * 4);
   KeyParameters<std::uint32_t, std::uint32_t> p{nullptr, memory.buffers.keys[first], memory.buffers.values[first],
@@ -150,7 +150,7 @@ void order_long_rows(const D& device, const SortParameters<T>& p) {
     order_by_key<IsDescending, std::uint32_t, Sort>(device, p, p.length, bits);
   } else {
     order_by_key<IsDescending, std::uint64_t, Sort>(device, p, p.length,
-                                                    bits + std::bit_width(static_cast<std::uint64_t>(p.rows - 1)));
+                                                    bits + bits_needed(static_cast<std::uint64_t>(p.rows - 1)));
   }
 }
 
@@ -174,8 +174,7 @@ void order_rows(const D& device, const SortParameters<T>& all) {
       continue;
     }
     using Body = SortRow<T, IsDescending>;
-    const auto threads = std::bit_ceil(static_cast<unsigned>(groups_of(radix_items, p.length)));
-    const twill::gpu::LaunchShape shape{static_cast<unsigned>(p.rows), std::max(threads, 32U), Body::shared_bytes};
+    const twill::gpu::LaunchShape shape{static_cast<unsigned>(p.rows), threads_to_sort(p.length), Body::shared_bytes};
     launch(device, [&](const auto& queue) { enqueue(queue, Body{}, shape, p); });
   }
 }
