@@ -55,6 +55,18 @@ void softmax_is_the_hosts() {
   }
 }
 
+/// Rows that fill the 48 KiB which any launch may ask for, and all that a block of an H100 has.
+void rows_that_fill_shared_memory_are_the_hosts() {
+  for (const std::int64_t length : {24'305, 24'320, 57'969, 57'984}) {
+    const Matrix x = randn<float, Shape<dyn, dyn>>(Dims(2, length));
+    const auto there = x.to(TestedDevice{0});
+    if (length < 30'000)
+      require_near<bfloat16>(eval(softmax(cast<bfloat16>(there))), eval(softmax(cast<bfloat16>(x))), 1e-3);
+    else
+      require_near<float>(eval(softmax(there)), eval(softmax(x)), 1e-6);
+  }
+}
+
 void norms_are_the_hosts() {
   for (const std::int64_t length : lengths) {
     if (length < 3) continue; // the variance of two elements cancels
@@ -105,6 +117,8 @@ void results_may_lie_over_operands() {
 }
 
 const Case softmax_case{"softmax of rows of any length is that of a host device", &softmax_is_the_hosts};
+const Case full_case{"rows that fill shared memory are those of a host device",
+                     &rows_that_fill_shared_memory_are_the_hosts};
 const Case norm_case{"norms of rows of any length are those of a host device", &norms_are_the_hosts};
 const Case sums_case{"sums, maxima and means of rows are those of a host device", &sums_are_the_hosts};
 const Case repeats_case{"row programs repeat bit for bit", &runs_repeat};

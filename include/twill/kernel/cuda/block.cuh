@@ -50,14 +50,14 @@ public:
   }
 
   [[nodiscard]] __device__ bool is_last(unsigned* counter, unsigned count) const {
-    __shared__ bool last;
     __threadfence();
     __syncthreads();
+    bool last = false;
     if (threadIdx.x == 0) {
       last = atomicAdd(counter, 1U) == count - 1;
       if (last) *counter = 0;
     }
-    __syncthreads();
+    last = __syncthreads_or(last ? 1 : 0) != 0; // a flag in shared memory would take bytes that plans give to rows
     if (last) __threadfence();
     return last;
   }
