@@ -1,13 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what nvcc made of kernels: check_ptx.py <ptxas> <file.ptx>... Ends with 1 unless every kernel stores something, calls
-nothing, keeps everything in registers, touches memory by global accesses, never divides integers, and contains the
-instruction that its program's exponentials need (a call of a function that is host-only vanishes without a warning). Kernels
-that NAMED knows by what they compute have to be there exactly once and to be as good as it says."""
+"""Reads what nvcc made of kernels: check_ptx.py <ptxas> <file>... takes .ptx files, and objects with uncompressed PTX
+(nvcc --no-compress). Ends with 1 unless no kernel traps or calls anything, none of twill's has shared memory that its launch
+does not know of, and all keep everything in registers on GPUs of 2020 to 2025, but for those that SPILLS names.
 
+Kernels of .ptx files, which are made of the programs in this folder, also store something, touch memory by global accesses,
+never divide integers, and contain the instruction that their program's exponentials need (a call of a function that is
+host-only vanishes without a warning). Those that NAMED knows by what they compute have to be there exactly once and to be as
+good as it says."""
+
+import concurrent.futures
 import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
+
+# One for each generation that a portable build names and whose registers are allotted differently. PTX of a later one is
+# translated for an earlier one, too: no kernel uses what only the later has.
+ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
+
+# Kernels that may spill, by what they compute, and why.
+SPILLS = {}
 
 # Enumerators of kernel::Primitive whose code has to contain ex2.
 EXPONENTIALS = {11: "exp", 27: "tanh"}
@@ -30,6 +44,15 @@ NAMED |= {
 MAY_MIX = r"RowBody<.*, 1>$"
 
 
+def texts_of(path: str):
+    """The PTX in a file, each with its own .version: one of a .ptx file, several of an object."""
+    data = Path(path).read_bytes()
+    if path.endswith(".ptx"):
+        return [data.decode()]
+    found = [match.group().decode() for match in re.finditer(rb"\.version \d+\.\d+\s[^\0]*", data)]
+    return [text for text in found if ".target" in text]
+
+
 def kernels(text: str):
     """Name and body of every kernel."""
     parts = re.split(r"^\s*(?:\.visible |\.weak )?\.entry ", text, flags=re.MULTILINE)[1:]
@@ -37,33 +60,46 @@ def kernels(text: str):
         yield re.match(r"\w+", part).group(), part
 
 
-def readable(name: str) -> str:
-    """A kernel's name as a program is written, with numbers for enumerators."""
-    text = subprocess.run(["c++filt", name], capture_output=True, text=True, check=True).stdout.strip()
-    text = re.sub(r"\((?:\w+::)+\w+\)", "", text)
-    text = re.sub(r"(?:\w+::)+", "", text)
-    return re.sub(r"^void run_body<|, \w*Parameters<\d+>.*", "", text)
+def readable(names: list[str]) -> dict[str, str]:
+    """The names of kernels as programs are written, with numbers for enumerators."""
+    told = subprocess.run(["c++filt", "-r"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
+    result = {}
+    for name, text in zip(names, told.splitlines()):
+        text = re.sub(r"\((?:\w+::)+\w+\)", "", text)
+        text = re.sub(r"(?:\w+::)+", "", text)
+        result[name] = re.sub(r"^void run_body<|, \w*Parameters<\d+>.*", "", text)
+    return result
 
 
-def report(ptxas: str, path: str, text: str):
-    """Registers and bytes of local memory of every kernel, from ptxas."""
-    target = re.search(r"^\.target (\w+)", text, re.MULTILINE).group(1)
-    found = subprocess.run(
-        [ptxas, "-v", f"-arch={target}", path, "-o", "/dev/null"], capture_output=True, text=True, check=True
-    )
-    entries = re.split(r"Compiling entry function '", found.stdout + found.stderr)[1:]
-    for entry in entries:
+def report(ptxas: str, text: str, architecture: str):
+    """Registers, bytes of local memory and bytes of static shared memory of every kernel, from ptxas."""
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(re.sub(r"^\.target sm_\w+", f".target {architecture}", text, flags=re.MULTILINE))
+        file.flush()
+        command = [ptxas, "-v", f"-arch={architecture}", file.name, "-o", "/dev/null"]
+        found = subprocess.run(command, capture_output=True, text=True)
+    if found.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{found.stdout}{found.stderr}")
+    for entry in re.split(r"Compiling entry function '", found.stdout + found.stderr)[1:]:
         local = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", entry)
         registers = re.search(r"Used (\d+) registers", entry)
-        yield re.match(r"\w+", entry).group(), int(registers.group(1)), sum(int(n) for n in local.groups())
+        shared = re.search(r"(\d+) bytes smem", entry)
+        bytes_of_shared = int(shared.group(1)) if shared else 0
+        yield re.match(r"\w+", entry).group(), int(registers.group(1)), sum(map(int, local.groups())), bytes_of_shared
 
 
-def faults_of(program: str, body: str):
+def faults_of(body: str):
     """What is wrong with the code of any kernel."""
+    if re.search(r"^\s*(?:@!?%p\d+\s+)?trap\b", body, re.MULTILINE):
+        yield "traps: it reads a table of the compiler at a place known at run time, or divides by a constant zero"
+    if re.search(r"^\s*(?:@!?%p\d+\s+)?call", body, re.MULTILINE):
+        yield "calls a function"
+
+
+def strict_faults_of(program: str, body: str):
+    """What is wrong with the code of a kernel that is made of a program."""
     if "st.global" not in body:
         yield "stores nothing"
-    if re.search(r"^\s*(?:@!?%p\d+ )?call", body, re.MULTILINE):
-        yield "calls a function"
     if re.search(r"\b(?:ld|st)\.local\b", body):
         yield "uses local memory"
     mixes = re.match(MAY_MIX, program)
@@ -76,35 +112,51 @@ def faults_of(program: str, body: str):
             yield f"computes no {primitive}"
 
 
-def main() -> int:
-    ptxas, faults, bodies, registers = sys.argv[1], [], {}, {}
-    for path in sys.argv[2:]:
-        text = open(path).read()
-        programs = {}
-        for name, body in kernels(text):
-            programs[name] = readable(name)
-            bodies[programs[name]] = body
-            faults += [f"{programs[name]} {fault}" for fault in faults_of(programs[name], body)]
-        for name, used, local in report(ptxas, path, text):
-            registers[programs[name]] = used
-            if local != 0:
-                faults.append(f"{programs[name]} has {local} bytes of stack and spills")
+def named_faults(bodies: dict[str, str], registers: dict[str, int]):
+    """What the kernels that NAMED knows lack."""
     for title, (pattern, most) in NAMED.items():
         found = [program for program in bodies if re.match(pattern, program)]
         if len(found) != 1:
-            faults.append(f"{title}: {len(found)} kernels, expected one")
+            yield f"{title}: {len(found)} kernels, expected one"
         for program in found:
             if not re.search(r"ld\.global(\.nc)?\.v4\.[ubf]32", bodies[program]):
-                faults.append(f"{title}: loads no 16 bytes at a time")
+                yield f"{title}: loads no 16 bytes at a time"
             if not re.search(r"st\.global\.v4\.[ubf]32", bodies[program]):
-                faults.append(f"{title}: stores no 16 bytes at a time")
+                yield f"{title}: stores no 16 bytes at a time"
             if registers[program] > most:
-                faults.append(f"{title}: {registers[program]} registers, more than {most}")
-    for program, used in sorted(registers.items(), key=lambda item: -item[1]):
-        print(f"{used:4} registers  {program[:140]}")
-    print(f"{len(bodies)} kernels")
-    print("\n".join(faults))
-    return 1 if faults or not bodies else 0
+                yield f"{title}: {registers[program]} registers, more than {most}"
+
+
+def main() -> int:
+    ptxas, paths = sys.argv[1], sys.argv[2:]
+    faults, strict, registers, seen = [], {}, {}, set()
+    texts = [(path, text) for path in paths for text in texts_of(path)]
+    programs = readable(sorted({name for _, text in texts for name, _ in kernels(text)}))
+    for path, text in texts:
+        for name, body in kernels(text):
+            seen.add(name)
+            faults += [f"{programs[name]} {fault}" for fault in faults_of(body)]
+            if path.endswith(".ptx"):
+                strict[programs[name]] = body
+                faults += [f"{programs[name]} {fault}" for fault in strict_faults_of(programs[name], body)]
+    jobs = [(text, architecture) for _, text in texts for architecture in ARCHITECTURES if ".entry" in text]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        reports = pool.map(lambda job: list(report(ptxas, *job)), jobs)
+        for (_, architecture), kernels_of_job in zip(jobs, reports):
+            for name, used, local, shared in kernels_of_job:
+                program = programs[name]
+                registers[program] = max(used, registers.get(program, 0))
+                if local != 0 and not any(re.search(pattern, program) for pattern in SPILLS):
+                    faults.append(f"{program} has {local} bytes of stack and spills on {architecture}")
+                if shared != 0 and "run_body" in name:
+                    faults.append(f"{program} has {shared} bytes of shared memory that its launch does not know of")
+    if strict:
+        faults += named_faults(strict, registers)
+    for program in sorted(strict, key=lambda program: -registers[program]):
+        print(f"{registers[program]:4} registers  {program[:140]}")
+    print(f"{len(seen)} kernels")
+    print("\n".join(dict.fromkeys(faults)))
+    return 1 if faults or not seen else 0
 
 
 if __name__ == "__main__":
