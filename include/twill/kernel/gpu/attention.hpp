@@ -56,6 +56,7 @@ template <class T> struct AttentionParameters {
 template <class T> struct AttentionPass {
   using Tile = AttentionTile<T>;
   static constexpr int most_threads = Tile::threads;
+  static constexpr int least_blocks = 1;
   static constexpr T never = -std::numeric_limits<T>::infinity();
 
   template <class Block> static constexpr void clear(const Block& block, T* to, std::int64_t rows, std::int64_t width) {

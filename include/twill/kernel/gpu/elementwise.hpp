@@ -39,6 +39,8 @@ template <class P> struct Elementwise {
   using Own = Parameters<L::operands>;
   static constexpr int most_threads = 256;
   static constexpr int chunks = chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes));
+  /// Where computing takes longer than loading, registers come first; elsewhere the compiler's choice has more threads.
+  static constexpr int least_blocks = L::Draws::size() > 0 || summary_of<P>.steps >= 20 ? 1 : 0;
 
   template <class Block> constexpr void operator()(const Block& block, const Own& parameters) const {
     run_block(block, parameters, static_cast<std::uint32_t>(block.block()));

@@ -18,6 +18,7 @@ namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 template <class T> struct PoolingBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
+  static constexpr int least_blocks = 1;
 
   template <class Block> constexpr void operator()(const Block& block, const Pooling<T>& p) const {
     block.each([&](int thread) {

@@ -59,6 +59,7 @@ template <class T, ProductTile Tile> struct ProductBody {
   using C = compute_t<T>;
   using Sizes = TileSizes<Tile>;
   static constexpr int most_threads = Sizes::threads;
+  static constexpr int least_blocks = 1;
 
   struct Sums {
     C at[Sizes::rows_each][Sizes::columns_each];
