@@ -39,8 +39,8 @@ template <class T> using Cube = Tensor<T, Cpu, Shape<dyn, dyn, dyn>>;
 /// Calls f with a queue that has room to sort only a few tiles.
 template <class F> void on_small_queue(const F& f) {
   launch(TestedDevice{0}, [&](const auto& queue) {
-    gpu::Allowance few = queue.allowance();
-    few.bytes = 200 << 10;
+    const gpu::WorkingMemory working = queue.working_memory();
+    gpu::WorkingSpace few{working.memory(), working.counters(), {200 << 10, working.size().counter_count}};
     f(std::remove_cvref_t<decltype(queue)>{queue.device(), queue.stream(), queue.properties(), few});
   });
 }

@@ -146,8 +146,9 @@ struct ConvolutionLibrary {
     gpu::check<EmulatedRuntime>(EmulatedRuntime::capturing(queue.stream(), &capturing), "capturing", queue.device());
     const auto timing = capturing == gpu::Capturing::no ? nvidia::Timing::possible : nvidia::Timing::impossible;
     const auto run = [&](const Plan& plan) {
-      enqueue(queue, LibraryKernel{}, gpu::LaunchShape{},
-              LibraryWork{part, c, x, w, y, gpu::library_memory(queue, plan.bytes), plan.bytes});
+      enqueue(
+          queue, LibraryKernel{}, gpu::LaunchShape{},
+          LibraryWork{part, c, x, w, y, gpu::library_memory(queue, queue.working_memory(), plan.bytes), plan.bytes});
     };
     const auto chosen = nvidia::find_or_choose(
         own.plans, options, timing,

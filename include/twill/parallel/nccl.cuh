@@ -100,7 +100,7 @@ struct NcclLibrary {
     return CudaRuntime::capturing(stream, &capturing) == 0 && capturing != gpu::Capturing::no;
   }
   [[nodiscard]] static Stream stream(const Cuda& device) { return current_queue(device).stream(); }
-  [[nodiscard]] static void* scratch(const Cuda& device) { return current_queue(device).allowance().memory; }
+  [[nodiscard]] static void* scratch(const Cuda& device) { return current_queue(device).working_memory().memory(); }
 
   /// One for each device and process, made with the first started call and never destroyed.
   [[nodiscard]] static Stream side_stream(const Cuda& device) {

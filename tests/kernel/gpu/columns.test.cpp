@@ -19,8 +19,10 @@ using enum twill::kernel::Primitive;
 class WorkingQueue {
 public:
   explicit WorkingQueue(std::size_t bytes = std::size_t{1} << 22, int counters = 64)
-      : memory_(bytes / sizeof(double)), counters_(static_cast<std::size_t>(counters)) {
-    queue.working = {memory_.data(), bytes, counters_.data(), counters};
+      : memory_(bytes / sizeof(double)),
+        counters_(static_cast<std::size_t>(counters)),
+        working_{memory_.data(), counters_.data(), {bytes, counters}} {
+    queue.working = &working_;
     queue.launches = &launches;
   }
   [[nodiscard]] bool is_clean() const {
@@ -32,6 +34,7 @@ public:
 private:
   std::vector<double> memory_;
   std::vector<unsigned> counters_;
+  twill::gpu::WorkingSpace working_;
 };
 
 template <class P>

@@ -23,10 +23,13 @@ using namespace kernel_test;
 /// Runs the blocks of a launch in order; stands for a queue of a device.
 struct BlockQueue {
   twill::gpu::Properties device{.processors = 4};
-  twill::gpu::Allowance working{};
+  twill::gpu::WorkingSpace* working = nullptr; ///< none: no working memory
   std::vector<twill::gpu::LaunchShape>* launches = nullptr;
   [[nodiscard]] const twill::gpu::Properties& properties() const { return device; }
-  [[nodiscard]] const twill::gpu::Allowance& allowance() const { return working; }
+  [[nodiscard]] twill::gpu::WorkingMemory working_memory() const {
+    static twill::gpu::WorkingSpace none{};
+    return twill::gpu::WorkingMemory{working != nullptr ? *working : none};
+  }
 };
 
 template <class Body, class Parameters>

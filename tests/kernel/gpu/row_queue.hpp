@@ -24,15 +24,16 @@ namespace kernel_test {
 class BlockQueue {
 public:
   explicit BlockQueue(twill::gpu::Properties device = h200(), std::size_t allowance_bytes = std::size_t{1} << 20)
-      : device_{std::move(device)}, memory_{new std::byte[allowance_bytes]} {
+      : device_{std::move(device)},
+        memory_{new std::byte[allowance_bytes]},
+        working_{memory_.get(), counters_.data(), {allowance_bytes, static_cast<int>(counters_.size())}} {
     std::memset(memory_.get(), 0xff, allowance_bytes);
-    allowance_ = {memory_.get(), allowance_bytes, counters_.data(), static_cast<int>(counters_.size())};
   }
   [[nodiscard]] static twill::gpu::Properties h200() {
     return {.name = "H200", .processors = 132, .shared_bytes = 227 << 10, .major = 9};
   }
   [[nodiscard]] const twill::gpu::Properties& properties() const { return device_; }
-  [[nodiscard]] const twill::gpu::Allowance& allowance() const { return allowance_; }
+  [[nodiscard]] twill::gpu::WorkingMemory working_memory() const { return twill::gpu::WorkingMemory{working_}; }
 
   struct Launch {
     unsigned blocks, threads;
@@ -64,9 +65,9 @@ public:
 
 private:
   twill::gpu::Properties device_;
-  twill::gpu::Allowance allowance_{};
   std::unique_ptr<std::byte[]> memory_;
   std::vector<unsigned> counters_ = std::vector<unsigned>(1024);
+  mutable twill::gpu::WorkingSpace working_;
 };
 
 using twill::kernel::gpu::choose_row_launch;

@@ -162,6 +162,7 @@ struct CublasDevice {
 [[nodiscard]] inline cublasStatus_t run_cublas(cublasLtHandle_t handle, CublasProblem& problem, const Gemm& gemm,
                                                void* to, const cublasLtMatmulAlgo_t& algorithm,
                                                const gpu::Queue<CudaRuntime>& queue) {
+  const gpu::WorkingMemory working = queue.working_memory(); // a product may be several kernels
   const auto alpha = static_cast<float>(gemm.alpha);
   const auto beta = static_cast<float>(gemm.beta);
   const bool is_double = gemm.dtype == DType::float64;
@@ -169,7 +170,7 @@ struct CublasDevice {
       handle, &problem.operation, is_double ? static_cast<const void*>(&gemm.alpha) : static_cast<const void*>(&alpha),
       gemm.b.data, &problem.left, gemm.a.data, &problem.right,
       is_double ? static_cast<const void*>(&gemm.beta) : static_cast<const void*>(&beta), gemm.c, &problem.result, to,
-      &problem.result, &algorithm, queue.allowance().memory, queue.allowance().bytes, queue.stream());
+      &problem.result, &algorithm, working.memory(), working.size().bytes, queue.stream());
 }
 
 inline constexpr int most_candidates = 8;

@@ -175,7 +175,8 @@ private:
                                         Workspace workspace = {}) {
   check(a);
   if (!is_attention_type(a.dtype)) return false;
-  if (workspace.memory == nullptr) workspace = {queue.allowance().memory, queue.allowance().bytes};
+  const gpu::WorkingMemory working = queue.working_memory();
+  if (workspace.memory == nullptr) workspace = {working.memory(), working.size().bytes};
   void* kept = statistics;
   if (kept == nullptr) {
     const std::size_t bytes = scratch_of(a, true).sums_bytes; // as large
@@ -211,7 +212,8 @@ struct AttentionGradients {
   check(a);
   if (!is_attention_type(a.dtype) || a.key_heads != a.heads)
     return false; // gradients of shared heads would have to be summed afterwards
-  if (workspace.memory == nullptr) workspace = {queue.allowance().memory, queue.allowance().bytes};
+  const gpu::WorkingMemory working = queue.working_memory();
+  if (workspace.memory == nullptr) workspace = {working.memory(), working.size().bytes};
   const bool is_deterministic = library_options().is_deterministic;
   const AttentionScratch scratch = scratch_of(a, is_deterministic);
   if (scratch.bytes() > workspace.bytes) return false;

@@ -297,9 +297,10 @@ PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Bu
                         Repeatable repeatable = Repeatable::yes) {
   const bool has_workspace = workspace.memory != nullptr;
   if (!has_workspace) workspace.bytes = gpu::library_bytes(queue);
+  const gpu::WorkingMemory working = queue.working_memory(); // an engine may be several kernels
   // null where there is no room
   const auto memory_for = [&](const Plan& plan) {
-    return has_workspace ? workspace.memory : gpu::library_memory(queue, plan.workspace_bytes());
+    return has_workspace ? workspace.memory : gpu::library_memory(queue, working, plan.workspace_bytes());
   };
   const LibraryOptions options = library_options();
   Timing timing = Timing::impossible;

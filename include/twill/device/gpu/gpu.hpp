@@ -52,13 +52,11 @@ private:
 
 /// A stream and what kernels on it may use. Never destroyed: a captured graph and a released block may still name it.
 template <Runtime R> struct StreamState {
-  StreamState(int device, typename R::Stream stream, const Properties& properties)
-      : queue{device, stream, properties, allowance} {}
+  StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& working)
+      : queue{device, stream, properties, working} {}
   StreamState(const StreamState&) = delete;
   StreamState& operator=(const StreamState&) = delete;
 
-  Allowance allowance{};
-  std::atomic<void*> library_memory{nullptr}; ///< device/gpu/library_memory.hpp
   Queue<R> queue;
   StreamState* next = nullptr;       ///< of the same device
   StreamState* next_spare = nullptr; ///< among those that nobody uses
@@ -233,31 +231,30 @@ private:
     for (StreamState<R>* each = first; each != nullptr; each = each->next)
       if (each->queue.stream() == stream) return *each;
     const Using<R> scope{index_};
-    auto* const state = new StreamState<R>{index_, stream, properties_};
-    try {
-      give_allowance(*state);
-    } catch (...) {
-      delete state;
-      throw;
-    }
+    auto* const state = new StreamState<R>{index_, stream, properties_, make_working_space(stream)};
     state->next = first;
     first_stream_.store(state, std::memory_order_release);
     return *state;
   }
 
   /// Working memory and counters in one piece; the counters start at zero.
-  TWILL_COLD void give_allowance(StreamState<R>& state) {
+  TWILL_COLD WorkingSpace& make_working_space(typename R::Stream stream) {
     constexpr std::size_t counter_bytes = sizeof(unsigned) * allowance_counters;
     void* memory = nullptr;
     check<R>(R::allocate(&memory, allowance_bytes + counter_bytes), "allocate", index_);
     auto* const counters = static_cast<std::byte*>(memory) + allowance_bytes;
-    Status status = R::fill(counters, 0, counter_bytes, state.queue.stream());
-    if (status == 0) status = R::synchronize_stream(state.queue.stream());
+    Status status = R::fill(counters, 0, counter_bytes, stream);
+    if (status == 0) status = R::synchronize_stream(stream);
     if (status != 0) {
       static_cast<void>(R::release(memory));
       fail<R>(status, "fill", index_);
     }
-    state.allowance = {memory, allowance_bytes, reinterpret_cast<unsigned*>(counters), allowance_counters};
+    try {
+      return *new WorkingSpace{memory, reinterpret_cast<unsigned*>(counters), {allowance_bytes, allowance_counters}};
+    } catch (...) {
+      static_cast<void>(R::release(memory));
+      throw;
+    }
   }
 
   Properties properties_{};

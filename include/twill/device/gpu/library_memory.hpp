@@ -12,9 +12,7 @@
 #include <twill/device/gpu/runtime.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <mutex>
 
 namespace twill::inline v0::gpu {
 
@@ -30,21 +28,15 @@ template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& que
 
 /// Memory of `bytes` for one engine at a time on the queue's stream, also while the stream is captured: the allowance where
 /// that is enough, else the stream's own for libraries, which is made when it is missing; null when there is no room.
-/// requires: bytes <= library_bytes(queue)
-template <Runtime R> [[nodiscard]] void* library_memory(const Queue<R>& queue, std::size_t bytes) {
-  if (bytes <= queue.allowance().bytes) return queue.allowance().memory;
-  const auto index = static_cast<std::size_t>(queue.device());
-  DeviceState<R>& device = *detail::device_table<R>().states[index].load(std::memory_order_acquire);
-  std::atomic<void*>& kept = device.stream(queue.stream()).library_memory;
-  if (void* const known = kept.load(std::memory_order_acquire)) return known;
-  static std::mutex making;
-  const std::lock_guard lock{making};
-  if (void* const known = kept.load(std::memory_order_acquire)) return known;
+/// requires: bytes <= library_bytes(queue), and the queue's working memory, held until the engine's launches are submitted
+template <Runtime R>
+[[nodiscard]] void* library_memory(const Queue<R>& queue, const WorkingMemory& working, std::size_t bytes) {
+  if (bytes <= working.size().bytes) return working.memory();
+  void*& kept = working.library_memory();
+  if (kept != nullptr) return kept;
   const Using<R> scope{queue.device()};
-  void* memory = nullptr;
-  if (R::allocate_while_capturing(&memory, library_bytes(queue)) != 0) return nullptr;
-  kept.store(memory, std::memory_order_release);
-  return memory;
+  if (R::allocate_while_capturing(&kept, library_bytes(queue)) != 0) kept = nullptr;
+  return kept;
 }
 
 } // namespace twill::inline v0::gpu

@@ -4,21 +4,64 @@
 // A `Queue` is what `launch(device, f)` calls `f` with on a GPU, as a `Team` is on a host device: a stream of one device,
 // and what kernels on it may use. Giving it work returns at once. Kernels and libraries share a constant allowance of
 // working memory for each stream, so that nothing is allocated in a steady step and a captured graph keeps its addresses.
-// Read next: device/gpu/stream.hpp, kernel/gpu/launch.hpp.
+// Host threads that share a stream take turns with it: it is reached through a `WorkingMemory`, which holds it for one
+// sequence of launches. Read next: device/gpu/stream.hpp, kernel/gpu/launch.hpp.
 
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/team_of.hpp>
 
 #include <cstddef>
+#include <mutex>
 
 namespace twill::inline v0::gpu {
 
-/// What lies behind a stream: made with it, and freed with the process.
+/// How much working memory a stream has.
 struct Allowance {
-  void* memory = nullptr;       ///< for partial results and library workspaces; kernels of one stream use it in turn
-  std::size_t bytes = 0;        ///< of `memory`
-  unsigned* counters = nullptr; ///< zero between kernels: who finishes last resets its own
-  int counter_count = 0;        ///< of `counters`
+  std::size_t bytes = 0; ///< for partial results and library workspaces
+  int counter_count = 0; ///< of kernels whose last block ends them
+};
+
+/// The working memory of a stream: made with it, and freed with the process.
+class WorkingSpace {
+public:
+  /// None.
+  WorkingSpace() = default;
+  /// requires: counters that are zero
+  WorkingSpace(void* memory, unsigned* counters, const Allowance& size)
+      : memory_{memory}, counters_{counters}, size_{size} {}
+
+  /// How much that is.
+  [[nodiscard]] const Allowance& size() const { return size_; }
+
+private:
+  friend class WorkingMemory;
+  void* memory_ = nullptr;
+  unsigned* counters_ = nullptr;
+  void* library_memory_ = nullptr;
+  Allowance size_{};
+  std::recursive_mutex in_use_{};
+};
+
+/// A stream's working memory, held by this host thread: as long as it lives no other thread gives the stream work that uses
+/// the memory, so a sequence of launches finds what its first ones left there. Kernels of a stream run in order, hence it may
+/// go once the last launch is submitted. A thread that holds it may take it again.
+class [[nodiscard]] WorkingMemory {
+public:
+  /// Waits until no other thread holds it.
+  explicit WorkingMemory(WorkingSpace& space) : space_{&space}, held_{space.in_use_} {}
+
+  /// Of `size().bytes`.
+  [[nodiscard]] void* memory() const { return space_->memory_; }
+  /// Zero between kernels: the last block resets its own.
+  [[nodiscard]] unsigned* counters() const { return space_->counters_; }
+  /// How much that is.
+  [[nodiscard]] const Allowance& size() const { return space_->size_; }
+  /// What libraries got beside it; null until then. For device/gpu/library_memory.hpp.
+  [[nodiscard]] void*& library_memory() const { return space_->library_memory_; }
+
+private:
+  WorkingSpace* space_;
+  std::unique_lock<std::recursive_mutex> held_;
 };
 
 /// Bytes of each stream's allowance.
@@ -32,8 +75,8 @@ public:
   using RuntimeType = R; ///< the driver
 
   /// Refers to both; they live as long as the stream.
-  Queue(int device, typename R::Stream stream, const Properties& properties, const Allowance& allowance)
-      : device_{device}, stream_{stream}, properties_{&properties}, allowance_{&allowance} {}
+  Queue(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& working)
+      : device_{device}, stream_{stream}, properties_{&properties}, working_{&working} {}
 
   /// The ordinal.
   [[nodiscard]] int device() const { return device_; }
@@ -41,14 +84,16 @@ public:
   [[nodiscard]] typename R::Stream stream() const { return stream_; }
   /// Of the device.
   [[nodiscard]] const Properties& properties() const { return *properties_; }
-  /// Working memory of the stream, which its kernels use in turn.
-  [[nodiscard]] const Allowance& allowance() const { return *allowance_; }
+  /// How much working memory the stream has.
+  [[nodiscard]] const Allowance& allowance() const { return working_->size(); }
+  /// The memory, for one sequence of launches: no other thread uses it before the object is gone.
+  [[nodiscard]] WorkingMemory working_memory() const { return WorkingMemory{*working_}; }
 
 private:
   int device_;
   typename R::Stream stream_;
   const Properties* properties_;
-  const Allowance* allowance_;
+  WorkingSpace* working_;
 };
 
 /// What a kernel is started with.

@@ -4,8 +4,9 @@
 // Work of a GPU. `launch(device, f)` calls `f(queue)` at once in the caller; what f gives to the queue runs later, in order.
 // Each device has a default stream of twill's own, which does not wait for the driver's default (legacy) stream nor makes it
 // wait: a program's own kernels are ordered with twill's by running twill on their stream (`StreamGuard`), by running them
-// on twill's (`current_queue`), or by events. A stream's working memory is one block: host threads that work on one device at
-// once each take a stream of their own (`StreamGuard`). Read next: device/gpu/copy.hpp, memory/gpu/capture.hpp.
+// on twill's (`current_queue`), or by events. Host threads may share a stream: its working memory serves one sequence of launches
+// at a time. For work that overlaps each takes a stream of its own (`StreamGuard`). Read next: device/gpu/copy.hpp,
+// memory/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

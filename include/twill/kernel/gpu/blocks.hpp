@@ -115,7 +115,8 @@ void running_sums(const twill::gpu::Queue<R>& queue, const T* from, T* to, const
     plan.chunks = 1;
     plan.blocks = plan.by_columns ? gpu::groups_of(gpu::tile_threads, shape.outer * shape.inner) : shape.outer;
   }
-  gpu::enqueue_scan<Running<Reduction::sum>>(queue, from, to, shape, plan, static_cast<C*>(queue.allowance().memory));
+  const twill::gpu::WorkingMemory working = queue.working_memory();
+  gpu::enqueue_scan<Running<Reduction::sum>>(queue, from, to, shape, plan, static_cast<C*>(working.memory()));
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -279,8 +279,9 @@ void run_columns(const Queue& queue, Grid grid, const Operand* operands, std::in
   } const context{queue, parameters};
   const auto launch = [](const void* given, const Grid& piece) {
     const auto& own = *static_cast<const Context*>(given);
-    const twill::gpu::LaunchShape shape = share_columns(own.parameters, own.parameters.grid.walk, piece[0], Body::lanes,
-                                                        Body::sum_bytes, own.queue.allowance());
+    const twill::gpu::WorkingMemory working = own.queue.working_memory();
+    const twill::gpu::LaunchShape shape =
+        share_columns(own.parameters, own.parameters.grid.walk, piece[0], Body::lanes, Body::sum_bytes, working);
     enqueue(own.queue, Body{}, shape, own.parameters);
   };
   launch_pieces(grid,

@@ -75,8 +75,9 @@ struct ColumnShares {
 /// The same, written down for the kernel. `sum_bytes`: of all sums of a column.
 [[nodiscard]] inline twill::gpu::LaunchShape share_columns(ColumnShare& to, const Walk& walk, std::int64_t rows,
                                                            int lanes, int sum_bytes,
-                                                           const twill::gpu::Allowance& working) {
-  const ColumnShares shares = share_columns(rows, walk.chunks, lanes * sum_bytes, working.bytes, working.counter_count);
+                                                           const twill::gpu::WorkingMemory& working) {
+  const ColumnShares shares =
+      share_columns(rows, walk.chunks, lanes * sum_bytes, working.size().bytes, working.size().counter_count);
   to.rows = rows;
   to.share_rows = shares.share_rows;
   to.shares = shares.shares;
@@ -85,8 +86,8 @@ struct ColumnShares {
   to.row_lanes = shares.row_lanes;
   to.column_shift = 0;
   while ((1 << to.column_shift) < shares.column_lanes) ++to.column_shift;
-  to.partial = static_cast<std::byte*>(working.memory);
-  to.counters = working.counters;
+  to.partial = static_cast<std::byte*>(working.memory());
+  to.counters = working.counters();
   return {.blocks = shares.groups * shares.shares,
           .threads = column_threads,
           .shared_bytes = std::size_t{column_threads} * static_cast<std::size_t>(lanes) * 8};

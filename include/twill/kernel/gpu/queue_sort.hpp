@@ -39,7 +39,8 @@ template <class Key> struct SortTile {
   }
 };
 
-/// Room for keys and values in a stream's working memory: they are put into the first of each pair of buffers.
+/// Room for keys and values in a stream's working memory, which it holds as long as it lives: they are put into the first of
+/// each pair of buffers.
 template <class Key> class QueueSort {
   static constexpr std::size_t spare_bytes = 512; // totals of a scan, and alignment
   static constexpr std::size_t tile_bytes = radix_tile * 2 * (sizeof(Key) + 4) + (digits + 1) * sizeof(std::uint32_t);
@@ -51,8 +52,9 @@ public:
   }
 
   /// requires: count <= most(queue.allowance().bytes)
-  template <class Queue> QueueSort(const Queue& queue, std::int64_t count) : count_{count} {
-    Key* const keys = static_cast<Key*>(queue.allowance().memory);
+  template <class Queue>
+  QueueSort(const Queue& queue, std::int64_t count) : working_{queue.working_memory()}, count_{count} {
+    Key* const keys = static_cast<Key*>(working_.memory());
     auto* const values = reinterpret_cast<std::uint32_t*>(keys + 2 * count);
     buffers_ = {{keys, keys + count}, {values, values + count}};
     room_ = values + 2 * count;
@@ -80,6 +82,7 @@ public:
   }
 
 private:
+  twill::gpu::WorkingMemory working_;
   RadixBuffers<Key> buffers_{};
   std::uint32_t* room_ = nullptr;
   std::int64_t count_ = 0;

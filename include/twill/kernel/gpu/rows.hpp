@@ -144,10 +144,10 @@ void launch_rows(const Queue& queue, const RowLaunch& launch, typename RowProgra
   };
   if (launch.chunks > 1) {
     constexpr auto lines = static_cast<int>(summary_of<P>.lines.size());
-    const twill::gpu::Allowance& allowance = queue.allowance();
-    const std::uint32_t most = detail::chunked_rows(allowance, traits, launch.chunks, lines);
-    job.counters = allowance.counters;
-    job.results = static_cast<std::uint64_t*>(allowance.memory);
+    const twill::gpu::WorkingMemory working = queue.working_memory(); // stages leave results there for the next ones
+    const std::uint32_t most = detail::chunked_rows(working.size(), traits, launch.chunks, lines);
+    job.counters = working.counters();
+    job.results = static_cast<std::uint64_t*>(working.memory());
     for (job.first_row = 0; job.first_row < job.rows; job.first_row += most) {
       const std::int64_t rows = std::min(most, job.rows - job.first_row);
       job.partials = job.results + rows * lines;
