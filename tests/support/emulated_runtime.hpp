@@ -361,12 +361,6 @@ struct EmulatedRuntime {
     Machine::get().fault = {call, n, status};
   }
 
-  [[nodiscard]] static Status last_error() { return std::exchange(launch_error(), 0); }
-  [[nodiscard]] static Status& launch_error() {
-    static thread_local Status status = 0;
-    return status;
-  }
-
   /// A call to the driver: the lock, and what it returns before it does anything.
   struct Call {
     Machine& machine = Machine::get();

@@ -226,10 +226,8 @@ struct CublasCandidates {
       if (memory != nullptr) static_cast<void>(CudaRuntime::release(memory));
     }
   } scratch{};
-  if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0) {
-    static_cast<void>(CudaRuntime::last_error()); // no memory to try them in: the library's own favourite
-    return 0;
-  }
+  if (CudaRuntime::allocate(&scratch.memory, span * size_of(gemm.dtype)) != 0)
+    return 0; // no memory to try them in: the library's own favourite
   check(cudaEventCreate(&scratch.begin), "cudaEventCreate");
   check(cudaEventCreate(&scratch.end), "cudaEventCreate");
   int fastest = 0;

@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/device/cuda/nvml.hpp>
 #include <twill/device/cuda/visible_devices.hpp>
+#include <twill/device/gpu/queue.hpp>
 #include <twill/device/gpu/runtime.hpp>
 
 #include <cstddef>
@@ -244,7 +245,17 @@ struct TWILL_EXPORT CudaRuntime {
   }
   [[nodiscard]] static Status destroy_graph(Graph graph) { return forget(cudaGraphExecDestroy(graph)); }
 
-  [[nodiscard]] static Status last_error() { return cudaGetLastError(); }
+  // Kernels ----------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] static Status allow_shared_bytes(const void* kernel, std::size_t bytes) {
+    return forget(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  }
+  /// The launch's own status: `<<<>>>` has none, and cudaGetLastError also tells what failed before in the program.
+  [[nodiscard]] static Status launch(const void* kernel, const gpu::LaunchShape& shape, void** arguments,
+                                     Stream stream) {
+    return forget(
+        cudaLaunchKernel(kernel, dim3{shape.blocks}, dim3{shape.threads}, arguments, shape.shared_bytes, stream));
+  }
 
 private:
   /// A failure is in the status; CUDA would report it a second time, at the next kernel launch.

@@ -62,7 +62,6 @@ template <Runtime R> void connect_peers(int to, int from) {
   if (!R::can_access_peer(to, from)) return; // the driver goes by way of the host then
   const Using<R> scope{to};
   static_cast<void>(R::enable_peer(from)); // somebody else may have enabled it
-  static_cast<void>(R::last_error());
 }
 
 } // namespace gpu::detail

@@ -134,7 +134,6 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::capturing(stream, capturing) } -> std::same_as<Status>;
   { R::launch_graph(graph, stream) } -> std::same_as<Status>;
   { R::destroy_graph(graph) } -> std::same_as<Status>;
-  { R::last_error() } -> std::same_as<Status>; // of a launch, and forgets it
 };
 
 /// Turns a failure into an exception. `call` is the function of the runtime; the message has its name in

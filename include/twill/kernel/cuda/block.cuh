@@ -97,13 +97,13 @@ namespace twill::inline v0 {
 template <class Body, class Parameters>
 void enqueue(const gpu::Queue<CudaRuntime>& queue, Body body, const gpu::LaunchShape& shape,
              const Parameters& parameters) {
+  const auto kernel = reinterpret_cast<const void*>(&kernel::gpu::run_body<Body, Parameters>);
   if (shape.shared_bytes > (48U << 10))
-    gpu::check<CudaRuntime>(cudaFuncSetAttribute(&kernel::gpu::run_body<Body, Parameters>,
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 static_cast<int>(shape.shared_bytes)),
-                            "cudaFuncSetAttribute", queue.device());
-  kernel::gpu::run_body<<<shape.blocks, shape.threads, shape.shared_bytes, queue.stream()>>>(body, parameters);
-  gpu::check<CudaRuntime>(CudaRuntime::last_error(), "kernel launch", queue.device());
+    gpu::check<CudaRuntime>(CudaRuntime::allow_shared_bytes(kernel, shape.shared_bytes), "cudaFuncSetAttribute",
+                            queue.device());
+  void* arguments[] = {&body, const_cast<Parameters*>(&parameters)}; // the driver copies them
+  gpu::check<CudaRuntime>(CudaRuntime::launch(kernel, shape, arguments, queue.stream()), "kernel launch",
+                          queue.device());
 }
 
 } // namespace twill::inline v0
