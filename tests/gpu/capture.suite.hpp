@@ -187,4 +187,22 @@ void other_threads_go_on() {
 }
 const Case threads{"other threads use the device while one records", &other_threads_go_on};
 
+void earlier_events_may_be_asked() {
+  const Bytes memory(D{0}, count * sizeof(int));
+  start(D{0}, FillInts{}, {.to = ints(memory), .count = count, .value = 1});
+  const auto earlier = record(D{0});
+  synchronize(D{0});
+  bool has_passed = false;
+  const auto graph = gpu::capture(D{0}, [&] {
+    start(D{0}, AddToInts{}, {.to = ints(memory), .count = count, .value = 1});
+    has_passed = earlier.is_complete_beside_recording();
+    start(D{0}, AddToInts{}, {.to = ints(memory), .count = count, .value = 1});
+  });
+  require_equal(graph.reason(), std::string{});
+  require(has_passed);
+  graph.launch();
+  require_all(memory, 3);
+}
+const Case earlier{"events of work before a recording may be asked for during it", &earlier_events_may_be_asked};
+
 } // namespace

@@ -124,4 +124,15 @@ void devices_copy_to_each_other() {
 }
 const Case peers{"devices copy to each other in the order of both", &devices_copy_to_each_other};
 
+void arrivals_are_waited_for() {
+  const auto sent = random_ints(1021, 3);
+  const memory::Buffer<D> from(D{0}, bytes_of(sent));
+  const memory::Buffer<D> to(D{0}, bytes_of(sent));
+  copy_bytes(D{0}, from.data(), Cpu{0}, sent.data(), bytes_of(sent));
+  const auto arrived = pull_bytes(D{0}, to.data(), D{0}, from.data(), bytes_of(sent), {});
+  synchronize(D{0});
+  require(arrived.is_complete());
+}
+const Case beside{"synchronize waits for copies beside the device's work, too", &arrivals_are_waited_for};
+
 } // namespace

@@ -177,4 +177,25 @@ void refused_launches_say_so() {
 }
 const Case refused{"a launch that the driver refuses is an error that names the device", &refused_launches_say_so};
 
+/// A driver's own default stream is that of the current device, which here is another one.
+void driver_streams_are_of_their_device() {
+  const D last{D::count() - 1};
+  if (last.index == 0) return;
+  const DeviceGuard first{D{0}};
+  const memory::Buffer<D> memory(last, sizeof(int));
+  const StreamGuard guard{last, typename D::Runtime::Stream{}};
+  const auto work = [&](int value) {
+    start(last, FillInts{}, {.to = static_cast<int*>(memory.data()), .count = 1, .value = value});
+    return record(last);
+  };
+  const auto begun = work(1);
+  synchronize(last);
+  require(begun.is_complete());
+  const auto again = work(2);
+  forget_stream(last, typename D::Runtime::Stream{});
+  require(again.is_complete());
+}
+const Case own_default{"a driver's default stream is its device's, whichever is current",
+                       &driver_streams_are_of_their_device};
+
 } // namespace

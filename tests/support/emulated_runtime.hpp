@@ -219,12 +219,11 @@ struct EmulatedRuntime {
   }
   [[nodiscard]] static Status query_event(Event event) {
     const Call call{"query_event", false};
-    if (call.status != 0) return call.status;
-    if (const Status status = refuse_captured(event); status != 0) return status;
-    auto* const stream = event.data->stream;
-    if (stream == nullptr || stream->finished >= event.data->position) return 0;
-    call.machine.run_until(*stream, stream->finished + 1); // who asks again and again sees it pass
-    return emulation::error::not_ready;
+    return call.status != 0 ? call.status : query(call, event);
+  }
+  [[nodiscard]] static Status query_event_while_capturing(Event event) {
+    const Call call{"query_event"};
+    return call.status != 0 ? call.status : query(call, event);
   }
   [[nodiscard]] static Status synchronize_event(Event event) {
     const Call call{"synchronize_event", false};
@@ -383,6 +382,13 @@ struct EmulatedRuntime {
   };
 
 private:
+  [[nodiscard]] static Status query(const Call& call, Event event) {
+    if (const Status status = refuse_captured(event); status != 0) return status;
+    auto* const stream = event.data->stream;
+    if (stream == nullptr || stream->finished >= event.data->position) return 0;
+    call.machine.run_until(*stream, stream->finished + 1); // who asks again and again sees it pass
+    return emulation::error::not_ready;
+  }
   [[nodiscard]] static Status take(const Call& call, void** to, std::size_t bytes) {
     *to = call.device().memory.allocate(bytes);
     return *to != nullptr ? 0 : emulation::error::out_of_memory;

@@ -64,7 +64,7 @@ public:
   /// The same in the stream of copies that go beside the device's work.
   template <class Events> void begin_arrival(const D& device, const Events& ready) const {
     if (slot_ == nullptr) return;
-    const auto stream = gpu::state_of(device).arrival_stream();
+    const auto stream = gpu::state_of(device).side_stream(gpu::SideStream::arrivals);
     record(device).hold(stream, device.index);
     for (const auto& event : ready) event.hold(stream, device.index);
     const gpu::Using<R> scope{device.index};
@@ -72,7 +72,7 @@ public:
   }
   void end_arrival(const D& device) const {
     if (slot_ == nullptr) return;
-    const auto stream = gpu::state_of(device).arrival_stream();
+    const auto stream = gpu::state_of(device).side_stream(gpu::SideStream::arrivals);
     const gpu::Using<R> scope{device.index};
     slot_->end(gpu::AnyStream{stream}, node_);
   }

@@ -159,11 +159,7 @@ struct TWILL_EXPORT CudaRuntime {
   }
   [[nodiscard]] static Status allocate(void** to, std::size_t bytes) { return forget(cudaMalloc(to, bytes)); }
   [[nodiscard]] static Status allocate_while_capturing(void** to, std::size_t bytes) {
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    if (const Status status = forget(cudaThreadExchangeStreamCaptureMode(&mode)); status != 0) return status;
-    const Status status = allocate(to, bytes);
-    static_cast<void>(forget(cudaThreadExchangeStreamCaptureMode(&mode)));
-    return status;
+    return while_capturing([=] { return allocate(to, bytes); });
   }
   [[nodiscard]] static Status release(void* memory) { return forget(cudaFree(memory)); }
   [[nodiscard]] static Status allocate_async(void** to, std::size_t bytes, Stream stream) {
@@ -200,6 +196,9 @@ struct TWILL_EXPORT CudaRuntime {
     return forget(cudaEventRecord(event, stream));
   }
   [[nodiscard]] static Status query_event(Event event) { return forget(cudaEventQuery(event)); }
+  [[nodiscard]] static Status query_event_while_capturing(Event event) {
+    return while_capturing([event] { return query_event(event); });
+  }
   [[nodiscard]] static Status synchronize_event(Event event) { return forget(cudaEventSynchronize(event)); }
   [[nodiscard]] static Status wait_event(Stream stream, Event event) {
     return forget(cudaStreamWaitEvent(stream, event, 0));
@@ -258,6 +257,15 @@ struct TWILL_EXPORT CudaRuntime {
   }
 
 private:
+  /// Lets a call through that would end a capture of this thread.
+  template <class F> [[nodiscard]] static Status while_capturing(const F& call) {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    if (const Status status = forget(cudaThreadExchangeStreamCaptureMode(&mode)); status != 0) return status;
+    const Status status = call();
+    static_cast<void>(forget(cudaThreadExchangeStreamCaptureMode(&mode)));
+    return status;
+  }
+
   /// A failure is in the status; CUDA would report it a second time, at the next kernel launch.
   [[nodiscard]] static Status forget(cudaError_t status) {
     if (status != cudaSuccess) static_cast<void>(cudaGetLastError());

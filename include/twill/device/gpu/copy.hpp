@@ -98,7 +98,7 @@ template <gpu::GpuDevice D>
                                                          std::span<const gpu::Event<typename D::Runtime>> ready) {
   using R = typename D::Runtime;
   auto& target = gpu::state_of(to_device);
-  const auto stream = target.arrival_stream();
+  const auto stream = target.side_stream(gpu::SideStream::arrivals);
   record(to_device).hold(stream, to_device.index);
   for (const gpu::Event<R>& event : ready) event.hold(stream, to_device.index);
   if (bytes > 0 && !(to_device == from_device)) gpu::detail::connect_peers<R>(to_device.index, from_device.index);

@@ -46,6 +46,14 @@ public:
     return status == 0;
   }
 
+  /// The same, also while this thread records a graph, whose recording goes on. requires: the event is not of recorded work
+  [[nodiscard]] bool is_complete_beside_recording() const {
+    if (record_ == nullptr) return true;
+    const Status status = R::query_event_while_capturing(record_->event);
+    if (status != 0 && !R::is_not_ready(status)) fail<R>(status, "query_event", state_->index());
+    return status == 0;
+  }
+
   /// Blocks the calling thread until it has passed. throws: GpuError when the device failed meanwhile, CaptureError
   void wait() const {
     if (record_ == nullptr) return;
@@ -55,7 +63,9 @@ public:
 
   /// Later work of a stream, of any device of the driver, comes after the event. throws: GpuError
   void hold(typename R::Stream stream, int device) const {
-    if (record_ != nullptr) check<R>(R::wait_event(stream, record_->event), "wait_event", device);
+    if (record_ == nullptr) return;
+    const Using<R> scope{device}; // a driver's default stream is that of the current device
+    check<R>(R::wait_event(stream, record_->event), "wait_event", device);
   }
 
 private:

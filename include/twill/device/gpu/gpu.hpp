@@ -67,6 +67,15 @@ template <Runtime R> struct StreamState {
                 ///< work gets into them
 };
 
+/// Streams of a device that run beside its work. No kernel of twill's runs there, so they have no working memory.
+enum class SideStream : unsigned char {
+  memory,      ///< for the driver's stream-ordered allocator, on which nothing else ever runs
+  arrivals,    ///< copies from other devices
+  collectives, ///< started calls of a group of ranks
+};
+/// How many there are.
+inline constexpr std::size_t side_streams = 3;
+
 /// An event of the driver, shared by handles; those that nobody holds are used again.
 template <Runtime R> struct EventRecord {
   typename R::Event event{};
@@ -160,10 +169,13 @@ public:
     return *recorder;
   }
 
-  /// A stream for the driver's stream-ordered allocator, on which nothing else ever runs. throws: GpuError
-  [[nodiscard]] typename R::Stream memory_stream() { return bare_stream(memory_stream_); }
-  /// One for copies from other devices that run beside the work of this one. throws: GpuError
-  [[nodiscard]] typename R::Stream arrival_stream() { return bare_stream(arrival_stream_); }
+  /// A stream beside the device's work, made at first use. throws: GpuError
+  [[nodiscard]] typename R::Stream side_stream(SideStream which) {
+    const std::lock_guard lock{recorders_mutex_};
+    std::optional<typename R::Stream>& stream = side_streams_[static_cast<std::size_t>(which)];
+    if (!stream) stream = create_stream();
+    return *stream;
+  }
 
   /// Leaves a stream alone from now on, until somebody uses its handle again. requires: its work is done
   void forget(typename R::Stream stream) {
@@ -175,6 +187,31 @@ public:
   template <class F> void for_each_stream(F&& f) {
     for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
       if (!each->is_forgotten) f(*each);
+  }
+
+  /// Waits for all work of every stream in use and of those beside them, but for what is being recorded. throws: GpuError
+  void synchronize() {
+    const Using<R> scope{index_};
+    for_each_stream([this](StreamState<R>& each) {
+      if (!each.is_recording) synchronize(each.queue.stream());
+    });
+    std::array<std::optional<typename R::Stream>, side_streams> beside{};
+    {
+      const std::lock_guard lock{recorders_mutex_};
+      beside = side_streams_;
+    }
+    for (const auto& stream : beside) {
+      if (!stream) continue;
+      Capturing capturing = Capturing::no; // in another thread's recording, with the stream that it records
+      check<R>(R::capturing(*stream, &capturing), "capturing", index_);
+      if (capturing == Capturing::no) synchronize(*stream);
+    }
+  }
+
+  /// Waits for one stream, which twill need not know. throws: GpuError
+  void synchronize(typename R::Stream stream) {
+    const Using<R> scope{index_}; // a driver's default stream is that of the current device
+    check<R>(R::synchronize_stream(stream), "synchronize_stream", index_);
   }
 
   /// An event that nobody uses, with one owner. throws: GpuError
@@ -208,13 +245,6 @@ private:
   [[nodiscard]] std::size_t used_bytes_from_outside() const {
     if constexpr (requires { R::used_bytes_from_outside(index_); }) return R::used_bytes_from_outside(index_);
     return 0;
-  }
-
-  /// A stream without working memory, made at first use.
-  [[nodiscard]] typename R::Stream bare_stream(std::optional<typename R::Stream>& stream) {
-    const std::lock_guard lock{recorders_mutex_};
-    if (!stream) stream = create_stream();
-    return *stream;
   }
 
   /// The driver's; with the first one the device gets its context.
@@ -263,8 +293,7 @@ private:
   std::mutex streams_mutex_{};
   std::mutex recorders_mutex_{};
   std::size_t context_bytes_ = 0;
-  std::optional<typename R::Stream> memory_stream_{};
-  std::optional<typename R::Stream> arrival_stream_{};
+  std::array<std::optional<typename R::Stream>, side_streams> side_streams_{};
   StreamState<R>* spare_streams_ = nullptr;
   EventRecord<R>* spare_events_ = nullptr;
   std::mutex events_mutex_{};

@@ -68,7 +68,7 @@ public:
     } else if (source_of_segments<R>() != Source::stream_ordered) {
       status = R::allocate(&memory, bytes);
     } else {
-      const auto stream = state.memory_stream();
+      const auto stream = state.side_stream(SideStream::memory);
       status = R::allocate_async(&memory, bytes, stream);
       if (status == 0) check<R>(R::synchronize_stream(stream), "synchronize_stream", device_); // nothing else is there
     }
@@ -179,16 +179,11 @@ public:
   void wait_on_host(const Event& event) const { event.wait(); }
   /// Waits for all streams that twill knows. throws: GpuError
   void synchronize() {
-    if (detail::process_is_ending) return;
-    state_(device_).for_each_stream([this](StreamState<R>& each) {
-      if (!each.is_recording) check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device_);
-    });
+    if (!detail::process_is_ending) state_(device_).synchronize();
   }
   /// Waits for one stream, which twill need not know. throws: GpuError
   void synchronize(const Stream& stream) {
-    if (detail::process_is_ending) return;
-    const Using<R> scope{device_};
-    check<R>(R::synchronize_stream(handle(stream)), "synchronize_stream", device_);
+    if (!detail::process_is_ending) state_(device_).synchronize(handle(stream));
   }
 
 private:

@@ -117,6 +117,7 @@ concept Runtime = std::is_empty_v<R> && std::copyable<typename R::Stream> &&
   { R::destroy_event(event) } -> std::same_as<Status>;
   { R::record_event(event, stream) } -> std::same_as<Status>;
   { R::query_event(event) } -> std::same_as<Status>;
+  { R::query_event_while_capturing(event) } -> std::same_as<Status>; // the capture of this thread goes on
   { R::synchronize_event(event) } -> std::same_as<Status>;
   { R::elapsed_ms(milliseconds, event, event) } -> std::same_as<Status>; // from one passed timer to another
   { R::wait_event(stream, event) } -> std::same_as<Status>;              // later work of the stream waits

@@ -94,10 +94,7 @@ template <gpu::GpuDevice D> void synchronize(const D& device) {
   if (!gpu::is_in_use(device)) return;
   using R = typename D::Runtime;
   gpu::require_no_recording<R>("synchronize", device.index);
-  gpu::state_of(device).for_each_stream([&](gpu::StreamState<R>& each) {
-    if (!each.is_recording)
-      gpu::check<R>(R::synchronize_stream(each.queue.stream()), "synchronize_stream", device.index);
-  });
+  gpu::state_of(device).synchronize();
 }
 
 /// Runs `f()` on a host thread of the device, after everything submitted before, with the device as the current one.

@@ -69,7 +69,7 @@ public:
     try {
       last = Event<R>{*state_, stream_->queue.stream()};
     } catch (...) { // without an event the host waits; a device that failed runs nothing any more
-      static_cast<void>(R::synchronize_stream(stream_->queue.stream()));
+      wait_on_host();
     }
     static_cast<void>(R::destroy_graph(graph_)); // what it was launched for still runs
     detail::release_memory_of_graph<D>(number_, last);
@@ -104,11 +104,18 @@ public:
     try {
       Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
     } catch (const GpuError&) { // the work is under way: without an event the host waits for it
-      check<R>(R::synchronize_stream(own), "synchronize_stream", state_->index());
+      state_->synchronize(own);
     }
   }
 
 private:
+  void wait_on_host() const noexcept {
+    try {
+      state_->synchronize(stream_->queue.stream());
+    } catch (...) { // it has failed
+    }
+  }
+
   DeviceState<R>* state_ = nullptr;
   StreamState<R>* stream_ = nullptr; ///< on which it runs, so that launches of one graph never overlap
   typename R::Graph graph_{};

@@ -20,7 +20,7 @@ namespace twill::inline v0 {
 template <gpu::GpuDevice D> void forget_stream(const D& device, typename D::Runtime::Stream stream) {
   using R = typename D::Runtime;
   gpu::require_no_recording<R>("forget_stream", device.index);
-  gpu::check<R>(R::synchronize_stream(stream), "synchronize_stream", device.index);
+  gpu::state_of(device).synchronize(stream);
   memory::pool(device).forget_stream(gpu::StreamKey<R>{stream}, gpu::Event<R>{}); // all of it has passed
   gpu::state_of(device).forget(stream);
 }
