@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace twill::test {
@@ -65,6 +67,7 @@ struct FakeNetwork {
   int settle_polls = 0;  ///< async_error says "in progress" so often after each call
   bool is_stuck = false; ///< kernels never finish
   bool is_capturing = false;
+  std::function<void()> before_end{}; ///< called once, before a group of calls is closed
 
   static FakeNetwork& get() {
     static FakeNetwork network;
@@ -232,6 +235,7 @@ struct FakeNccl {
   }
   static int end_group() {
     if (--depth() > 0) return nccl::success;
+    if (const auto meanwhile = std::exchange(net().before_end, nullptr)) meanwhile();
     const std::lock_guard lock(net().mutex);
     int result = nccl::success;
     for (Open& each : open()) {

@@ -11,9 +11,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 using namespace twill;
@@ -290,6 +293,24 @@ TEST_CASE("a rank that an exception ends releases the others, sub-groups include
                                 everyone.finish();
                               }),
                     "no more");
+}
+
+TEST_CASE("no rank is aborted while a thread has a group of calls open", "[parallel]") {
+  Network network;
+  auto ranks = fake_communicators(2, {.timeout_ms = 5000, .is_watched = false});
+  std::thread failing;
+  int aborted = -1;
+  network.net.before_end = [&] {
+    failing = std::thread([&] { ranks[0].state().group().fail({"the cable was pulled", 0, false, nullptr}); });
+    while (!ranks[0].state().group().has_failed()) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // for an abort that does not wait
+    const std::lock_guard lock(network.net.mutex);
+    aborted = network.net.aborted;
+  };
+  CHECK_THROWS_WITH(run_together(ranks, {Call::barrier(), Call::barrier()}), "the cable was pulled");
+  failing.join();
+  CHECK(aborted == 0);
+  CHECK(network.net.aborted == 2);
 }
 
 TEST_CASE("what is only recorded is not watched", "[parallel]") {

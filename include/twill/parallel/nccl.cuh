@@ -9,7 +9,6 @@
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cuda/cuda.cuh>
-#include <twill/device/cuda/relaxed_capture.cuh>
 #include <twill/parallel/communicator.hpp>
 #include <twill/parallel/nccl_communicator.hpp>
 #include <twill/parallel/nccl_group.hpp>
@@ -91,8 +90,7 @@ struct NcclLibrary {
 
   [[nodiscard]] static Mark mark(int device, Stream stream) { return {gpu::state_of(Cuda{device}), stream}; }
   [[nodiscard]] static bool has_passed(const Mark& mark) {
-    const nvidia::RelaxedCapture relaxed{}; // marks are of work that runs, also while the thread records a step
-    return mark.is_complete();
+    return mark.is_complete_beside_recording(); // marks are of work that runs, also while the thread records a step
   }
   static void hold(int device, Stream stream, const Mark& mark) { mark.hold(stream, device); }
   [[nodiscard]] static bool is_capturing(Stream stream) {
@@ -100,19 +98,21 @@ struct NcclLibrary {
     return CudaRuntime::capturing(stream, &capturing) == 0 && capturing != gpu::Capturing::no;
   }
   [[nodiscard]] static Stream stream(const Cuda& device) { return current_queue(device).stream(); }
-  [[nodiscard]] static void* scratch(const Cuda& device) { return current_queue(device).working_memory().memory(); }
-
-  /// One for each device and process, made with the first started call and never destroyed.
   [[nodiscard]] static Stream side_stream(const Cuda& device) {
-    static std::array<Stream, max_devices> streams{};
+    return gpu::state_of(device).side_stream(gpu::SideStream::collectives);
+  }
+  /// A few for each device and process, made with the first barrier and never freed: barriers on both streams may use them at
+  /// once, since nobody reads them.
+  [[nodiscard]] static void* scratch(const Cuda& device) {
+    static std::array<void*, max_devices> bytes{};
     static std::mutex making;
     const std::lock_guard lock(making);
-    Stream& stream = streams[static_cast<std::size_t>(device.index)];
-    if (stream == nullptr) {
+    void*& own = bytes[static_cast<std::size_t>(device.index)];
+    if (own == nullptr) {
       const gpu::Using<CudaRuntime> scope{device.index};
-      gpu::check<CudaRuntime>(CudaRuntime::create_stream(&stream), "create_stream", device.index);
+      gpu::check<CudaRuntime>(CudaRuntime::allocate_while_capturing(&own, 16), "allocate", device.index);
     }
-    return stream;
+    return own;
   }
 };
 

@@ -20,6 +20,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -170,11 +172,16 @@ void run_together(std::vector<BasicNcclCommunicator<D, A>>& ranks, const std::ve
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].require(calls[i]);
   for (auto& rank : ranks) rank.state().look();
   std::vector<bool> given(ranks.size());
+  std::set<nccl::Group<A>*> groups; // in one order, whichever thread asks
+  for (auto& rank : ranks) groups.insert(&rank.state().group());
+  std::vector<std::unique_lock<std::mutex>> unharmed;
+  for (nccl::Group<A>* const group : groups) unharmed.push_back(group->without_aborts());
   int result = A::begin_group();
   int ended = nccl::success;
   bool is_open = true;
   const auto close = [&] {
     if (std::exchange(is_open, false)) ended = A::end_group();
+    unharmed.clear();
   };
   std::exception_ptr error;
   try {

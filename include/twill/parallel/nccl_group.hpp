@@ -167,6 +167,10 @@ public:
   }
   [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
+  /// As long as the lock is held no rank is aborted: for a thread with an open group of calls, which names communicators
+  /// until it is closed.
+  [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
+
   /// Keeps the first failure and aborts every rank of this process, those of sub-groups too.
   TWILL_COLD void fail(const Failure& failure) {
     {
@@ -184,6 +188,7 @@ public:
         if (auto alive = each.group.lock()) children.push_back(std::move(alive));
     }
     for (const auto& group : children) group->fail(failure);
+    const std::lock_guard aborts(aborting_);
     for (const auto& member : members) {
       const std::lock_guard lock(member->mutex);
       if (std::exchange(member->is_gone, true)) continue;
@@ -278,6 +283,7 @@ private:
   mutable std::mutex failure_mutex_{};
   Failure failure_{};
   std::atomic<bool> has_failed_{false};
+  std::mutex aborting_{}; ///< locked before a member
   std::mutex mutex_{};
   std::condition_variable changed_{};
   std::vector<std::shared_ptr<Member<A>>> members_{};

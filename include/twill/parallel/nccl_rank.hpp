@@ -22,7 +22,8 @@
 namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
 
 /// What a rank does with its member of a group. `A::stream(device)` is the stream that a device's work goes to now,
-/// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory.
+/// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory, which no other
+/// work uses. Asked for only where a call needs it.
 template <class D, Api A> class Rank {
 public:
   Rank(std::shared_ptr<Group<A>> group, std::shared_ptr<Member<A>> member, const D& device)
@@ -107,8 +108,10 @@ public:
   [[nodiscard]] bool give(const std::vector<Call>& calls, typename A::Stream stream, const Close& close) {
     group_->throw_if_failed();
     std::vector<Step> steps;
-    for (const Call& call : calls)
-      for (const Step& step : steps_of(call, member_->rank, member_->size, A::scratch(device_))) steps.push_back(step);
+    for (const Call& call : calls) {
+      void* const scratch = call.operation == Operation::barrier ? A::scratch(device_) : nullptr;
+      for (const Step& step : steps_of(call, member_->rank, member_->size, scratch)) steps.push_back(step);
+    }
     if (steps.empty()) return false;
     int result = success;
     {
