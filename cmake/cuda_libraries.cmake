@@ -1,7 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Where CUDA's libraries lie: used by twill's own build and by twillConfig.cmake, so that a package finds on the machine that
-# uses it what the build would find there. The system's come first, then the toolkit's.
+# uses it what the build would find there. The system's come first, then the toolkit's, then the wheels of pip.
+
+# The folders of `nvidia-cudnn-cu13`, `nvidia-nccl-cu13` and other wheels of NVIDIA's, which are below site-packages of the active
+# environment and of the first python3 in the PATH: site-packages/nvidia/<package>/{include,lib}.
+function(twill_find_wheels package result)
+  file(GLOB sites $ENV{VIRTUAL_ENV}/lib/python3*/site-packages $ENV{CONDA_PREFIX}/lib/python3*/site-packages)
+  find_program(TWILL_PYTHON NAMES python3 python)
+  mark_as_advanced(TWILL_PYTHON)
+  if(TWILL_PYTHON)
+    execute_process(COMMAND ${TWILL_PYTHON} -c
+                            "import site; print(';'.join(site.getsitepackages() + [site.getusersitepackages()]))"
+                    OUTPUT_VARIABLE of_python OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    list(APPEND sites ${of_python})
+  endif()
+  list(TRANSFORM sites APPEND /nvidia/${package})
+  set(${result} ${sites} PARENT_SCOPE)
+endfunction()
 
 # True for targets that are not for the PTX interpreter (ptxrun/), whose stand-ins take the place of the libraries.
 set(twill_on_a_device "$<NOT:$<BOOL:$<TARGET_PROPERTY:TWILL_ON_PTX_INTERPRETER>>>")
@@ -18,8 +34,21 @@ macro(twill_find_cuda_libraries)
   find_library(TWILL_CUBLASLT_LIBRARY NAMES cublasLt ${twill_cuda_search})
   find_library(TWILL_CUDNN_LIBRARY NAMES cudnn ${twill_cuda_search})
   find_library(TWILL_NCCL_LIBRARY NAMES nccl ${twill_cuda_search})
-  find_path(TWILL_CUDNN_INCLUDE_DIR cudnn_graph.h PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
-  find_path(TWILL_NCCL_INCLUDE_DIR nccl.h PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
+  if(NOT TWILL_CUDNN_LIBRARY) # wheels have no libcudnn.so
+    twill_find_wheels(cudnn twill_wheels)
+    find_library(TWILL_CUDNN_LIBRARY NAMES libcudnn.so.9 PATHS ${twill_wheels} PATH_SUFFIXES lib)
+  endif()
+  if(NOT TWILL_NCCL_LIBRARY)
+    twill_find_wheels(nccl twill_wheels)
+    find_library(TWILL_NCCL_LIBRARY NAMES libnccl.so.2 PATHS ${twill_wheels} PATH_SUFFIXES lib)
+  endif()
+  # a header beside its library is of the same version
+  get_filename_component(twill_cudnn_folder "${TWILL_CUDNN_LIBRARY}" DIRECTORY)
+  get_filename_component(twill_nccl_folder "${TWILL_NCCL_LIBRARY}" DIRECTORY)
+  find_path(TWILL_CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${twill_cudnn_folder}/../include
+            PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
+  find_path(TWILL_NCCL_INCLUDE_DIR nccl.h HINTS ${twill_nccl_folder}/../include
+            PATHS ${twill_cuda_roots} PATH_SUFFIXES include)
   foreach(twill_library IN ITEMS CUDNN NCCL)
     set(TWILL_HAS_${twill_library} FALSE)
     set(TWILL_${twill_library}_EXTRA_INCLUDE_DIR "")
