@@ -6,6 +6,7 @@
 // next: device/cuda/cuda.cuh, and device/gpu/runtime.hpp for what each call promises.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cuda/missing_kernel.hpp>
 #include <twill/device/cuda/nvml.hpp>
 #include <twill/device/cuda/visible_devices.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -67,7 +68,15 @@ struct TWILL_EXPORT CudaRuntime {
 
   [[nodiscard]] static std::string text(Status status) {
     const auto error = static_cast<cudaError_t>(status);
-    return std::string{cudaGetErrorName(error)} + ", " + cudaGetErrorString(error);
+    std::string text = std::string{cudaGetErrorName(error)} + ", " + cudaGetErrorString(error);
+#if defined(__CUDA_ARCH_LIST__) // nvcc, not clang
+    int device = 0, major = 0, minor = 0;
+    if (error == cudaErrorNoKernelImageForDevice && forget(cudaGetDevice(&device)) == 0 &&
+        forget(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)) == 0 &&
+        forget(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device)) == 0)
+      text += ": " + nvidia::missing_kernel_text(major, minor, {__CUDA_ARCH_LIST__});
+#endif
+    return text;
   }
   /// The errors after which CUDA's manual says that the process has to be restarted. Younger toolkits have more of them.
   [[nodiscard]] static bool is_sticky(Status status) {
