@@ -37,6 +37,9 @@ struct Residual {
   }
 };
 
+/// Training that is compared with twill's own kernel.
+inline constexpr LibraryOptions exact{.allows_tf32_in_convolutions = false};
+
 /// Restores the options, and the library's absence, at the end of a scope.
 struct Restored {
   Restored() = default;
@@ -92,7 +95,7 @@ inline void steps_go_through_the_library() {
   const Restored restored{};
   install_engines({{.workspace_bytes = 4096}});
   const Training own = train({.uses_cudnn = false});
-  const std::vector<LibraryChoice> choices = choices_of({}, own);
+  const std::vector<LibraryChoice> choices = choices_of(exact, own);
   for (const LibraryChoice& choice : choices)
     require_equal(choice.by, has_library ? library_name : std::string_view{"twill"});
   const auto has = [&](std::string_view part) {
@@ -129,13 +132,18 @@ inline void options_are_kept() {
                    {.workspace_bytes = gpu::allowance_bytes + 4096, .milliseconds = 2},
                    {.milliseconds = 1}});
   const Training own = train({.uses_cudnn = false});
-  require_engine({}, 2, own);
-  require_engine({.is_deterministic = true}, 6, own);
-  require_engine({.autotune = true}, 7, own); // also in the captured run, where nothing can be timed
-  require_engine({.autotune = true, .is_deterministic = true}, 6, own);
+  const auto with = [](LibraryOptions options) {
+    options.allows_tf32_in_convolutions = false;
+    return options;
+  };
+  require_engine(exact, 2, own);
+  require_engine(with({.is_deterministic = true}), 6, own);
+  require_engine(with({.autotune = true}), 7, own); // also in the captured run, where nothing can be timed
+  require_engine(with({.autotune = true, .is_deterministic = true}), 6, own);
+  require_engine(with({.allows_tf32_in_products = true}), 2, own);
   if (counts_engines) { // cuDNN's TF32 is not as near
-    require_engine({.allows_tf32 = true}, 0, own);
-    require_engine({.autotune = true, .allows_tf32 = true}, 0, own);
+    require_engine({}, 0, own);
+    require_engine({.autotune = true}, 0, own);
   }
 }
 const Case options_case{"convolutions are timed, deterministic and in TF32 as the options say, captured or not",
@@ -155,7 +163,7 @@ inline void reasons_are_told() {
   if (!counts_engines) return;
   require_reason({}, "the emulated library is not there");
   install_engines({{.notes = {.uses_tensor_cores = true}}, {.workspace_bytes = std::size_t{1} << 40}});
-  require_reason({}, "none of the library's 2 engines: 1 compute in TF32, 1 need more working memory");
+  require_reason(exact, "none of the library's 2 engines: 1 compute in TF32, 1 need more working memory");
 }
 const Case reasons_case{"without a library, or without an engine, twill's kernel computes and the choice tells why",
                         &reasons_are_told};

@@ -7,6 +7,7 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/compile/function.hpp>
+#include <twill/device/gpu/library_options.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
 #include <twill/kernel/gpu/launch.hpp>
@@ -42,11 +43,13 @@ void convolutions_agree() {
   const auto w = rand<float, Shape<4, 2, 3, 3>>(Cpu{0});
   const auto there = x.to(TestedDevice{0});
   const auto weights = w.to(TestedDevice{0});
+  set_library_options({.allows_tf32_in_convolutions = false});
   require_near(compiled(convolved)(there, weights), compiled(convolved)(x, w), 1e-5);
   const auto expected = grad(convolved_sum)(x, w);
   const auto got = grad(convolved_sum)(there, weights);
   require_near(std::get<0>(got), std::get<0>(expected), 1e-4);
   require_near(std::get<1>(got), std::get<1>(expected), 1e-4);
+  set_library_options({});
 }
 
 void pooling_agrees() {

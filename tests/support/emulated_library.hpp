@@ -162,7 +162,7 @@ struct ConvolutionLibrary {
         [&](bool is_timed) {
           const nvidia::PlanLimits limits{.factors = c.dtype,
                                           .must_be_deterministic = options.is_deterministic,
-                                          .allows_tf32 = options.allows_tf32,
+                                          .allows_tf32 = options.allows_tf32_in_convolutions,
                                           .workspace_bytes = gpu::library_bytes(queue)};
           return nvidia::choose_plan<Plan>(Proposals{&own.engines}, limits, is_timed ? 8 : 1,
                                            Trial<decltype(run)>{&own, &run, timing == nvidia::Timing::possible});

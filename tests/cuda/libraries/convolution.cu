@@ -88,9 +88,9 @@ void float32_stays_exact() {
                      }).empty());
       tensor_core_engines = summary.objections[static_cast<std::size_t>(Objection::tf32)];
     };
-    count({});
+    count({.allows_tf32_in_convolutions = false});
     test::require(tensor_core_engines > 0); // an H200 would rather use those
-    count({.allows_tf32 = true});
+    count({});
     test::require_equal(tensor_core_engines, 0);
   }
 }
@@ -179,7 +179,10 @@ template <class T> void check_numbers(double tolerance) {
   }
 }
 void numbers() {
+  check_numbers<float>(2e-2); // TF32
+  set_library_options({.allows_tf32_in_convolutions = false});
   check_numbers<float>(1e-3);
+  set_library_options({});
   check_numbers<double>(1e-10);
   check_numbers<twill::half>(2e-2);
   check_numbers<bfloat16>(2e-1);
@@ -187,7 +190,8 @@ void numbers() {
 
 /// The options change which engine computes, not what; deterministic ones compute the same bits twice.
 void options() {
-  for (const LibraryOptions each : {LibraryOptions{.autotune = true}, LibraryOptions{.is_deterministic = true}}) {
+  for (const LibraryOptions each : {LibraryOptions{.autotune = true, .allows_tf32_in_convolutions = false},
+                                    LibraryOptions{.is_deterministic = true, .allows_tf32_in_convolutions = false}}) {
     set_library_options(each);
     check_numbers<float>(1e-3);
     set_library_options({});
@@ -196,7 +200,7 @@ void options() {
 
 const Case first{"cuDNN has engines for every convolution, planned without a GPU", &engines_exist, Needs::nothing};
 const Case second{"plans keep to the workspace and to the number that was asked for", &limits_are_kept, Needs::nothing};
-const Case exact{"convolutions of float32 use TF32 only when that is allowed", &float32_stays_exact, Needs::nothing};
+const Case exact{"convolutions of float32 use TF32 unless that is forbidden", &float32_stays_exact, Needs::nothing};
 const Case third{"convolutions and their gradients by cuDNN equal plain loops", &numbers};
 const Case fourth{"autotuned and deterministic convolutions compute the same", &options};
 

@@ -60,7 +60,7 @@ void descriptions_are_taken() {
           gemm.epilogue = epilogue;
           gemm.bias = memory;
           gemm.auxiliary = memory;
-          const nvidia::detail::CublasProblem problem(gemm, {.allows_tf32 = allows_tf32}, 0);
+          const nvidia::detail::CublasProblem problem(gemm, {.allows_tf32_in_products = allows_tf32}, 0);
           std::int32_t transposed = -1;
           test::require(cublasLtMatmulDescGetAttribute(const_cast<cublasLtMatmulDescOpaque_t*>(&problem.operation),
                                                        CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof(transposed),
@@ -272,14 +272,14 @@ void options_keep_the_result() {
   const Product<float> product(Sizes{96, 80, 256}, false, true, 3);
   const Memory a = on_device(product.a), b = on_device(product.b);
   for (const LibraryOptions options : {LibraryOptions{.autotune = true}, LibraryOptions{.is_deterministic = true},
-                                       LibraryOptions{.allows_tf32 = true}}) {
+                                       LibraryOptions{.allows_tf32_in_products = true}}) {
     set_library_options(options);
     std::vector<float> first{};
     for (int turn = 0; turn < 2; ++turn) {
       const Memory c = on_device(std::vector<float>(product.sums.size(), 7.0F));
       test::require(run(product.describe(a, b, c.data())));
       const auto computed = on_host<float>(c, product.sums.size());
-      const double tolerance = options.allows_tf32 ? 2e-2 : 1e-4;
+      const double tolerance = options.allows_tf32_in_products ? 2e-2 : 1e-4;
       for (std::size_t i = 0; i < computed.size(); ++i)
         test::require_close(computed[i], product.sums[i], tolerance, tolerance);
       if (turn == 1) test::require(computed == first);

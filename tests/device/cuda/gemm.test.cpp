@@ -199,7 +199,7 @@ TEST_CASE("a product describes itself", "[device]") {
 TEST_CASE("library options are one setting for the process", "[device] [TRAIN-7]") {
   CHECK(library_options() == LibraryOptions{});
   for (const LibraryOptions options : {LibraryOptions{.autotune = true}, LibraryOptions{.is_deterministic = true},
-                                       LibraryOptions{.allows_tf32 = true}}) {
+                                       LibraryOptions{.allows_tf32_in_products = true}}) {
     set_library_options(options);
     CHECK(library_options() == options);
   }

@@ -68,9 +68,10 @@ class CublasProblem {
 public:
   CublasProblem(const Gemm& gemm, const LibraryOptions& options, int device) : gemm_{gemm}, device_{device} {
     const bool is_double = gemm.dtype == DType::float64;
-    const auto compute = is_double                                             ? CUBLAS_COMPUTE_64F
-                         : gemm.dtype == DType::float32 && options.allows_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                                                               : CUBLAS_COMPUTE_32F;
+    const auto compute = is_double ? CUBLAS_COMPUTE_64F
+                         : gemm.dtype == DType::float32 && options.allows_tf32_in_products
+                             ? CUBLAS_COMPUTE_32F_FAST_TF32
+                             : CUBLAS_COMPUTE_32F;
     check(cublasLtMatmulDescInit(&operation, compute, is_double ? CUDA_R_64F : CUDA_R_32F), "cublasLtMatmulDescInit");
     const ColumnMajorGemm columns = column_major(gemm);
     set(CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{columns.left.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});

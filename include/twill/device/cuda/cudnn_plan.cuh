@@ -169,7 +169,7 @@ private:
                                           std::size_t workspace_bytes) {
   return {.factors = graph.factor_type(),
           .must_be_deterministic = options.is_deterministic,
-          .allows_tf32 = options.allows_tf32,
+          .allows_tf32 = options.allows_tf32_in_convolutions,
           .workspace_bytes = workspace_bytes};
 }
 

@@ -162,7 +162,8 @@ template <std::size_t Words, class Plan, class KeyOf, class Make>
 
 /// The options that a plan depends on, as bits of a key.
 [[nodiscard]] constexpr std::uint64_t key_bits(const LibraryOptions& options, bool is_timed) {
-  return (is_timed ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) | (options.allows_tf32 ? 4U : 0U);
+  return (is_timed ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) | (options.allows_tf32_in_products ? 4U : 0U) |
+         (options.allows_tf32_in_convolutions ? 16U : 0U);
 }
 
 } // namespace twill::inline v0::nvidia

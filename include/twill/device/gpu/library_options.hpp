@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a program asks of the vendor's matrix and neural network libraries: to time their algorithms once for each problem
-// (`benchmark` elsewhere), to choose the same algorithm in every run, to round float32 factors to tensor cores' 19 bits.
+// (`benchmark` elsewhere), to choose the same algorithm in every run, to round float32 factors to TF32 for tensor cores.
 // One setting for the process; it is read when an algorithm is chosen, so set it before the first step. A captured step
 // keeps what it was captured with. Read next: device/gpu/library_choices.hpp, device/cuda/gemm.hpp.
 
@@ -17,8 +17,10 @@ namespace twill::inline v0 {
 struct LibraryOptions {
   bool autotune = false;         ///< time the best candidates once for each new problem and keep the fastest
   bool is_deterministic = false; ///< the same bits in every run on one kind of device; autotuning is then left out
-  bool allows_tf32 = false; ///< products and convolutions of float32 may use TF32: 10 bits of mantissa, much faster
-  bool uses_cudnn = true;   ///< convolutions are cuDNN's where it is installed and has an engine, else twill's own
+  bool allows_tf32_in_products =
+      false; ///< factors of float32 may be rounded to 10 bits of mantissa, which is much faster
+  bool allows_tf32_in_convolutions = true; ///< likewise; both are as in PyTorch
+  bool uses_cudnn = true; ///< convolutions are cuDNN's where it is installed and has an engine, else twill's own
 
   friend constexpr bool operator==(const LibraryOptions&, const LibraryOptions&) = default;
 };
@@ -35,7 +37,8 @@ TWILL_EXPORT inline std::atomic<std::uint8_t>& library_option_bits() {
   const unsigned bits = detail::library_option_bits().load(std::memory_order_relaxed);
   return {.autotune = (bits & 1U) != 0,
           .is_deterministic = (bits & 2U) != 0,
-          .allows_tf32 = (bits & 4U) != 0,
+          .allows_tf32_in_products = (bits & 4U) != 0,
+          .allows_tf32_in_convolutions = (bits & 16U) == 0,
           .uses_cudnn = (bits & 8U) == 0};
 }
 
@@ -43,7 +46,8 @@ TWILL_EXPORT inline std::atomic<std::uint8_t>& library_option_bits() {
 inline void set_library_options(const LibraryOptions& options) {
   detail::library_option_bits().store(
       static_cast<std::uint8_t>((options.autotune ? 1U : 0U) | (options.is_deterministic ? 2U : 0U) |
-                                (options.allows_tf32 ? 4U : 0U) | (options.uses_cudnn ? 0U : 8U)),
+                                (options.allows_tf32_in_products ? 4U : 0U) | (options.uses_cudnn ? 0U : 8U) |
+                                (options.allows_tf32_in_convolutions ? 0U : 16U)),
       std::memory_order_relaxed);
 }
 
