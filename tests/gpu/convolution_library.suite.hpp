@@ -116,10 +116,26 @@ inline void require_engine(const LibraryOptions& options, std::size_t engine, co
   for (std::size_t i = 0; i < after.size(); ++i) require_equal(after[i] - before[i], i == engine ? 16L : 0L);
 }
 
-// an H200 has room for the copy of a batch of 256 images that its engines want, an emulated one for a little more than usual
-static_assert(gpu::library_bytes_of(std::size_t{150'754'820'096}) > std::size_t{212'000'000});
-static_assert(gpu::library_bytes_of(std::size_t{8} << 30) == 2 * gpu::allowance_bytes);
-static_assert(gpu::library_bytes_of(std::size_t{1} << 42) == 16 * gpu::allowance_bytes);
+// half a billion bytes for the tensor cores' copies of a batch of 512 images; an emulated GPU has 8 GiB
+static_assert(gpu::library_bytes_of(std::size_t{16'000'000'000}) > std::size_t{1} << 30);
+static_assert(gpu::library_bytes_of(std::size_t{80'000'000'000}) == std::size_t{2} << 30);
+static_assert(gpu::library_bytes_of(std::size_t{8} << 30) == std::size_t{1} << 30);
+static_assert(gpu::library_bytes_of(std::size_t{256} << 20) == 2 * gpu::allowance_bytes);
+
+inline void working_memory_grows() {
+  launch(D{0}, [&](const auto& queue) {
+    const std::size_t small = gpu::allowance_bytes + 1;
+    void* const first = gpu::library_memory(queue, small);
+    require(first != nullptr && first == gpu::library_memory(queue, 2 * gpu::allowance_bytes));
+    void* const second = gpu::library_memory(queue, 5 * gpu::allowance_bytes);
+    require(second != nullptr && second != first);
+    require(second == gpu::library_memory(queue, 8 * gpu::allowance_bytes));
+    require(first == gpu::library_memory(queue, small)); // what was captured with it goes on
+    require(gpu::library_memory(queue, 4096) == queue.allowance().memory);
+  });
+}
+const Case growth_case{"a stream's working memory for libraries grows with the engines and keeps its addresses",
+                       &working_memory_grows};
 
 inline void options_are_kept() {
   const Restored restored{};

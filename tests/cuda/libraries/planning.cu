@@ -9,9 +9,12 @@
 #include <tests/support/suite.hpp>
 
 #include <twill/device/cuda/cudnn.cuh>
+#include <twill/device/gpu/library_memory.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
 
@@ -37,6 +40,60 @@ void require_engine(const Graph& graph, const LibraryOptions& options = {}) {
       if (status == CUDNN_STATUS_SUCCESS || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER) return;
     }
   throw std::logic_error("no engine for " + graph.what());
+}
+
+/// The convolutions of a ResNet-50, each shape once. Padding is that of their kernels.
+std::vector<ConvolutionShape> resnet50(std::int64_t batch) {
+  struct Layer {
+    std::int64_t extent, in, out, kernel, stride;
+  };
+  constexpr Layer layers[] = {
+      {224, 3, 64, 7, 2},     {56, 64, 64, 1, 1},   {56, 64, 64, 3, 1},    {56, 64, 256, 1, 1},   {56, 256, 64, 1, 1},
+      {56, 256, 128, 1, 1},   {56, 128, 128, 3, 2}, {28, 128, 512, 1, 1},  {56, 256, 512, 1, 2},  {28, 512, 128, 1, 1},
+      {28, 128, 128, 3, 1},   {28, 512, 256, 1, 1}, {28, 256, 256, 3, 2},  {14, 256, 1024, 1, 1}, {28, 512, 1024, 1, 2},
+      {14, 1024, 256, 1, 1},  {14, 256, 256, 3, 1}, {14, 1024, 512, 1, 1}, {14, 512, 512, 3, 2},  {7, 512, 2048, 1, 1},
+      {14, 1024, 2048, 1, 2}, {7, 2048, 512, 1, 1}, {7, 512, 512, 3, 1}};
+  std::vector<ConvolutionShape> shapes;
+  for (const Layer& layer : layers)
+    shapes.push_back({.batch = batch,
+                      .in_channels = layer.in,
+                      .out_channels = layer.out,
+                      .input = {layer.extent, layer.extent},
+                      .output = {layer.extent / layer.stride, layer.extent / layer.stride},
+                      .kernel = {layer.kernel, layer.kernel},
+                      .stride = {layer.stride, layer.stride},
+                      .padding = {layer.kernel / 2, layer.kernel / 2}});
+  return shapes;
+}
+
+/// Fails unless the engine that a device of each size takes computes on tensor cores. Engines that are compiled at run time
+/// do so here, and tell their working memory only where there is a GPU.
+void require_tensor_cores(const Graph& graph) {
+  static const Descriptor h200 = test::described_h200();
+  const dnn::detail::Proposals proposals{graph, h200};
+  for (const std::size_t gigabytes : {16, 24, 40, 80, 141}) {
+    const auto limits = dnn::detail::limits_of(graph, {}, gpu::library_bytes_of(gigabytes * 1'000'000'000));
+    bool has_plan = false, has_tensor_cores = false;
+    proposals.for_each([&](const EngineNotes& notes, auto&& build) {
+      if (objection_to(notes, limits) != Objection::none) return true;
+      const auto plan = build();
+      if (plan == nullptr || plan->workspace_bytes() > limits.workspace_bytes) return true;
+      has_plan = true;
+      has_tensor_cores = notes.uses_tensor_cores;
+      return false;
+    });
+    if (!has_plan || !has_tensor_cores)
+      throw std::logic_error(join_text({graph.what(), " does without tensor cores on a GPU of ", gigabytes, " GB"}));
+  }
+}
+
+void images() {
+  for (const ConvolutionShape& shape : resnet50(256)) {
+    const Convolution c = convolution_of(DType::bfloat16, shape);
+    require_tensor_cores(forward_graph(c, false, Activation::none));
+    require_tensor_cores(gradient_graph(c, ConvolutionPart::weight_gradient));
+    if (shape.in_channels > 3) require_tensor_cores(gradient_graph(c, ConvolutionPart::input_gradient));
+  }
 }
 
 bool has_compiler() {
@@ -91,6 +148,7 @@ void norms() {
 
 const Case first{"cuDNN compiles attention and its gradients for an H200", &attention, Needs::nothing};
 const Case second{"cuDNN compiles convolutions with smooth activations for an H200", &activations, Needs::nothing};
+const Case fourth{"a ResNet-50 of 256 images computes on tensor cores with 16 to 141 GB", &images, Needs::nothing};
 const Case third{"cuDNN compiles norms and their gradients for an H200", &norms, Needs::nothing};
 
 } // namespace

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Working memory for a library's engine that wants more than a stream's allowance: one that pads or reorders images wants
-// copies of them. A stream gets it when it is first needed, always of the same size, and keeps it with the process, so a
-// captured graph keeps its address and nothing is allocated in a steady step. Like the allowance it is no part of the pool.
-// Read next: device/cuda/plan_choice.hpp.
+// copies of them. A stream gets a piece of the size that is needed, doubled up from 64 MiB, and keeps it with the process, so
+// that a captured graph keeps its address and nothing is allocated in a steady step. Like the allowance it is no part of the
+// pool. Read next: device/cuda/plan_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -16,10 +16,11 @@
 
 namespace twill::inline v0::gpu {
 
-/// How much that is: a 512th of the device's memory, at least twice the allowance.
+/// The most that an engine gets: an eighth of the device's memory, at least twice the allowance and at most 2 GiB, which is
+/// more than the tensor cores want for batches of 256 images of 224 x 224.
 [[nodiscard]] constexpr std::size_t library_bytes_of(std::size_t device_bytes) {
   constexpr std::size_t page = std::size_t{2} << 20;
-  return std::clamp(device_bytes / 512, 2 * allowance_bytes, 16 * allowance_bytes) / page * page;
+  return std::clamp(device_bytes / 8, 2 * allowance_bytes, (2 * allowance_bytes) << (library_pieces - 1)) / page * page;
 }
 /// The same of a queue's device.
 template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& queue) {
@@ -27,16 +28,21 @@ template <Runtime R> [[nodiscard]] std::size_t library_bytes(const Queue<R>& que
 }
 
 /// Memory of `bytes` for one engine at a time on the queue's stream, also while the stream is captured: the allowance where
-/// that is enough, else the stream's own for libraries, which is made when it is missing; null when there is no room.
+/// that is enough, else the smallest piece of the stream's that is large enough, which is made when it is missing; null when
+/// there is no room.
 /// requires: bytes <= library_bytes(queue), and the queue's working memory, held until the engine's launches are submitted
 template <Runtime R>
 [[nodiscard]] void* library_memory(const Queue<R>& queue, const WorkingMemory& working, std::size_t bytes) {
   if (bytes <= working.size().bytes) return working.memory();
-  void*& kept = working.library_memory();
-  if (kept != nullptr) return kept;
+  auto& pieces = working.library_memory();
+  std::size_t wanted = 0;
+  while ((2 * allowance_bytes) << wanted < bytes) ++wanted;
+  for (std::size_t i = wanted; i < pieces.size(); ++i)
+    if (pieces[i] != nullptr) return pieces[i];
   const Using<R> scope{queue.device()};
-  if (R::allocate_while_capturing(&kept, library_bytes(queue)) != 0) kept = nullptr;
-  return kept;
+  const std::size_t piece_bytes = std::min((2 * allowance_bytes) << wanted, library_bytes(queue));
+  if (R::allocate_while_capturing(&pieces[wanted], piece_bytes) != 0) pieces[wanted] = nullptr;
+  return pieces[wanted];
 }
 
 } // namespace twill::inline v0::gpu

@@ -10,10 +10,14 @@
 #include <twill/device/gpu/runtime.hpp>
 #include <twill/device/team_of.hpp>
 
+#include <array>
 #include <cstddef>
 #include <mutex>
 
 namespace twill::inline v0::gpu {
+
+/// Sizes of working memory for libraries, each twice the one before.
+inline constexpr std::size_t library_pieces = 6;
 
 /// How much working memory a stream has.
 struct Allowance {
@@ -37,7 +41,7 @@ private:
   friend class WorkingMemory;
   void* memory_ = nullptr;
   unsigned* counters_ = nullptr;
-  void* library_memory_ = nullptr;
+  std::array<void*, library_pieces> library_memory_{};
   Allowance size_{};
   std::recursive_mutex in_use_{};
 };
@@ -56,8 +60,8 @@ public:
   [[nodiscard]] unsigned* counters() const { return space_->counters_; }
   /// How much that is.
   [[nodiscard]] const Allowance& size() const { return space_->size_; }
-  /// What libraries got beside it; null until then. For device/gpu/library_memory.hpp.
-  [[nodiscard]] void*& library_memory() const { return space_->library_memory_; }
+  /// What libraries got beside it, by size; null until then. For device/gpu/library_memory.hpp.
+  [[nodiscard]] std::array<void*, library_pieces>& library_memory() const { return space_->library_memory_; }
 
 private:
   WorkingSpace* space_;
