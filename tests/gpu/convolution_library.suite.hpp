@@ -9,10 +9,14 @@
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
 
+#include <twill/compile/function.hpp>
+#include <twill/core/error.hpp>
 #include <twill/device/gpu/library_choices.hpp>
 #include <twill/device/gpu/library_memory.hpp>
 #include <twill/nn/convolution.hpp>
+#include <twill/ops/convolution.hpp>
 #include <twill/optim/sgd.hpp>
+#include <twill/tensor/random.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
@@ -20,6 +24,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace twill::test {
@@ -183,6 +188,50 @@ inline void reasons_are_told() {
 }
 const Case reasons_case{"without a library, or without an engine, twill's kernel computes and the choice tells why",
                         &reasons_are_told};
+
+/// What the warning sink was given.
+inline std::vector<std::string>& told() {
+  static std::vector<std::string> lines;
+  return lines;
+}
+
+/// Convolves an image of this extent by 16 filters of 3 x 3 x 16, twice.
+template <std::int64_t Extent> void convolve_twice() {
+  constexpr auto convolved = [](graph::Value x, graph::Value w) { return conv2d(x, w, {.padding = 1}); };
+  const auto x = rand<float, Shape<2, 16, Extent, Extent>>(D{0});
+  const auto w = rand<float, Shape<16, 16, 3, 3>>(D{0});
+  for (int turn = 0; turn < 2; ++turn) static_cast<void>(compiled(convolved)(x, w));
+  synchronize(D{0});
+}
+
+inline void slow_choices_are_told() {
+  if (!counts_engines) return;
+  const Restored restored{};
+  const WarningSink before = set_warning_sink([](std::string_view line) { told().emplace_back(line); });
+  const auto lines_of = [](const LibraryOptions& options, std::vector<LibraryEngine> engines, void (*convolve)()) {
+    told().clear();
+    forget_library_choices(D{0});
+    set_library_options(options);
+    install_engines(std::move(engines));
+    convolve();
+    return told();
+  };
+  constexpr auto small = &convolve_twice<8>, large = &convolve_twice<64>;
+  require(lines_of({}, {}, small).empty());
+  require(lines_of({.uses_cudnn = false}, {}, large).empty());
+  require(lines_of({}, {{}}, large).empty());
+  const auto own = lines_of({}, {}, large);
+  require_equal(own.size(), std::size_t{1});
+  require(own[0].find("runs twill's own kernel, which is slow: the emulated library is not there; install") !=
+          std::string::npos);
+  const auto refused = lines_of({}, {{.workspace_bytes = std::size_t{1} << 40}, {}}, large);
+  require_equal(refused.size(), std::size_t{1});
+  require(refused[0].find("1 engines of the emulated library need more than 1073741824 bytes of working memory") !=
+          std::string::npos);
+  set_warning_sink(before);
+}
+const Case warnings_case{"a large convolution that is computed slowly is told once, with its reason",
+                         &slow_choices_are_told};
 
 } // namespace convolution_library_suite
 } // namespace twill::test

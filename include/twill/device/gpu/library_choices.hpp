@@ -13,6 +13,7 @@
 #include <twill/device/gpu/library_options.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,14 +49,23 @@ inline constexpr std::size_t choice_key_words = 20;
 /// A problem, as numbers.
 using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
 
+/// Choices that a user would want to undo: a kernel of twill's for a large problem, an engine refused for its memory.
+enum class SlowChoice : std::uint8_t { own_kernel, working_memory };
+
 /// The choices of one device, in the order in which problems were met. Any thread may write and read.
 class ChoiceLog {
 public:
-  /// Keeps `describe()` unless the key is known.
-  template <class F> void note(const ChoiceKey& key, F describe) {
+  /// Keeps `describe()` unless the key is known; whether it was not.
+  template <class F> bool note(const ChoiceKey& key, F describe) {
     const std::lock_guard lock{mutex_};
-    if (choices_.size() >= most_choices || !known_.try_emplace(key, choices_.size()).second) return;
+    if (choices_.size() >= most_choices || !known_.try_emplace(key, choices_.size()).second) return false;
     choices_.push_back(describe());
+    return true;
+  }
+
+  /// Whether a slow choice of this kind has to be told: once a device.
+  [[nodiscard]] bool is_first(SlowChoice kind) {
+    return !was_told_[static_cast<std::size_t>(kind)].exchange(true, std::memory_order_relaxed);
   }
   [[nodiscard]] std::vector<LibraryChoice> list() const {
     const std::lock_guard lock{mutex_};
@@ -66,6 +76,7 @@ public:
     const std::lock_guard lock{mutex_};
     known_.clear();
     choices_.clear();
+    for (std::atomic<bool>& told : was_told_) told = false;
   }
 
 private:
@@ -74,6 +85,7 @@ private:
   mutable std::mutex mutex_{};
   std::map<ChoiceKey, std::size_t> known_{};
   std::vector<LibraryChoice> choices_{};
+  std::array<std::atomic<bool>, 2> was_told_{};
 };
 
 /// The log of a driver's device. requires: 0 <= device < max_devices

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who computes a convolution on a GPU: a vendor's library where it is there, allowed and has an engine, twill's own kernel
-// (kernel/gpu/convolution.hpp) otherwise. Each choice is noted once with its reason, for library_choices(). The library is a
-// template argument, so the choice is proved without CUDA. Read next: kernel/cuda/convolution.cuh.
+// (kernel/gpu/convolution.hpp) otherwise. Each choice is noted once with its reason, for library_choices(), and the first slow
+// one of a device is a warning. The library is a template argument, so the choice is proved without CUDA. Read next:
+// kernel/cuda/convolution.cuh.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/convolution.hpp>
 #include <twill/device/cuda/convolution.hpp>
 #include <twill/device/cuda/plan_choice.hpp>
 #include <twill/device/gpu/library_choices.hpp>
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
@@ -49,6 +52,28 @@ concept ConvolutionLibrary = requires(const Queue& queue, ConvolutionPart part, 
   return join_text({what, to_string(described)});
 }
 
+/// Multiplications from which on a convolution is large enough to be worth a library.
+inline constexpr std::int64_t large_convolution = std::int64_t{1} << 24;
+
+/// Tells the first large problem of a device that is twill's own kernel's against the user's will, and the first for which
+/// engines were refused for their memory.
+template <twill::gpu::Runtime R>
+TWILL_COLD void warn_of_slow_choice(const twill::gpu::Queue<R>& queue, const LibraryChoice& choice,
+                                    const nvidia::PlanSummary& summary, std::int64_t multiply_adds,
+                                    std::string_view library) {
+  using twill::gpu::SlowChoice;
+  twill::gpu::ChoiceLog& log = twill::gpu::choice_log<R>(queue.device());
+  const int refused = summary.objections[static_cast<std::size_t>(nvidia::Objection::workspace)];
+  if (refused > 0 && log.is_first(SlowChoice::working_memory))
+    warn(join_text({choice.problem, " on ", R::name, ":", queue.device(), ": ", refused, " engines of ", library,
+                    " need more than ", twill::gpu::library_bytes(queue),
+                    " bytes of working memory; try a smaller batch, library_choices() lists what computes instead"}));
+  if (!summary.exists && choice.options.uses_cudnn && multiply_adds >= large_convolution &&
+      log.is_first(SlowChoice::own_kernel))
+    warn(join_text({choice.problem, " on ", R::name, ":", queue.device(), " runs twill's own kernel, which is slow: ",
+                    choice.reason, "; install ", library, " and configure the program again"}));
+}
+
 /// Computes one part of a convolution, after what the queue was given before. throws: GpuError
 template <class Library, twill::gpu::Runtime R, class T>
 requires ConvolutionLibrary<Library, twill::gpu::Queue<R>>
@@ -66,15 +91,18 @@ void convolve(const twill::gpu::Queue<R>& queue, const Convolution<T>& c) {
   const auto words = nvidia::key_of(described);
   static_assert(words.size() + 2 <= twill::gpu::choice_key_words);
   for (std::size_t i = 0; i < words.size(); ++i) key[i + 2] = words[i];
-  twill::gpu::choice_log<R>(queue.device()).note(key, [&] {
-    return LibraryChoice{.problem = problem_text(c.part, described),
-                         .by = std::string{summary.exists ? std::string_view{Library::name} : "twill"},
-                         .reason = is_asked             ? to_string(summary)
-                                   : options.uses_cudnn ? join_text({Library::name, " is not there"})
-                                                        : "LibraryOptions::uses_cudnn is off",
-                         .workspace_bytes = summary.workspace_bytes,
-                         .options = options};
+  LibraryChoice choice{};
+  const bool is_new = twill::gpu::choice_log<R>(queue.device()).note(key, [&] {
+    choice = {.problem = problem_text(c.part, described),
+              .by = std::string{summary.exists ? std::string_view{Library::name} : "twill"},
+              .reason = is_asked             ? to_string(summary)
+                        : options.uses_cudnn ? join_text({Library::name, " is not there"})
+                                             : "LibraryOptions::uses_cudnn is off",
+              .workspace_bytes = summary.workspace_bytes,
+              .options = options};
+    return choice;
   });
+  if (is_new) warn_of_slow_choice(queue, choice, summary, c.shape.multiply_adds(), Library::name);
 }
 
 } // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA
