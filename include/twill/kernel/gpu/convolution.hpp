@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions on a GPU by twill's own kernel, and their gradients: a thread computes one element, all of whose products it
-// adds in a fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may
+// Convolutions on a GPU by twill's own kernels, and their gradients: a thread computes one element of an output or of an input's
+// gradient, a warp one of a weight's. Products are added in a fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may
 // give what its library knows to the library. On hosts the same call is kernel/convolution.hpp.
 
 #include <twill/core/config.hpp>
@@ -27,8 +27,6 @@ template <class T> struct ConvolutionBody {
       if (p.part == ConvolutionPart::output && i < p.shape.y_elements()) p.y[i] = static_cast<T>(output(p, i));
       if (p.part == ConvolutionPart::input_gradient && i < p.shape.x_elements())
         p.x[i] = static_cast<T>(input_gradient(p, i));
-      if (p.part == ConvolutionPart::weight_gradient && i < p.shape.w_elements())
-        p.w[i] = static_cast<T>(weight_gradient(p, i));
     });
   }
 
@@ -91,8 +89,33 @@ private:
     }
     return sum;
   }
+};
 
-  static constexpr C weight_gradient(const Convolution<T>& p, std::int64_t i) {
+/// A warp computes the gradient of one weight: there are few weights and each sums over all pixels of the batch, which its
+/// lanes share out.
+template <class T> struct WeightGradientBody {
+  using C = compute_t<T>;
+  static constexpr int most_threads = tile_threads;
+
+  template <class Block> constexpr void operator()(const Block& block, const Convolution<T>& p) const {
+    typename Block::template Local<C> sums;
+    const auto weight_of = [&](int thread) {
+      return std::int64_t{block.block()} * (tile_threads / warp_threads) + thread / warp_threads;
+    };
+    block.each([&](int thread) {
+      const std::int64_t i = weight_of(thread);
+      sums[thread] = i < p.shape.w_elements() ? sum_of_lane(p, i, thread % warp_threads) : C{};
+    });
+    block.template all_reduce<Reduction::sum>(sums, warp_threads);
+    block.each([&](int thread) {
+      const std::int64_t i = weight_of(thread);
+      if (thread % warp_threads == 0 && i < p.shape.w_elements()) p.w[i] = static_cast<T>(sums[thread]);
+    });
+  }
+
+private:
+  // w[k, c, r, s] = sum over n, p, q of x[n, p * stride + r, q * stride + s, c] * y[n, p, q, k]
+  static constexpr C sum_of_lane(const Convolution<T>& p, std::int64_t i, int lane) {
     const ConvolutionShape& s = p.shape;
     const std::int64_t channels = s.in_channels / s.groups;
     const std::int64_t k = i / s.taps();
@@ -100,28 +123,44 @@ private:
     const std::int64_t channel = k / (s.out_channels / s.groups) * channels + i % s.taps() / area;
     const std::int64_t down = i % area / s.kernel[1] * s.dilation[0] - s.padding[0];
     const std::int64_t right = i % s.kernel[1] * s.dilation[1] - s.padding[1];
+    const std::int64_t rows = s.output[1] > 0 ? s.batch * s.output[0] : 0;
+    std::int64_t row = 0; // of all images
+    std::int64_t image = 0;
+    std::int64_t row_in_image = 0;
+    std::int64_t column = lane;
     C sum{};
-    for (std::int64_t n = 0; n < s.batch; ++n)
-      for (std::int64_t row = 0; row < s.output[0]; ++row) {
-        const std::int64_t h = row * s.stride[0] + down;
-        if (h < 0 || h >= s.input[0]) continue;
-        for (std::int64_t column = 0; column < s.output[1]; ++column) {
-          const std::int64_t v = column * s.stride[1] + right;
-          if (v < 0 || v >= s.input[1]) continue;
-          add(sum, p.x[((n * s.input[0] + h) * s.input[1] + v) * s.in_channels + channel],
-              p.y[((n * s.output[0] + row) * s.output[1] + column) * s.out_channels + k]);
+    while (row < rows) {
+      if (column >= s.output[1]) { // goes on in the next row, without a division
+        column -= s.output[1];
+        ++row;
+        if (++row_in_image == s.output[0]) {
+          row_in_image = 0;
+          ++image;
         }
+        continue;
       }
+      const std::int64_t h = row_in_image * s.stride[0] + down;
+      const std::int64_t v = column * s.stride[1] + right;
+      if (h >= 0 && h < s.input[0] && v >= 0 && v < s.input[1]) {
+        const T x = p.x[((image * s.input[0] + h) * s.input[1] + v) * s.in_channels + channel];
+        const T y = p.y[(row * s.output[1] + column) * s.out_channels + k];
+        sum = combine<Reduction::sum>(sum, apply<Primitive::multiply>(static_cast<C>(x), static_cast<C>(y)));
+      }
+      column += warp_threads;
+    }
     return sum;
   }
 };
 
-/// Computes one part of a convolution by twill's own kernel.
+/// Computes one part of a convolution by twill's own kernels.
 template <class Queue, class T> void convolve_directly(const Queue& queue, const Convolution<T>& convolution) {
   const ConvolutionShape& s = convolution.shape;
-  const std::int64_t elements = convolution.part == ConvolutionPart::output           ? s.y_elements()
-                                : convolution.part == ConvolutionPart::input_gradient ? s.x_elements()
-                                                                                      : s.w_elements();
+  if (convolution.part == ConvolutionPart::weight_gradient) {
+    if (s.w_elements() > 0)
+      enqueue(queue, WeightGradientBody<T>{}, one_thread_each(s.w_elements() * warp_threads), convolution);
+    return;
+  }
+  const std::int64_t elements = convolution.part == ConvolutionPart::output ? s.y_elements() : s.x_elements();
   if (elements > 0) enqueue(queue, ConvolutionBody<T>{}, one_thread_each(elements), convolution);
 }
 
