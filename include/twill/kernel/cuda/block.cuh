@@ -97,12 +97,12 @@ namespace twill::inline v0 {
 template <class Body, class Parameters>
 void enqueue(const gpu::Queue<CudaRuntime>& queue, Body body, const gpu::LaunchShape& shape,
              const Parameters& parameters) {
-  const auto kernel = reinterpret_cast<const void*>(&kernel::gpu::run_body<Body, Parameters>);
+  const auto function = reinterpret_cast<const void*>(&kernel::gpu::run_body<Body, Parameters>);
   if (shape.shared_bytes > (48U << 10))
-    gpu::check<CudaRuntime>(CudaRuntime::allow_shared_bytes(kernel, shape.shared_bytes), "cudaFuncSetAttribute",
+    gpu::check<CudaRuntime>(CudaRuntime::allow_shared_bytes(function, shape.shared_bytes), "cudaFuncSetAttribute",
                             queue.device());
   void* arguments[] = {&body, const_cast<Parameters*>(&parameters)}; // the driver copies them
-  gpu::check<CudaRuntime>(CudaRuntime::launch(kernel, shape, arguments, queue.stream()), "kernel launch",
+  gpu::check<CudaRuntime>(CudaRuntime::launch(function, shape, arguments, queue.stream()), "kernel launch",
                           queue.device());
 }
 
