@@ -11,10 +11,11 @@
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/primitive.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 
 namespace twill::inline v0::kernel::gpu {
 
@@ -31,15 +32,22 @@ public:
   [[nodiscard]] constexpr int blocks() const { return blocks_; } ///< of the grid
   [[nodiscard]] constexpr int threads() const { return threads_; }
 
-  /// One value for each thread. `local[thread]` is that thread's own; no thread may touch another's.
+  /// One value for each thread. `local[thread]` is that thread's own; no thread may touch another's. It begins as a register
+  /// does, with no value: bytes of ones, which are NaN, -1 and no truth value, where the type gives none.
   template <class T> class Local {
   public:
-    Local() : values_{std::make_unique<T[]>(most_threads)} {}
-    [[nodiscard]] T& operator[](int thread) { return values_[static_cast<std::size_t>(thread)]; }
-    [[nodiscard]] const T& operator[](int thread) const { return values_[static_cast<std::size_t>(thread)]; }
+    Local() : bytes_{std::make_unique<std::byte[]>(sizeof(T) * most_threads)} {
+      static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+      std::memset(bytes_.get(), 0xff, sizeof(T) * most_threads);
+      if constexpr (!std::is_trivially_default_constructible_v<T>)
+        std::uninitialized_default_construct_n(values(), most_threads);
+    }
+    [[nodiscard]] T& operator[](int thread) { return values()[thread]; }
+    [[nodiscard]] const T& operator[](int thread) const { return values()[thread]; }
 
   private:
-    std::unique_ptr<T[]> values_;
+    [[nodiscard]] T* values() const { return reinterpret_cast<T*>(bytes_.get()); }
+    std::unique_ptr<std::byte[]> bytes_;
   };
 
   /// A phase.
