@@ -47,12 +47,6 @@ GlobalRaces::Cell& GlobalRaces::cell_at(std::uintptr_t word) {
   return (*last_page_)[word % std::tuple_size_v<Page>];
 }
 
-GlobalRaces::BlockState& GlobalRaces::state_of(const Block& block) {
-  BlockState& state = blocks_[block.index];
-  if (state.fences.empty()) state.fences.resize(block.grid.threads);
-  return state;
-}
-
 bool GlobalRaces::is_ordered(const Warp& warp, std::uint16_t thread, const Event& event) {
   const Block& block = *warp.block;
   if (event.block == block.index) {
@@ -113,7 +107,8 @@ void GlobalRaces::access(Warp& warp, const Instruction& instruction, int lane, c
 
 void GlobalRaces::fence(Warp& warp, std::uint32_t mask) {
   Block& block = *warp.block;
-  BlockState& state = state_of(block);
+  BlockState& state = blocks_[block.index];
+  state.fences.resize(block.grid.threads);
   for_lanes_in_order(mask, [&](int lane) {
     state.fences[warp.thread(lane)] = {block.grid.now, block.barrier_time, warp.sync_time};
   });
@@ -123,10 +118,11 @@ void GlobalRaces::fence(Warp& warp, std::uint32_t mask) {
 
 void GlobalRaces::release(Warp& warp, int lane, std::uint64_t address, Ordering ordering) {
   if (ordering == Ordering::release || ordering == Ordering::acquire_release) fence(warp, std::uint32_t{1} << lane);
-  const BlockState& state = state_of(*warp.block);
+  const auto found = blocks_.find(warp.block->index);
+  if (found == blocks_.end()) return; // as in a histogram of atomics
+  const BlockState& state = found->second;
   const std::uint32_t thread = warp.thread(lane);
-  const Fence& own = state.fences[thread];
-  if (own.time == 0 && !state.snapshot && state.known.empty()) return; // as in a histogram of atomics
+  const Fence own = state.fences.empty() ? Fence{} : state.fences[thread];
   Published published{own.barrier_time, state.snapshot, {}};
   if (own.time != 0) published.fences[static_cast<std::uint16_t>(thread)] = own;
   Knowledge& at_address = released_[address];
@@ -136,12 +132,13 @@ void GlobalRaces::release(Warp& warp, int lane, std::uint64_t address, Ordering 
 
 void GlobalRaces::acquire(Warp& warp, std::uint64_t address) {
   if (const auto released = released_.find(address); released != released_.end())
-    merge(state_of(*warp.block).known, released->second);
+    merge(blocks_[warp.block->index].known, released->second);
 }
 
 void GlobalRaces::barrier(const Block& block) {
-  BlockState& state = state_of(block);
-  if (!std::exchange(state.has_new_fences, false)) return;
+  const auto found = blocks_.find(block.index);
+  if (found == blocks_.end() || !std::exchange(found->second.has_new_fences, false)) return;
+  BlockState& state = found->second;
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->time = block.grid.now;
   for (const Fence& fence : state.fences) {

@@ -66,7 +66,7 @@ private:
   using Knowledge = std::map<std::uint32_t, Published>; ///< by block
 
   struct BlockState {
-    std::vector<Fence> fences{}; ///< by thread
+    std::vector<Fence> fences{}; ///< by thread; empty: none
     std::shared_ptr<const Snapshot> snapshot{};
     bool has_new_fences = false;
     Knowledge known{};
@@ -77,7 +77,6 @@ private:
   static bool has_published(const Published& published, const Event& event);
 
   Cell& cell_at(std::uintptr_t word);
-  BlockState& state_of(const Block& block);
   bool is_ordered(const Warp& warp, std::uint16_t thread, const Event& event);
   void report(Warp& warp, const Instruction& instruction, int lane, std::uintptr_t address, const Event& other,
               std::string_view kind, const char* verb);
@@ -85,7 +84,7 @@ private:
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_{};
   std::uintptr_t last_number_ = 0;
   Page* last_page_ = nullptr;
-  std::unordered_map<std::uint32_t, BlockState> blocks_{};
+  std::unordered_map<std::uint32_t, BlockState> blocks_{};  ///< those that fence or acquire
   std::unordered_map<std::uint64_t, Knowledge> released_{}; ///< by address
 };
 

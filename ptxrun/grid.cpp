@@ -67,7 +67,8 @@ Block::~Block() = default;
 namespace {
 
 constexpr std::int64_t long_turn = 1 << 18; ///< in instructions of a warp
-constexpr int idle_rounds = 64;             ///< without a change in memory, before waiting is called endless
+constexpr std::size_t long_rounds = 16;     ///< of such turns, after which waiting for a change is called endless
+constexpr std::size_t short_rounds = 1000;  ///< of shuffled turns
 
 class Scheduler {
 public:
@@ -108,7 +109,6 @@ private:
         if (grid_.outcome != Outcome::success) return;
         is_over = is_over && warp->alive == 0;
         is_interrupted = is_interrupted || warp->runnable() != 0;
-        only_polls_ = only_polls_ && (warp->runnable() == 0 || warp->has_polled);
       }
       if (is_over) return;
       release_barriers(*block);
@@ -122,13 +122,18 @@ private:
     return static_cast<std::int64_t>(1) << (random_() % 12); // from single instructions to whole loops
   }
 
-  /// Every block that was begun polls memory, and none has changed it for several rounds: nobody will.
+  /// All warps that could go on poll memory, and no one has changed it for several rounds: it will never change.
   void watch_for_waiting() {
-    if (++turns_ < aside_.size()) return;
+    if (++turns_ < aside_.size() * (options().shuffle_seed == 0 ? long_rounds : short_rounds)) return;
     turns_ = 0;
-    const bool is_idle = std::exchange(only_polls_, true) && std::exchange(changes_, grid_.changes) == grid_.changes;
-    rounds_ = is_idle && !aside_.empty() ? rounds_ + 1 : 0;
-    if (rounds_ < (options().shuffle_seed == 0 ? idle_rounds : 100 * idle_rounds)) return;
+    bool is_idle = std::exchange(changes_, grid_.changes) == grid_.changes && !aside_.empty();
+    for (const auto& block : aside_) {
+      for (Warp& warp : block->warps) {
+        const bool has_polled = std::exchange(warp.has_polled, false);
+        is_idle = is_idle && (has_polled || warp.runnable() == 0);
+      }
+    }
+    if (!is_idle) return;
     for (const Warp& warp : aside_.front()->warps) {
       if (warp.runnable() == 0) continue;
       const int lane = std::countr_zero(warp.runnable());
@@ -149,8 +154,6 @@ private:
   std::uint64_t begun_ = 0;
   std::uint64_t turns_ = 0;
   std::uint64_t changes_ = 0;
-  int rounds_ = 0;
-  bool only_polls_ = true;
 };
 
 } // namespace

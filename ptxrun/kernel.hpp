@@ -26,11 +26,16 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-/// A register that the machine fills before a thread's first instruction.
+using SpecialValue = std::uint64_t (*)(const Warp&, int lane);
+
+/// A register that is filled before a thread's first instruction.
 struct SpecialRegister {
   std::uint32_t offset = 0;
-  std::string name{};
+  SpecialValue value = nullptr;
 };
+
+/// Null for an unknown name.
+[[nodiscard]] SpecialValue find_special_register(std::string_view name);
 
 class Kernel {
 public:

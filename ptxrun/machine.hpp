@@ -40,7 +40,7 @@ struct Warp {
   std::array<std::uint32_t, 32> counters{}; ///< program counters
   std::uint32_t barrier = 0;                ///< the instruction where `at_barrier` stand
   bool prefers_last = false;                ///< lanes ahead run first, for the lanes behind may wait for them
-  bool has_polled = false;                  ///< in this turn
+  bool has_polled = false;                  ///< since the scheduler looked
   std::uint64_t executed = 0;
   std::uint64_t sync_time = 0; ///< of the last __syncwarp()
 

@@ -109,8 +109,8 @@ std::optional<Place> Names::find_place(std::string_view text) {
 Register Names::special_register(std::string_view name) {
   const auto found = specials_.find(name);
   if (found != specials_.end()) return found->second;
-  const bool is_wide = name == "%clock64" || name == "%globaltimer" || name == "%gridid";
-  return specials_[name] = registers_[add_register(is_wide ? Type::b64 : Type::b32)];
+  if (find_special_register(name) == nullptr) throw ParseError("unknown register " + std::string{name});
+  return specials_[name] = registers_[add_register(Type::b32)];
 }
 
 std::uint32_t Names::constant(std::uint64_t value, std::size_t bytes) {

@@ -59,9 +59,14 @@ std::size_t Options::opt_in_shared_bytes() const {
   return capability == 75 ? multiprocessor_shared_bytes() : multiprocessor_shared_bytes() - 1024;
 }
 
-const Options& options() {
-  static const Options* const all = new Options{read()}; // never destroyed: programs launch during exit, too
+namespace {
+Options& stored() {
+  static Options* const all = new Options{read()}; // never destroyed: programs launch during exit, too
   return *all;
 }
+} // namespace
+
+const Options& options() { return stored(); }
+void set_options(const Options& replacement) { stored() = replacement; }
 
 } // namespace ptxrun

@@ -31,4 +31,7 @@ struct Options {
 
 [[nodiscard]] const Options& options();
 
+/// Replaces what the environment says; between launches. For tests.
+void set_options(const Options& replacement);
+
 } // namespace ptxrun

@@ -166,7 +166,7 @@ void assign_registers(Kernel& kernel, const Names& names) {
         instruction.destinations[n].offset = offsets[instruction.destinations[n].offset];
   }
   for (const auto& [name, special] : names.specials())
-    kernel.specials.push_back({offsets[special.number], std::string{name}});
+    kernel.specials.push_back({offsets[special.number], find_special_register(name)});
 }
 
 } // namespace ptxrun

@@ -75,10 +75,11 @@ public:
       while (execute()) {
       }
       if (group_.lanes != 0) store_counters(group_.lanes, group_.counter);
-      if (grid_.outcome != Outcome::success && has_failed_) return;
+      if (has_stopped_) return;
       if (warp_.budget < 0) {
-        // Lanes elsewhere have their chance in the next turn.
-        warp_.prefers_last = !warp_.prefers_last && group_.lanes != (warp_.runnable() & ~warp_.waiting);
+        // Lanes that wait for others of their warp let them pass in the next turn.
+        warp_.prefers_last =
+            !warp_.prefers_last && warp_.has_polled && group_.lanes != (warp_.runnable() & ~warp_.waiting);
         return;
       }
     }
@@ -98,7 +99,7 @@ private:
       mask &= instruction.guard_is_negated ? ~guard : guard;
     }
     --warp_.budget;
-    instruction.executions += static_cast<unsigned>(std::popcount(mask));
+    instruction.executions += mask == ~std::uint32_t{0} ? 32 : static_cast<unsigned>(std::popcount(mask));
     switch (instruction.flow) {
     case Flow::next:
       if (mask != 0) instruction.handler(warp_, instruction, mask);
@@ -126,6 +127,12 @@ private:
       ++grid_.changes;
       return false;
     case Flow::barrier:
+      // Lanes that were let pass wait here for the rest of their warp, as at the end of a branch.
+      if (warp_.prefers_last && instruction.is_aligned && mask != 0 && mask != warp_.alive) {
+        warp_.prefers_last = false;
+        has_stopped_ = true;
+        return false;
+      }
       if (mask != 0) arrive(warp_, instruction, group_.counter, mask);
       ++group_.counter;
       if (mask == 0) break;
@@ -148,7 +155,7 @@ private:
       if (mask != 0) {
         instruction.handler(warp_, instruction, mask);
         if (grid_.outcome != Outcome::success) {
-          has_failed_ = true;
+          has_stopped_ = true;
           return false;
         }
       }
@@ -169,7 +176,7 @@ private:
 
   bool end_endless(const Instruction& instruction) {
     report_endless(warp_, instruction, group_.lanes);
-    has_failed_ = true;
+    has_stopped_ = true;
     return false;
   }
 
@@ -177,14 +184,13 @@ private:
   Grid& grid_;
   Instruction* code_;
   Group group_{};
-  bool has_failed_ = false;
+  bool has_stopped_ = false; ///< before the budget is used up
 };
 
 } // namespace
 
 void run(Warp& warp, std::int64_t budget) {
   warp.budget = budget;
-  warp.has_polled = false;
   Turn{warp}.take();
   warp.executed += static_cast<std::uint64_t>(budget - warp.budget);
   warp.block->grid.clock += static_cast<std::uint64_t>(budget - warp.budget);

@@ -35,7 +35,7 @@ template <class T, Space S> void load(Warp& warp, const Instruction& instruction
 
 template <class T, Space S> void store(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const std::size_t count = instruction.vector;
-  ++warp.block->grid.changes;
+  if constexpr (S != Space::local) ++warp.block->grid.changes;
   for_lanes_in_order(mask, [&](int lane) {
     std::array<T, 8> value;
     for (std::size_t n = 0; n < count; ++n) value[n] = static_cast<T>(bits_of(warp, instruction.sources[1 + n], lane));
