@@ -3,10 +3,8 @@
 // The scheduler of a launch. Blocks run one after another; one that exceeds its turn, since it waits for another or is long, is put
 // aside with its state while others have theirs. As many blocks are begun as a device would hold.
 
-#include "ptxrun/barriers.hpp"
 #include "ptxrun/findings.hpp"
 #include "ptxrun/global_races.hpp"
-#include "ptxrun/limits.hpp"
 #include "ptxrun/machine.hpp"
 #include "ptxrun/options.hpp"
 #include "ptxrun/shared_races.hpp"
@@ -72,17 +70,22 @@ constexpr std::size_t short_rounds = 1000;  ///< of shuffled turns
 
 class Scheduler {
 public:
-  explicit Scheduler(Grid& grid) : grid_{grid}, random_{options().shuffle_seed + grid.kernel.launches} {
+  explicit Scheduler(Grid& grid)
+      : grid_{grid},
+        capacity_{resident_blocks(grid.kernel, grid.launch)},
+        random_{options().shuffle_seed + grid.kernel.launches} {
     if (options().shuffle_seed == 0) return;
+    // A device begins blocks roughly as they are numbered, and programs rely on it: a block may wait for those before it.
     order_.resize(grid.blocks);
     std::iota(order_.begin(), order_.end(), 0U);
-    std::ranges::shuffle(order_, random_);
+    for (std::size_t begin = 0; begin < order_.size(); begin += capacity_)
+      std::shuffle(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                   order_.begin() + static_cast<std::ptrdiff_t>(std::min(begin + capacity_, order_.size())), random_);
   }
 
   void run_all() {
-    const std::size_t capacity = resident_blocks(grid_.kernel, grid_.launch);
     while (grid_.outcome == Outcome::success && (begun_ < grid_.blocks || !aside_.empty())) {
-      if (begun_ < grid_.blocks && aside_.size() < capacity) {
+      if (begun_ < grid_.blocks && aside_.size() < capacity_) {
         auto block =
             std::make_unique<Block>(grid_, order_.empty() ? static_cast<std::uint32_t>(begun_) : order_[begun_]);
         ++begun_;
@@ -148,6 +151,7 @@ private:
   }
 
   Grid& grid_;
+  std::size_t capacity_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> order_{}; ///< of the blocks; empty: as they are numbered
   std::deque<std::unique_ptr<Block>> aside_{};

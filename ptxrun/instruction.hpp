@@ -147,13 +147,11 @@ struct Instruction {
   Comparison comparison = Comparison::eq;
   Combination combination = Combination::none;
   AtomicOperation operation = AtomicOperation::add;
-  std::uint8_t vector = 1;     ///< elements of a memory access
-  std::uint8_t mode = 0;       ///< a variant, by the handler's own numbers
-  bool flushes = false;        ///< .ftz
-  bool saturates = false;      ///< .sat
-  bool propagates_nan = false; ///< .NaN
+  std::uint8_t vector = 1; ///< elements of a memory access
+  std::uint8_t mode = 0;   ///< a variant, by the handler's own numbers
+  bool flushes = false;    ///< .ftz
+  bool saturates = false;  ///< .sat
   bool is_relu = false;
-  bool is_approximate = false;
   bool is_aligned = false;        ///< all lanes of the warp execute it together
   bool source_is_negated = false; ///< the predicate source
   bool has_address_register = false;

@@ -72,6 +72,12 @@ inline void set_bits(Warp& warp, const Operand& operand, int lane, std::uint64_t
     *reinterpret_cast<std::uint32_t*>(at) = static_cast<std::uint32_t>(bits);
 }
 
+/// The bits of a value in a wider register: signed ones fill it with their sign.
+template <class T> [[nodiscard]] std::uint64_t extended(T value) {
+  return static_cast<std::uint64_t>(
+      static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
+}
+
 /// A predicate of all lanes.
 [[nodiscard]] inline std::uint32_t predicate(Warp& warp, const Operand& operand) {
   return *reinterpret_cast<const std::uint32_t*>(begin_of(warp, operand));

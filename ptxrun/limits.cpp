@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ptxrun/limits.hpp"
+#include "ptxrun/machine.hpp"
 
 #include "ptxrun/findings.hpp"
 #include "ptxrun/options.hpp"

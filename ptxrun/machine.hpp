@@ -99,8 +99,25 @@ struct Grid {
 /// Runs a warp until its budget is used up, or all of its lanes have ended or stand at a barrier.
 void run(Warp& warp, std::int64_t budget);
 
+// Warp-wide instructions, such as `shfl.sync`, wait until all lanes that their mask names have come (warp_wide.cpp).
+
+/// Executes the instruction at `counter` where all named lanes are in `mask`; otherwise lets the lanes wait and returns false.
+bool execute_warp_wide(Warp& warp, const Instruction& instruction, std::uint32_t counter, std::uint32_t mask);
+/// All lanes wait, and those that are missing cannot come: a finding. Lanes at instructions of one kind go on together.
+void release_incomplete(Warp& warp);
+
+// Lanes wait at a barrier until all threads that live, or as many as the instruction names, have come (barriers.cpp).
+
+void arrive(Warp& warp, const Instruction& instruction, std::uint32_t counter, std::uint32_t mask);
+void arrive_without_waiting(Warp& warp, const Instruction& instruction, std::uint32_t mask);
+/// Lets lanes go on whose barrier is complete. Where all lanes wait and none is, that is a finding, and the launch ends.
+void release_barriers(Block& block);
+
 /// Fills `%tid.x` and the other special registers.
 void fill_special_registers(Warp& warp);
+
+/// How many blocks of a launch all multiprocessors of the pretended device hold together, at least one (limits.cpp).
+[[nodiscard]] std::size_t resident_blocks(const Kernel& kernel, const Launch& launch);
 
 /// "block 3 thread 17"
 [[nodiscard]] std::string describe_thread(const Warp& warp, int lane);

@@ -32,11 +32,12 @@ std::uint64_t initial_value(const Symbols& symbols, std::string_view text, std::
   if (text.starts_with("0f") || text.starts_with("0d") || text.starts_with("0F") || text.starts_with("0D"))
     if (const auto bits = to_integer("0x" + std::string{text.substr(2)})) return *bits;
   if (const auto value = to_integer(text)) return *value;
-  if (text.starts_with("generic(")) text = text.substr(8, text.find(')') - 8);
   const std::size_t plus = std::min(text.find('+'), text.size());
-  if (const auto found = symbols.variables.find(trim(text.substr(0, plus))); found != symbols.variables.end())
-    return reinterpret_cast<std::uintptr_t>(found->second.data) +
-           (plus < text.size() ? to_integer(trim(text.substr(plus + 1))).value_or(0) : 0);
+  const std::uint64_t offset = plus < text.size() ? to_integer(trim(text.substr(plus + 1))).value_or(0) : 0;
+  std::string_view name = trim(text.substr(0, plus));
+  if (name.starts_with("generic(")) name = trim(name.substr(8, name.find(')') - 8));
+  if (const auto found = symbols.variables.find(name); found != symbols.variables.end())
+    return reinterpret_cast<std::uintptr_t>(found->second.data) + offset;
   report_finding("unknown initialiser", nullptr, nullptr,
                  "'" + std::string{text} + "' of variable " + std::string{variable} + " is taken as zero");
   return 0;
@@ -116,10 +117,10 @@ private:
       const std::size_t close = has_body ? find_closing(text_, brace) : semicolon;
       skip_to(has_body ? brace + 1 : semicolon + 1);
       const std::string_view body = has_body ? text_.substr(brace + 1, close - brace - 1) : std::string_view{};
-      if (entry != std::string_view::npos)
-        add_kernel(head.substr(entry + 6), body);
-      else
+      if (entry == std::string_view::npos)
         add_function(head.substr(function + 5), body);
+      else if (has_body)
+        add_kernel(head.substr(entry + 6), body);
       skip_to(std::min(close + 1, text_.size()));
       return;
     }
@@ -137,7 +138,6 @@ private:
     head = trim(head);
     std::size_t end = 0;
     while (end < head.size() && is_identifier(head[end])) ++end;
-    if (body.empty()) return;
     auto kernel = std::make_unique<Kernel>();
     kernel->name = std::string{head.substr(0, end)};
     kernel->head = trim(head.substr(end));

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names in a kernel's text: registers, variables, parameters and constants, in nested scopes. Registers get numbers here; registers.hpp
-// turns numbers into places.
+// Names in a kernel's text: registers, variables, parameters and constants, in nested scopes. Registers get numbers here, which
+// assign_registers() turns into places.
 
 #include "ptxrun/declaration.hpp"
 #include "ptxrun/instruction.hpp"
@@ -79,5 +79,9 @@ private:
   std::map<std::pair<std::uint64_t, std::size_t>, std::uint32_t> constants_{};
   std::optional<std::uint64_t> dynamic_shared_{};
 };
+
+/// Turns the numbers of registers in operands into offsets: live intervals share the memory of a warp's registers, so that it stays in
+/// the host's cache. Fills Kernel::specials and Kernel::register_bytes.
+void assign_registers(Kernel& kernel, const Names& names);
 
 } // namespace ptxrun

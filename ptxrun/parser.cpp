@@ -6,7 +6,6 @@
 #include "ptxrun/declaration.hpp"
 #include "ptxrun/kernel.hpp"
 #include "ptxrun/names.hpp"
-#include "ptxrun/registers.hpp"
 #include "ptxrun/statement.hpp"
 #include "ptxrun/text.hpp"
 

@@ -3,7 +3,7 @@
 // Liveness by the usual backward equations over basic blocks, then linear scan (Poletto and Sarkar, 1999) over each register's hull.
 // Lanes diverge, but each has slots of its own, so that a lane's path through the code is all that counts.
 
-#include "ptxrun/registers.hpp"
+#include "ptxrun/names.hpp"
 
 #include <algorithm>
 #include <cstddef>

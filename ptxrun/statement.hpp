@@ -65,12 +65,6 @@ private:
 
 using Decoder = void (*)(Statement&);
 
-/// An opcode without its modifiers, and its decoder.
-struct Opcode {
-  std::string_view name;
-  Decoder decode;
-};
-
 /// Fills the instruction, except for what `labels` still names. Throws ParseError.
 void decode(Statement& statement);
 

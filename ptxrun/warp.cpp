@@ -3,13 +3,11 @@
 // A warp's turn. Of the lanes that can go on, those at the lowest program counter execute together until they branch apart or reach
 // others: compilers place a branch's join behind both arms, so that lanes meet there again.
 
-#include "ptxrun/barriers.hpp"
 #include "ptxrun/findings.hpp"
 #include "ptxrun/lanes.hpp"
 #include "ptxrun/machine.hpp"
 #include "ptxrun/options.hpp"
 #include "ptxrun/text.hpp"
-#include "ptxrun/warp_wide.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ptxrun/warp_wide.hpp"
+#include "ptxrun/machine.hpp"
 
 #include "ptxrun/findings.hpp"
 #include "ptxrun/lanes.hpp"

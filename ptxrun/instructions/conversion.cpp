@@ -14,11 +14,6 @@
 namespace ptxrun {
 namespace {
 
-template <class T> std::uint64_t extended(T value) {
-  return static_cast<std::uint64_t>(
-      static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
-}
-
 /// Integers: the result's bits, extended to the register by the sign of its type.
 template <class D, class S> void convert_integer(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
   const Operand &to = instruction.destinations[0], &from = instruction.sources[0];

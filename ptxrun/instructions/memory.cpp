@@ -9,6 +9,7 @@
 #include "ptxrun/instructions/ordering.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace ptxrun {
@@ -25,12 +26,28 @@ template <class T, Space S> void load(Warp& warp, const Instruction& instruction
     for (std::size_t n = 0; n < count; ++n) {
       T value = unknown_value<T>;
       if (from != nullptr) std::memcpy(&value, from + n * sizeof(T), sizeof(T));
-      // Signed values fill a wider register with their sign.
-      const auto bits = static_cast<std::uint64_t>(
-          static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(value));
-      if (!instruction.destinations[n].is_ignored) set_bits(warp, instruction.destinations[n], lane, bits);
+      if (!instruction.destinations[n].is_ignored) set_bits(warp, instruction.destinations[n], lane, extended(value));
     }
   });
+}
+
+/// A parameter at a fixed place is one value for all lanes.
+template <class T> void load_parameter(Warp& warp, const Instruction& instruction, std::uint32_t mask) {
+  if (instruction.has_address_register) return load<T, Space::parameter>(warp, instruction, mask);
+  const Access access{AccessKind::read, sizeof(T) * instruction.vector};
+  const std::byte* const from = locate<Space::parameter>(warp, instruction, std::countr_zero(mask), access);
+  for (std::size_t n = 0; n < instruction.vector; ++n) {
+    T value = unknown_value<T>;
+    if (from != nullptr) std::memcpy(&value, from + n * sizeof(T), sizeof(T));
+    const Operand& to = instruction.destinations[n];
+    if (to.is_ignored) continue;
+    const std::uint64_t bits = extended(value);
+    if (to.shift == 3)
+      for_lanes(mask, [&, all = values<std::uint64_t>(warp, to)](int lane) { all[lane] = bits; });
+    else
+      for_lanes(mask,
+                [&, all = values<std::uint32_t>(warp, to)](int lane) { all[lane] = static_cast<std::uint32_t>(bits); });
+  }
 }
 
 template <class T, Space S> void store(Warp& warp, const Instruction& instruction, std::uint32_t mask) {

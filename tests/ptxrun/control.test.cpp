@@ -155,6 +155,26 @@ TEST_CASE("a wait for blocks that do not fit on the device is an endless loop", 
   CHECK(program::run(body, {4, 1, 48 << 10}).found("endless loop"));
 }
 
+TEST_CASE("a block may wait for those before it, in any order and on a small device", "[ptxrun]") {
+  ptxrun::Options small = ptxrun::options();
+  small.multiprocessors = 1;
+  for (const std::uint64_t seed : {0, 3, 4}) {
+    small.shuffle_seed = seed;
+    const program::OptionsScope scope{small};
+    const program::Result result = program::run(R"(
+      mul.wide.u32 %rd1, %r31, 4; add.s64 %rd1, %rd31, %rd1; mov.u32 %r2, 0; setp.eq.u32 %p1, %r31, 0;
+      @%p1 bra FIRST;
+    WAIT:
+      ld.acquire.gpu.global.u32 %r2, [%rd1+-4]; setp.eq.u32 %p2, %r2, 0;
+      @%p2 bra WAIT;
+    FIRST:
+      add.u32 %r2, %r2, 1; st.release.gpu.global.u32 [%rd1], %r2;)",
+                                                {50, 1, 40 << 10});
+    CHECK(result.is_clean());
+    CHECK(result.out[49] == 50);
+  }
+}
+
 TEST_CASE("a lane waits for one further on in the code", "[ptxrun]") {
   const program::Result result = program::run(R"(
     setp.ne.u32 %p1, %r30, 0;
