@@ -150,6 +150,8 @@ target_compile_options(twill_cuda INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA
 # What nvcc's front end allows by default ends at training steps of about 700 nodes.
 target_compile_options(twill_cuda INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:SHELL:-Xcudafe --max_cost_constexpr_call=200000000>")
+target_compile_options(twill_cuda INTERFACE
+  "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=-fconstexpr-ops-limit=1073741824>")
 
 # The vendor's libraries: cuBLASLt always, cuDNN and NCCL where they are installed. On the PTX interpreter its own stand-ins
 # are there instead.

@@ -165,7 +165,10 @@ private:
 Outcome run(Kernel& kernel, const Launch& launch) {
   static auto* const one_at_a_time = new std::mutex;
   const std::lock_guard lock{*one_at_a_time};
-  if (const Outcome outcome = check_launch(kernel, launch); outcome != Outcome::success) return outcome;
+  if (const LaunchFault fault = fault_of(kernel, launch); fault.outcome != Outcome::success) {
+    report_finding(fault.kind, &kernel, nullptr, fault.detail);
+    return fault.outcome;
+  }
   const auto begin = std::chrono::steady_clock::now();
   Grid grid{kernel, launch};
   Scheduler{grid}.run_all();

@@ -85,9 +85,14 @@ enum class Outcome : std::uint8_t {
   launch_timeout
 };
 
-/// Whether a launch may begin: block and grid against the device's and the kernel's limits, shared memory with its static part.
-/// Reports a finding and says how it fails otherwise.
-[[nodiscard]] Outcome check_launch(Kernel& kernel, const Launch& launch);
+/// Why a launch cannot begin; `outcome` is success where it can.
+struct LaunchFault {
+  Outcome outcome = Outcome::success;
+  std::string_view kind{}; ///< of the finding that `run` reports
+  std::string detail{};
+};
+/// Checks block and grid against the device's and the kernel's limits, and shared memory with its static part.
+[[nodiscard]] LaunchFault fault_of(Kernel& kernel, const Launch& launch);
 
 /// Runs all blocks to their end. One launch at a time in a process; callers from several threads wait for each other.
 Outcome run(Kernel& kernel, const Launch& launch);

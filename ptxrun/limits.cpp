@@ -17,11 +17,6 @@ std::string extents(const Dim3& size) {
   return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
 }
 
-Outcome refuse(const Kernel& kernel, Outcome outcome, std::string_view kind, const std::string& detail) {
-  report_finding(kind, &kernel, nullptr, detail);
-  return outcome;
-}
-
 std::size_t threads_of_multiprocessor() {
   const int capability = options().capability;
   return capability == 75 ? 1024 : capability == 86 || capability == 89 || capability == 120 ? 1536 : 2048;
@@ -39,17 +34,17 @@ void allow_dynamic_shared(Kernel& kernel, std::uint32_t bytes) {
   kernel.allows_dynamic_bytes = true;
 }
 
-Outcome check_launch(Kernel& kernel, const Launch& launch) {
+LaunchFault fault_of(Kernel& kernel, const Launch& launch) {
   const KernelTraits& traits = traits_of(kernel);
   const Dim3 &grid = launch.grid, &block = launch.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || threads > 1024 || block.z > 64 || grid.x == 0 || grid.y == 0 || grid.z == 0 ||
       grid.x > 0x7fffffffU || grid.y > 65535 || grid.z > 65535)
-    return refuse(kernel, Outcome::invalid_configuration, "invalid launch configuration",
-                  extents(grid) + " blocks of " + extents(block) + " threads");
+    return {Outcome::invalid_configuration, "invalid launch configuration",
+            extents(grid) + " blocks of " + extents(block) + " threads"};
   if (threads > static_cast<std::uint64_t>(traits.max_threads))
-    return refuse(kernel, Outcome::invalid_configuration, "more threads than the kernel's bound",
-                  std::to_string(threads) + " of at most " + std::to_string(traits.max_threads));
+    return {Outcome::invalid_configuration, "more threads than the kernel's bound",
+            std::to_string(threads) + " of at most " + std::to_string(traits.max_threads)};
   const std::size_t all = traits.static_shared_bytes + launch.dynamic_shared_bytes;
   const std::size_t limit =
       kernel.allows_dynamic_bytes
@@ -57,11 +52,10 @@ Outcome check_launch(Kernel& kernel, const Launch& launch) {
                      std::max(default_shared_bytes, kernel.allowed_dynamic_bytes + traits.static_shared_bytes))
           : default_shared_bytes;
   if (all > limit)
-    return refuse(kernel, Outcome::invalid_value, "more shared memory than allowed",
-                  std::to_string(traits.static_shared_bytes) + " static and " +
-                      std::to_string(launch.dynamic_shared_bytes) + " dynamic bytes, together at most " +
-                      std::to_string(limit));
-  return Outcome::success;
+    return {Outcome::invalid_value, "more shared memory than allowed",
+            std::to_string(traits.static_shared_bytes) + " static and " + std::to_string(launch.dynamic_shared_bytes) +
+                " dynamic bytes, together at most " + std::to_string(limit)};
+  return {};
 }
 
 std::size_t resident_blocks(const Kernel& kernel, const Launch& launch) {

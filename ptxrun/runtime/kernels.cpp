@@ -105,7 +105,10 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> configurations; // of `<<<...>>>` that have begun
 
-cudaError_t launch(const void* function, const Configuration& at, void** arguments) {
+/// Whether the program sees the status of a launch: that of `<<<...>>>` is easily lost.
+enum class Seen : bool { no, yes };
+
+cudaError_t launch(const void* function, const Configuration& at, void** arguments, Seen seen) {
   Lock lock = lock_state();
   Kernel* const kernel = kernel_of(function);
   if (kernel == nullptr) return finish(cudaErrorInvalidDeviceFunction);
@@ -115,8 +118,10 @@ cudaError_t launch(const void* function, const Configuration& at, void** argumen
       {at.grid.x, at.grid.y, at.grid.z}, {at.block.x, at.block.y, at.block.z}, nullptr, at.shared_bytes};
   std::shared_ptr<std::vector<std::uint64_t>> parameters{}; // of eight bytes each, for the alignment
   try {
-    if (const Outcome outcome = ptxrun::check_launch(*kernel, launch); outcome != Outcome::success)
-      return finish(error_of(outcome));
+    if (const ptxrun::LaunchFault fault = ptxrun::fault_of(*kernel, launch); fault.outcome != Outcome::success) {
+      if (seen == Seen::no) report_finding(fault.kind, kernel, nullptr, fault.detail);
+      return finish(error_of(fault.outcome));
+    }
     const ptxrun::KernelTraits& traits = ptxrun::traits_of(*kernel);
     parameters = std::make_shared<std::vector<std::uint64_t>>(traits.parameter_bytes / sizeof(std::uint64_t) + 1);
     auto* const bytes = reinterpret_cast<std::byte*>(parameters->data());
@@ -189,15 +194,15 @@ cudaError_t __cudaGetKernel(cudaKernel_t* to, const void* function) {
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                                cudaStream_t stream) {
-  return launch(kernel, {grid, block, shared_bytes, stream}, arguments);
+  return launch(kernel, {grid, block, shared_bytes, stream}, arguments, Seen::no);
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                              cudaStream_t stream) {
-  return launch(function, {grid, block, shared_bytes, stream}, arguments);
+  return launch(function, {grid, block, shared_bytes, stream}, arguments, Seen::yes);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* at, const void* function, void** arguments) {
-  return launch(function, {at->gridDim, at->blockDim, at->dynamicSmemBytes, at->stream}, arguments);
+  return launch(function, {at->gridDim, at->blockDim, at->dynamicSmemBytes, at->stream}, arguments, Seen::yes);
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
@@ -206,12 +211,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   if (kernel == nullptr) return finish(cudaErrorInvalidDeviceFunction);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return finish(cudaSuccess);
   const std::size_t most = ptxrun::options().opt_in_shared_bytes() - ptxrun::traits_of(*kernel).static_shared_bytes;
-  if (value < 0 || static_cast<std::size_t>(value) > most) {
-    report_finding("more shared memory than a block may have", kernel, nullptr,
-                   "cudaFuncSetAttribute asks for " + std::to_string(value) + " bytes, and " + std::to_string(most) +
-                       " are left beside the static ones");
-    return finish(cudaErrorInvalidValue);
-  }
+  if (value < 0 || static_cast<std::size_t>(value) > most) return finish(cudaErrorInvalidValue);
   ptxrun::allow_dynamic_shared(*kernel, static_cast<std::uint32_t>(value));
   return finish(cudaSuccess);
 }

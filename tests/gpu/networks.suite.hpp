@@ -1,17 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Known networks on a GPU: ResNet-18 and a GPT-2 of two layers train as on the host, from steps that are captured.
+// A known network on a GPU: a GPT-2 of two layers trains as on the host, from steps that are captured.
 
 #include <examples/models/gpt2.hpp>
-#include <examples/models/resnet.hpp>
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
 
 #include <twill/kernel/gpu/attention.hpp>
-#include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/launch.hpp>
-#include <twill/kernel/gpu/pooling.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/train/train_step.hpp>
 
@@ -40,19 +37,8 @@ std::vector<double> trained(Device device, const Loss& loss, double rate, const 
 
 inline void require_near(const std::vector<double>& there, const std::vector<double>& here) {
   require_equal(there.size(), here.size());
-  for (std::size_t i = 0; i < here.size(); ++i) require_close(there[i], here[i], 1e-6, 1e-8);
+  for (std::size_t i = 0; i < here.size(); ++i) require_close(there[i], here[i], 1e-9, 1e-12);
 }
-
-inline void resnet() {
-  using Model = models::ResNet18<16, 10>; // the smallest pictures that all its strides leave something of
-  constexpr std::int64_t rows = 6;
-  const auto images =
-      from_values<Shape<dyn, 3, 16, 16>>(random_values<double>(rows * 3 * 16 * 16), Dims(rows, 3, 16, 16), Cpu{0});
-  const auto labels = random_labels(Cpu{0}, rows, 10);
-  require_near(trained<Model>(D{0}, nn::cross_entropy, 0.001, images, labels),
-               trained<Model>(Cpu{0}, nn::cross_entropy, 0.001, images, labels));
-}
-const Case resnet_case{"a ResNet-18 trains on a GPU as on the host, in captured steps", &resnet};
 
 inline void gpt() {
   constexpr models::Gpt2Sizes sizes{.vocabulary = 13, .positions = 9, .width = 8, .layers = 2, .heads = 2};

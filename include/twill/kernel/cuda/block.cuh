@@ -47,6 +47,7 @@ public:
       values.value = (static_cast<int>(threadIdx.x) & step) == 0 ? combine<Op>(values.value, other)
                                                                  : combine<Op>(other, values.value);
     }
+    __syncwarp(); // shuffles order no memory: what a lane read before, another may write after
   }
 
   [[nodiscard]] __device__ bool is_last(unsigned* counter, unsigned count) const {
