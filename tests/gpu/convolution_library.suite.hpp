@@ -129,14 +129,15 @@ static_assert(gpu::library_bytes_of(std::size_t{256} << 20) == 2 * gpu::allowanc
 
 inline void working_memory_grows() {
   launch(D{0}, [&](const auto& queue) {
+    const gpu::WorkingMemory working = queue.working_memory();
     const std::size_t small = gpu::allowance_bytes + 1;
-    void* const first = gpu::library_memory(queue, small);
-    require(first != nullptr && first == gpu::library_memory(queue, 2 * gpu::allowance_bytes));
-    void* const second = gpu::library_memory(queue, 5 * gpu::allowance_bytes);
+    void* const first = gpu::library_memory(queue, working, small);
+    require(first != nullptr && first == gpu::library_memory(queue, working, 2 * gpu::allowance_bytes));
+    void* const second = gpu::library_memory(queue, working, 5 * gpu::allowance_bytes);
     require(second != nullptr && second != first);
-    require(second == gpu::library_memory(queue, 8 * gpu::allowance_bytes));
-    require(first == gpu::library_memory(queue, small)); // what was captured with it goes on
-    require(gpu::library_memory(queue, 4096) == queue.allowance().memory);
+    require(second == gpu::library_memory(queue, working, 8 * gpu::allowance_bytes));
+    require(first == gpu::library_memory(queue, working, small)); // what was captured with it goes on
+    require(gpu::library_memory(queue, working, 4096) == working.memory());
   });
 }
 const Case growth_case{"a stream's working memory for libraries grows with the engines and keeps its addresses",

@@ -121,9 +121,9 @@ private:
 /// A queue whose kernels run at once, with a thread of the host for each thread of a block.
 class ThreadedQueue {
 public:
-  ThreadedQueue() { working_ = {memory_.data(), memory_.size() * sizeof(double), counters_.data(), 1024}; }
   [[nodiscard]] const gpu::Properties& properties() const { return device_; }
-  [[nodiscard]] const gpu::Allowance& allowance() const { return working_; }
+  [[nodiscard]] const gpu::Allowance& allowance() const { return working_.size(); }
+  [[nodiscard]] gpu::WorkingMemory working_memory() const { return gpu::WorkingMemory{working_}; }
 
   template <class Body, class Parameters>
   friend void enqueue(const ThreadedQueue& queue, Body body, const gpu::LaunchShape& shape,
@@ -149,9 +149,10 @@ public:
 
 private:
   gpu::Properties device_{.name = "threads", .processors = 4, .shared_bytes = 227 << 10, .major = 9};
-  gpu::Allowance working_{};
   std::vector<double> memory_ = std::vector<double>(std::size_t{1} << 18);
   std::vector<unsigned> counters_ = std::vector<unsigned>(1024);
+  mutable gpu::WorkingSpace working_{
+      memory_.data(), counters_.data(), {memory_.size() * sizeof(double), static_cast<int>(counters_.size())}};
 };
 
 } // namespace twill::test
