@@ -33,7 +33,7 @@ std::size_t bytes_of(const std::vector<int>& numbers) { return numbers.size() * 
 int* ints_of(const memory::Buffer<D>& buffer) { return static_cast<int*>(buffer.data()); }
 
 void bytes_arrive_whole() {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{1021}, std::size_t{700'001}})
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1021}, sized(std::size_t{700'001})})
     for (const bool non_blocking : {false, true}) {
       const auto sent = random_ints(count, static_cast<unsigned>(count));
       std::vector<int> received(count);
@@ -107,18 +107,19 @@ const Case tasks{"inside a task a copy is done when it returns", &tasks_copy};
 
 void devices_copy_to_each_other() {
   if (device_count<D>() < 2) return;
-  constexpr int count = 100'003;
-  const memory::Buffer<D> here(D{0}, count * sizeof(int));
-  const memory::Buffer<D> there(D{1}, count * sizeof(int));
+  const int count = sized(100'003);
+  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(int);
+  const memory::Buffer<D> here(D{0}, bytes);
+  const memory::Buffer<D> there(D{1}, bytes);
   for (int round = 1; round <= 5; ++round) {
     start(D{0}, FillInts{}, {.to = ints_of(here), .count = count, .value = round});
     start(D{1}, FillInts{}, {.to = ints_of(there), .count = count, .value = -1});
-    copy_bytes(D{1}, there.data(), D{0}, here.data(), count * sizeof(int));
+    copy_bytes(D{1}, there.data(), D{0}, here.data(), bytes);
     start(D{0}, FillInts{}, {.to = ints_of(here), .count = count, .value = -2});
     start(D{1}, AddToInts{}, {.to = ints_of(there), .count = count, .value = 7});
-    copy_bytes(D{0}, here.data(), D{1}, there.data(), count * sizeof(int));
-    std::vector<int> result(count);
-    copy_bytes(Cpu{0}, result.data(), D{0}, here.data(), count * sizeof(int));
+    copy_bytes(D{0}, here.data(), D{1}, there.data(), bytes);
+    std::vector<int> result(static_cast<std::size_t>(count));
+    copy_bytes(Cpu{0}, result.data(), D{0}, here.data(), bytes);
     for (const int number : result) require_equal(number, round + 7);
   }
 }

@@ -55,10 +55,16 @@ private:
   throw std::logic_error(std::string{where.file_name()} + ":" + std::to_string(where.line()) + ": " + what);
 }
 
-/// Whether the program was asked for small sizes, as under a tool that makes every access a hundred times as slow.
+/// Whether TWILL_SUITE_SIZE asks for small sizes, as under a tool that makes every access a hundred times as slow.
 [[nodiscard]] inline bool wants_small_sizes() {
   const char* const size = std::getenv("TWILL_SUITE_SIZE");
   return size != nullptr && std::string_view{size} == "small";
+}
+
+/// A size, or no more than some thousand where small ones are wanted: still several blocks, and an odd tail.
+template <class N> [[nodiscard]] N sized(N size) {
+  const N most = 5003;
+  return wants_small_sizes() && size > most ? most : size;
 }
 
 /// Fails unless the condition holds.
