@@ -203,6 +203,14 @@ def bars(title, contenders) -> str:
     return frame(title, 660, y + 6, body)
 
 
+def document(samples, contexts, bars) -> str:
+    """The tables of all workloads, with the machines in front."""
+    peaks = roofline.Machine(samples)
+    tables = [peaks.table(), *(table(workload, contenders, bars, peaks) for workload, contenders in samples.items()
+                               if workload not in roofline.PEAKS)]
+    return machine(contexts) + "\n\n" + "\n".join(part for part in tables if part)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="folder for results.md and one SVG for each workload; without: print the tables")
@@ -212,16 +220,14 @@ def main():
     options = parser.parse_args()
     samples, contexts = read(options.results)
     bars = json.loads(options.bars.read_text()) if options.bars else {}
-    peaks = roofline.Machine(samples)
-    shown = {workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS}
-    tables = [peaks.table(), *(table(workload, contenders, bars, peaks) for workload, contenders in shown.items())]
-    text = machine(contexts) + "\n\n" + "\n".join(part for part in tables if part)
+    text = document(samples, contexts, bars)
     if options.append:
         text += "\n" + options.append.read_text()
     if options.out is None:
         print(text)
         return
     options.out.mkdir(parents=True, exist_ok=True)
+    shown = {workload: contenders for workload, contenders in samples.items() if workload not in roofline.PEAKS}
     for workload, contenders in shown.items():
         (options.out / f"{workload}.svg").write_text(plot(workload, contenders))
     known = [{key: context[key] for key in ("machine", "compiler", "flags", "commit", "date") if key in context}
