@@ -91,10 +91,10 @@ def trial(out):
     from report import Report
     from scipy.special import erf
 
-    report = Report(by_host)
+    report = Report(by_host, out, "NumPy in place of CuPy", f"NumPy {numpy.__version__}")
     functions = workloads(numpy, erf, lambda function: function)
     compare("numpy", report, Peers(report, {"numpy": functions}, numpy.asarray, numpy.asarray), (1 << 14,), numpy.empty)
-    report.write(out, "NumPy in place of CuPy", f"NumPy {numpy.__version__}")
+    return 1 if report.has_failed else 0
 
 
 def main():
@@ -115,12 +115,11 @@ def main():
     if not cupy.cuda.is_available():
         print("skipped: CuPy finds no GPU")
         return 4
-    report = Report(by_events(cupy))
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    report = Report(by_events(cupy), options.out, name, f"CuPy {cupy.__version__}")
     contenders = {"cupy": workloads(cupy, erf, lambda function: function), "cupy_fuse": workloads(cupy, erf, cupy.fuse)}
     compare("cupy", report, Peers(report, contenders, cupy.asarray, cupy.asnumpy), (1 << 20, 1 << 27), cupy.empty)
-    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    report.write(options.out, name, f"CuPy {cupy.__version__}")
-    return 0
+    return 1 if report.has_failed else 0
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ except ImportError:
     print("skipped: PyTorch is not installed")
     sys.exit(4)
 
+from models import gpt2, resnet50
 from report import Report
 
 
@@ -39,20 +40,28 @@ class Clock:
         return host if on_host else 1e6 * self.begin.elapsed_time(self.end) / count
 
 
-def require_close(found, expected, tolerance, what):
+def require_close(found, expected, tolerance):
     error = ((found.double() - expected).abs() / (1 + expected.abs())).max().item()
     if not error <= tolerance:
-        sys.exit(f"{what}: the result is wrong by {error}")
+        raise ValueError(f"the result is wrong by {error}")
 
 
 def both(report, workload, size, function, *inputs, check=None, tolerance=1e-5):
     """Eager and compiled; `check(result)` gives (found, expected in float64)."""
     compiled = torch.compile(function, dynamic=False)
-    contenders = {"pytorch": lambda: function(*inputs), "torch_compile": lambda: compiled(*inputs)}
+    compare(report, workload, size, {"pytorch": lambda: function(*inputs), "torch_compile": lambda: compiled(*inputs)},
+            check, tolerance)
+
+
+def compare(report, workload, size, contenders, check=None, tolerance=1e-5):
+    """Times the contenders whose results are right; the others are recorded as wrong."""
+    right = {}
     for name, run in contenders.items():
-        if check is not None:
-            require_close(*check(run()), tolerance, f"{workload}/{name}/{size}")
-    report.compare(workload, size, contenders)
+        with report.guard(f"{workload}/{name}/{size}"):
+            if check is not None:
+                require_close(*check(run()), tolerance)
+            right[name] = run
+    report.compare(workload, size, right)
 
 
 def memory_bound(report):
@@ -94,9 +103,7 @@ def memory_bound(report):
         compiled_loss = torch.compile(lambda logits, labels: F.cross_entropy(logits, labels), dynamic=False)
         contenders = {"pytorch": lambda: loss_and_gradient(logits, labels),
                       "torch_compile": lambda: torch.autograd.grad(compiled_loss(logits, labels), logits)[0]}
-        for name, run in contenders.items():
-            require_close(*gradient_of(run()), 1e-4, f"gpu_cross_entropy/{name}/{n}")
-        report.compare("gpu_cross_entropy", n, contenders)
+        compare(report, "gpu_cross_entropy", n, contenders, gradient_of, 1e-4)
         del logits
 
 
@@ -110,6 +117,58 @@ def products(report):
         both(report, "gpu_matmul_bf16", n, torch.matmul, a, b, check=lambda y: (y[rows], expected), tolerance=0.02)
         both(report, "gpu_matmul_bias_gelu_bf16", n, lambda a, b, bias: F.gelu(a @ b + bias), a, b, bias,
              check=lambda y: (y[rows], F.gelu(expected + bias.double())), tolerance=0.02)
+    n = 4096
+    a, b = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda")
+    expected = a[:8].double() @ b.double()
+    both(report, "gpu_matmul_f32", n, torch.matmul, a, b, check=lambda y: (y[:8], expected), tolerance=1e-3)
+
+
+def convolution(report):
+    """Channels last, as bench/gpu/convolution.bench.cu."""
+    for channels, extent, kernel in ((64, 56, 3), (256, 14, 3), (256, 28, 1)):
+        size = f"{channels}x{extent}k{kernel}"
+
+        def images():
+            x = torch.randn(256, channels, extent, extent, device="cuda", dtype=torch.bfloat16)
+            return x.to(memory_format=torch.channels_last)
+        x, g = images().requires_grad_(), images()
+        w = torch.randn(channels, channels, kernel, kernel, device="cuda", dtype=torch.bfloat16)
+        w = w.to(memory_format=torch.channels_last).requires_grad_()
+
+        def forward(x, w):
+            return F.conv2d(x, w, padding=kernel // 2)
+
+        def gradients(forward):
+            return torch.autograd.grad(forward(x, w), (x, w), g)
+        first = F.conv2d(x[:1].detach().double(), w.detach().double(), padding=kernel // 2)
+        terms = (channels * kernel * kernel) ** 0.5
+        with torch.no_grad():
+            both(report, "gpu_convolution_bf16", size, forward, x, w,
+                 check=lambda y: (y[:1] / terms, first / terms), tolerance=0.02)
+        compiled = torch.compile(forward, dynamic=False)
+        compare(report, "gpu_convolution_gradients_bf16", size,
+                {"pytorch": lambda: gradients(forward), "torch_compile": lambda: gradients(compiled)})
+
+
+def attention(report):
+    """Causal, 8 x 16 heads of width 64, as bench/gpu/attention.bench.cu."""
+    tokens = 2048
+    q, k, v, g = (torch.randn(8, 16, tokens, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(4))
+
+    def forward(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    def gradients(forward):
+        return torch.autograd.grad(forward(q, k, v), (q, k, v), g)
+    last = [x[-1:, -1:].detach().double() for x in (q, k, v)]
+    scores = last[0] @ last[1].transpose(-1, -2) / 8
+    scores = scores.masked_fill(torch.ones(tokens, tokens, device="cuda", dtype=torch.bool).triu(1), float("-inf"))
+    expected = torch.softmax(scores, -1) @ last[2]
+    with torch.no_grad():
+        both(report, "gpu_attention_bf16", tokens, forward, q, k, v, check=lambda y: (y[-1:, -1:], expected), tolerance=0.02)
+    compiled = torch.compile(forward, dynamic=False)
+    compare(report, "gpu_attention_gradients_bf16", tokens,
+            {"pytorch": lambda: gradients(forward), "torch_compile": lambda: gradients(compiled)})
 
 
 def step_of(report, workload, size, model, loss, x, y):
@@ -154,17 +213,18 @@ def allocation(report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out")
-    parser.add_argument("--only", help="one of memory_bound, products, steps, allocation")
+    parser.add_argument("--only", help="a group of workloads, as bench_gpu --list names them")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         print("skipped: this machine has no GPU")
         sys.exit(4)
     torch.backends.cuda.matmul.allow_tf32 = False
-    report = Report(Clock())
-    for part in (memory_bound, products, steps, allocation):
+    report = Report(Clock(), options.out, torch.cuda.get_device_name(0), f"PyTorch {torch.__version__}")
+    for part in (memory_bound, products, steps, resnet50, gpt2, attention, convolution, allocation):
         if options.only in (None, part.__name__):
-            part(report)
-    report.write(options.out, torch.cuda.get_device_name(0), f"PyTorch {torch.__version__}")
+            with report.guard(part.__name__):
+                part(report)
+    sys.exit(1 if report.has_failed else 0)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,11 @@
 
 void bench_memory_bound(bench::Report& report);
 void bench_products(bench::Report& report);
+void bench_convolution(bench::Report& report);
+void bench_attention(bench::Report& report);
 void bench_steps(bench::Report& report);
+void bench_resnet50(bench::Report& report);
+void bench_gpt2(bench::Report& report);
 void bench_allocation(bench::Report& report);
 
 namespace bench {

@@ -61,7 +61,7 @@ def main():
                  "gpu_layer_norm": functions.layer_norm, "gpu_bias_gelu": functions.bias_gelu,
                  "gpu_cross_entropy": jax.value_and_grad(functions.cross_entropy), "gpu_matmul_bf16": jnp.matmul,
                  "gpu_matmul_bias_gelu_bf16": functions.matmul_bias_gelu}
-    report = Report(measure)
+    report = Report(measure, options.out, jax.devices()[0].device_kind, f"JAX {jax.__version__}")
     peers = Peers(report, {"jax": {name: jax.jit(function) for name, function in workloads.items()}}, jnp.asarray, np.asarray)
     for n in (1 << 14,) if options.trial else (1 << 20, 1 << 27):
         peers.memory_bound(n)
@@ -69,7 +69,7 @@ def main():
         products(peers, n)
     report.compare("gpu_mlp_step", 32, {"jax": training.mlp_step(32, 0.01)})
     report.compare("gpu_tiny_step", 4, {"jax": training.tiny_step(0.01)})
-    report.write(options.out, jax.devices()[0].device_kind, f"JAX {jax.__version__}")
+    sys.exit(1 if report.has_failed else 0)
 
 
 if __name__ == "__main__":

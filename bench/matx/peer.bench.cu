@@ -137,18 +137,17 @@ int main(int count, char** arguments) {
   cudaStream_t stream = nullptr;
   bench::require(cudaStreamCreate(&stream), "cudaStreamCreate");
   matx::cudaExecutor executor{stream};
-  bench::Report report{stream};
+  cudaDeviceProp device{};
+  bench::require(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+  bench::Report report{stream, arguments[1],
+                       bench::context_of(device.name, "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                                                          std::to_string(__CUDACC_VER_MINOR__) +
+                                                          ", MatX " TWILL_BENCH_MATX)};
   for (const index_t n : {index_t{1} << 20, index_t{1} << 27}) {
     chains(report, executor, n);
     sums(report, executor, n);
     rows(report, executor, n);
   }
   for (const index_t n : {1024, 8192}) products(report, executor, n);
-  cudaDeviceProp device{};
-  bench::require(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
-  const char* const commit = std::getenv("TWILL_COMMIT");
-  report.write(arguments[1], {{"machine", device.name},
-                              {"compiler", "nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
-                                               std::to_string(__CUDACC_VER_MINOR__) + ", MatX " TWILL_BENCH_MATX},
-                              {"commit", commit != nullptr ? commit : "unknown"}});
+  return report.has_failed() ? 1 : 0;
 }
