@@ -19,6 +19,8 @@ SUITES = Path(sys.argv.pop()).resolve()
 
 
 class RunGpu(unittest.TestCase):
+    """Limits are far above what a program takes that ends, since the machine may be busy."""
+
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
@@ -34,7 +36,7 @@ class RunGpu(unittest.TestCase):
         out = self.folder / "out"
         path = f"{self.programs}:{os.environ['PATH']}"
         environment = {"PROGRAMS": str(self.programs), "TORCH_PYTHON": str(self.programs / "torch_python"), "PATH": path,
-                       "LIMIT": "60", "SUITE_LIMIT": "1", "GROUP_LIMIT": "1", **environment}
+                       "LIMIT": "300", "SUITE_LIMIT": "3", "GROUP_LIMIT": "4", **environment}
         result = subprocess.run([HERE.parents[1] / "bench/run_gpu.sh", command, out], capture_output=True, text=True,
                                 env={**{k: v for k, v in os.environ.items() if k not in ("TWILL_COMMIT", "ONLY")}, **environment})
         files = sorted(path.name for path in out.iterdir())
@@ -60,7 +62,7 @@ class RunGpu(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertRegex(summary, r"good +\d+ s +2 passed\n")
         self.assertRegex(summary, r"crash +\d+ s +FAILED: 2 passed\n    crashed \(SIGSEGV\) in 'crashes'\n")
-        self.assertRegex(summary, r"hang +\d+ s +FAILED: 1 passed\n    hung: ended after 1 s in 'hangs'\n")
+        self.assertRegex(summary, r"hang +\d+ s +FAILED: 1 passed\n    hung: ended after \d+ s in 'hangs'\n")
         self.assertRegex(summary, r"wrong +\d+ s +FAILED: 1 passed\n    'is wrong': .*: 2 is not 3\n")
         self.assertIn("skipped 'needs two GPUs': this machine has one GPU", summary)
         self.assertRegex(summary, r"test_cuda_libraries +0 s +FAILED: was not built")
@@ -95,7 +97,7 @@ class RunGpu(unittest.TestCase):
         self.assertRegex(summary, r"twill good +\d+ s +passed")
         self.assertRegex(summary, r"twill wrong +\d+ s +FAILED: failed \(1\)\n    gpu_matmul_bf16/twill/1024: the result is wrong")
         self.assertRegex(summary, r"twill crash +\d+ s +FAILED: crashed \(SIGSEGV\)")
-        self.assertRegex(summary, r"twill hang +\d+ s +FAILED: hung: ended after 1 s")
+        self.assertRegex(summary, r"twill hang +\d+ s +FAILED: hung: ended after \d+ s")
         self.assertRegex(summary, r"pytorch hang +\d+ s +passed")
         content = json.loads((out / "bench.json").read_text())
         times = content["samples"]["gpu_matmul_bf16"]
