@@ -13,7 +13,7 @@
 
 using namespace twill;
 
-namespace {
+namespace bench::convolutions { // with a name: closures of templates have fields of its types
 
 constexpr std::int64_t batch = 256;
 
@@ -23,12 +23,16 @@ template <std::int64_t Channels, std::int64_t Extent, std::int64_t Kernel> struc
   using Images = Tensor<bfloat16, Cuda, Shape<dyn, Extent, Extent, Channels>>;
   using Weights = Tensor<bfloat16, Cuda, Shape<Channels, Channels, Kernel, Kernel>>;
 
-  static constexpr auto forward = [](graph::Value x, graph::Value w) {
-    const auto y = graph::conv2d(transpose(x, {0, 3, 1, 2}), w, {.padding = padding});
-    return transpose(y, {0, 2, 3, 1});
+  struct Forward {
+    constexpr graph::Value operator()(graph::Value x, graph::Value w) const {
+      const auto y = graph::conv2d(transpose(x, {0, 3, 1, 2}), w, {.padding = padding});
+      return transpose(y, {0, 2, 3, 1});
+    }
   };
-  static constexpr auto weighted = [](graph::Value x, graph::Value w, graph::Value g) {
-    return graph::sum(forward(x, w) * g);
+  struct Weighted {
+    constexpr graph::Value operator()(graph::Value x, graph::Value w, graph::Value g) const {
+      return graph::sum(Forward{}(x, w) * g);
+    }
   };
 
   static std::size_t pixel(std::int64_t image, std::int64_t row, std::int64_t column, std::int64_t channel) {
@@ -104,8 +108,8 @@ template <std::int64_t Channels, std::int64_t Extent, std::int64_t Kernel> void 
   const Images x = randn<bfloat16, typename Images::shape_type>(pictures, Cuda{0});
   const Images g = randn<bfloat16, typename Images::shape_type>(pictures, Cuda{0});
   const Weights w = randn<bfloat16, typename Weights::shape_type>(Dims(Channels, Channels, Kernel, Kernel), Cuda{0});
-  const auto forward = compiled(S::forward);
-  const auto gradients = value_and_grad(S::weighted);
+  const auto forward = compiled(typename S::Forward{});
+  const auto gradients = value_and_grad(typename S::Weighted{});
   Images y = forward(x, w);
   auto result = gradients(x, w, g);
   const auto hx = on_host(x), hw = on_host(w), hg = on_host(g);
@@ -120,9 +124,10 @@ template <std::int64_t Channels, std::int64_t Extent, std::int64_t Kernel> void 
                    }}});
 }
 
-} // namespace
+} // namespace bench::convolutions
 
 void bench_convolution(bench::Report& report) {
+  using bench::convolutions::convolution;
   convolution<64, 56, 3>(report);
   convolution<256, 14, 3>(report);
   convolution<256, 28, 1>(report);
