@@ -10,10 +10,10 @@
 namespace ptxrun {
 
 struct Options {
-  bool checks_shared_races = false; ///< PTXRUN_RACES=1: races in shared memory, and reads of what nobody wrote
+  bool checks_shared_races = false; ///< PTXRUN_RACES=1: races in shared memory, and reads of what was never written
   bool checks_global_races = false; ///< PTXRUN_GLOBAL_RACES=1: races in global memory, between and within blocks
   std::uint64_t shuffle_seed = 0;   ///< PTXRUN_SHUFFLE=<seed>: warps, blocks and graph nodes in a random order
-  bool streams_run_late = false;    ///< PTXRUN_LAZY=1: work runs when somebody waits for it, not before
+  bool streams_run_late = false;    ///< PTXRUN_LAZY=1: work runs when the program waits for it, not before
   bool errors_stick = false;        ///< PTXRUN_STICKY=1: after a fault all calls fail, as on a device
   int devices = 1;                  ///< PTXRUN_DEVICES
   int multiprocessors = 132;        ///< PTXRUN_SMS, of each device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parser of a kernel's body: scopes, labels, `.loc`, declarations and statements. Functions that a kernel calls are parsed in
-// place of the call, so that a warp knows no calls: their parameters are local memory of the thread, `ret` branches behind them.
+// place of the call, so that a warp knows no calls: their parameters are local memory of the thread, `ret` branches past them.
 
 #include "ptxrun/declaration.hpp"
 #include "ptxrun/kernel.hpp"

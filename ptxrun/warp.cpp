@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp's turn. Of the lanes that can go on, those at the lowest program counter execute together until they branch apart or reach
-// others: compilers place a branch's join behind both arms, so that lanes meet there again.
+// others: compilers place a branch's join after both arms, so that lanes meet there again.
 
 #include "ptxrun/findings.hpp"
 #include "ptxrun/lanes.hpp"

@@ -36,7 +36,7 @@ struct FatBinary {
 };
 
 struct Registered {
-  std::map<const void*, Kernel*> kernels{}; // by the address of the host's function
+  std::map<const void*, Kernel*> kernels{}; // by the address of the host's function, and by their own
   std::map<const void*, Variable*> variables{};
 };
 
@@ -45,17 +45,12 @@ Registered& registered() {
   return *all;
 }
 
-/// A host function's kernel; cudaGetKernel has given out kernels themselves.
 Kernel* kernel_of(const void* function) {
-  const auto& kernels = registered().kernels;
-  const auto found = kernels.find(function);
-  if (found != kernels.end()) return found->second;
-  for (const auto& [host, kernel] : kernels)
-    if (kernel == function) return kernel;
-  return nullptr;
+  const auto found = registered().kernels.find(function);
+  return found == registered().kernels.end() ? nullptr : found->second;
 }
 
-/// The number behind `.target sm_`.
+/// The number after `.target sm_`.
 int target_of(std::string_view text) {
   constexpr std::string_view mark = ".target sm_";
   const std::size_t at = text.find(mark);
@@ -164,7 +159,9 @@ void __cudaRegisterFunction(void** module, const char* host, char*, const char* 
                             int*) {
   const Lock lock = lock_state();
   Kernel* const kernel = reinterpret_cast<Module*>(module)->find_kernel(name);
-  if (kernel != nullptr) registered().kernels[host] = kernel;
+  if (kernel == nullptr) return;
+  registered().kernels[host] = kernel;
+  registered().kernels[kernel] = kernel; // what cudaGetKernel gives out
 }
 void __cudaRegisterVar(void** module, char* host, char*, const char* name, int, std::size_t, int, int) {
   const Lock lock = lock_state();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Streams, events and captures of the CUDA runtime stand-in. A stream is a queue of operations that a thread runs as soon as
-// it adds one or, with PTXRUN_LAZY, when somebody waits for it: as late as CUDA allows. An operation runs without the lock of
+// it adds one or, with PTXRUN_LAZY, when the program waits for it: as late as CUDA allows. An operation runs without the lock of
 // the state, one at a time in each stream. While a stream captures, operations become nodes of a graph (graphs.hpp).
 
 #include <ptxrun/runtime/graphs.hpp>

@@ -94,7 +94,7 @@ void running_sums_of_long_rows() {
   const auto x = one_each([] { return randn<float, Shape<dyn>>(Dims(70'001)); });
   require_own_numbers(turns_of(80), [&](int t) {
     const auto& own = x[static_cast<std::size_t>(t)];
-    Tensor<float, TestedDevice, Shape<dyn>> sums(TestedDevice{0}, Dims(own.elements()));
+    auto sums = empty<float, Shape<dyn>>(Dims(own.elements()), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
       kernel::running_sums(queue, own.data(), sums.data(), kernel::ScanShape{1, own.elements(), 1});
     });
@@ -107,7 +107,7 @@ void orders_of_long_rows() {
   const auto x = one_each([] { return randn<float, Shape<dyn>>(Dims(20'011)); });
   require_own_numbers(turns_of(12), [&](int t) {
     const auto& own = x[static_cast<std::size_t>(t)];
-    Tensor<std::int64_t, TestedDevice, Shape<dyn>> places(TestedDevice{0}, Dims(own.elements()));
+    auto places = empty<std::int64_t, Shape<dyn>>(Dims(own.elements()), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
       kernel::order_places(queue, own.data(), places.data(),
                            kernel::PlaceRows{.length = own.elements(), .count = own.elements()});
@@ -123,7 +123,7 @@ void sums_by_index() {
   const auto index = one_each([] { return randint<std::int64_t, Shape<dyn>>(0, extent, Dims(count), Cpu{0}); });
   require_own_numbers(turns_of(25), [&](int t) {
     const auto own = static_cast<std::size_t>(t);
-    Tensor<float, TestedDevice, Shape<dyn>> sums(TestedDevice{0}, Dims(extent));
+    auto sums = empty<float, Shape<dyn>>(Dims(extent), TestedDevice{0});
     launch(TestedDevice{0}, [&](const auto& queue) {
       kernel::scatter_sums(queue, x[own].data(), index[own].data(), sums.data(),
                            kernel::IndexedBlocks{.outer = 1,
