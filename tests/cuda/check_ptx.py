@@ -24,7 +24,7 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_120")
 SPILLS = {
     r"RowBody<.*\bdouble\b": "rows of float64: a block's threads have half the registers that two words an element want",
     r"RowBody<Program<In<float, 0>, Reduce<2, 0>, .*In<long, 1>": "cross entropy in blocks of 1024: 16 bytes on sm_120",
-    r"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 0>, Step<45, 1, 2>": "gradients of norms with several sums",
+    r"RowBody<Program<In<float, 1>, In<float, 0>, In<float, 1>, Step<45, 1, 2>.*Reduce<0, 6>": "gradients of norms with several sums",
 }
 
 # Enumerators of kernel::Primitive whose code has to contain ex2.
@@ -150,9 +150,10 @@ def main() -> int:
             for name, used, local, shared in kernels_of_job:
                 program = programs[name]
                 registers[program] = max(used, registers.get(program, 0))
-                if local != 0 and not any(re.search(pattern, program) for pattern in SPILLS):
+                is_own = "run_body" in name  # not CUB's
+                if local != 0 and is_own and not any(re.search(pattern, program) for pattern in SPILLS):
                     faults.append(f"{program} has {local} bytes of stack and spills on {architecture}")
-                if shared != 0 and "run_body" in name:
+                if shared != 0 and is_own:
                     faults.append(f"{program} has {shared} bytes of shared memory that its launch does not know of")
     if strict:
         faults += named_faults(strict, registers)
