@@ -127,6 +127,13 @@ namespace {
 
 Event& event_of(cudaEvent_t handle) { return *reinterpret_cast<Event*>(handle); }
 
+/// What CUDA answers to a program that asks how far a stream is whose work is captured.
+cudaError_t refuse_captured(const Stream& stream) {
+  if (stream.capture == nullptr) return cudaSuccess;
+  stream.capture->is_invalid = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
 /// One step further, so that a program that polls comes to an end.
 cudaError_t advance(Stream& stream, std::uint64_t ticket, Lock& lock) {
   if (stream.done < ticket) run_until(stream, stream.done + 1, lock);
@@ -168,10 +175,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   Lock lock = lock_state();
   const auto stream = stream_of(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (stream->capture != nullptr) {
-    stream->capture->is_invalid = true;
-    return finish(cudaErrorStreamCaptureUnsupported);
-  }
+  if (const cudaError_t status = refuse_captured(*stream); status != cudaSuccess) return finish(status);
   run_until(*stream, stream->issued, lock);
   return finish(cudaSuccess);
 }
@@ -180,10 +184,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   Lock lock = lock_state();
   const auto stream = stream_of(handle);
   if (stream == nullptr) return finish(cudaErrorInvalidResourceHandle);
-  if (stream->capture != nullptr) {
-    stream->capture->is_invalid = true;
-    return finish(cudaErrorStreamCaptureUnsupported);
-  }
+  if (const cudaError_t status = refuse_captured(*stream); status != cudaSuccess) return finish(status);
   return finish(advance(*stream, stream->issued, lock));
 }
 
