@@ -2,6 +2,7 @@
 //
 // Expressions and views on a GPU reduced by Thrust and CUB, with twill's stream and pool, beside a host device.
 
+#include <tests/support/other_launches.cuh>
 #include <tests/support/same_values.hpp>
 #include <tests/support/suite.hpp>
 
@@ -38,7 +39,7 @@ struct Square {
 using Matrix = Tensor<float, Cpu, Shape<dyn, dyn>>;
 
 void thrust_reduces_expressions() {
-  const Matrix a = rand<float, Shape<dyn, dyn>>(Dims(301, 67)), b = rand<float, Shape<dyn, dyn>>(Dims(301, 67));
+  const Matrix a = rand<float, Shape<dyn, dyn>>(Dims(901, 267)), b = rand<float, Shape<dyn, dyn>>(Dims(901, 267));
   const auto x = a.to(device), y = b.to(device);
   const auto product = lazy(x * y.transpose().transpose() + 1);
   const double sum_of_all = thrust::reduce(on(device), begin(product), end(product), 0.0, Plus{});
@@ -48,8 +49,8 @@ void thrust_reduces_expressions() {
   require_close(squares, static_cast<double>(sum(square(a(slice{.step = 2}, slice{1, 60}))).item()), 1e-5);
 }
 
-void cub_reduces_expressions() {
-  const auto a = rand<double, Shape<dyn>>(Dims(10007));
+void cub_reduces_expressions(std::int64_t n) {
+  const auto a = rand<double, Shape<dyn>>(Dims(n));
   const auto x = a.to(device);
   const auto e = lazy(x * x + 1);
   const Tensor<double, Cuda, Shape<>> result(device, Dims{});
@@ -66,6 +67,8 @@ void cub_reduces_expressions() {
 }
 
 const Case reduces_case{"Thrust reduces expressions and views on a GPU", &thrust_reduces_expressions};
-const Case cub_case{"CUB reduces expressions on a GPU", &cub_reduces_expressions};
+const Case cub_case{"CUB reduces expressions on a GPU", +[] {
+                      for (const std::int64_t n : {100, 10'007, 300'007}) cub_reduces_expressions(test::sized(n));
+                    }};
 
 } // namespace

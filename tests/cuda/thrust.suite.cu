@@ -3,6 +3,7 @@
 // Tensors and expressions on a GPU selected from, scanned and sorted by Thrust, with twill's stream and pool, beside a host
 // device.
 
+#include <tests/support/other_launches.cuh>
 #include <tests/support/same_values.hpp>
 #include <tests/support/suite.hpp>
 
@@ -17,6 +18,7 @@
 #include <thrust/sort.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace {
 
@@ -32,14 +34,14 @@ struct IsLarge {
   constexpr bool operator()(float x) const { return x > 0.5F; }
 };
 
-void thrust_writes_tensors() {
-  const auto a = rand<float, Shape<dyn>>(Dims(5003));
+void thrust_writes_tensors(std::int64_t n) {
+  const auto a = rand<float, Shape<dyn>>(Dims(n));
   const auto x = a.to(device).clone();
-  const Tensor<float, Cuda, Shape<dyn>> large(device, Dims(5003));
+  const Tensor<float, Cuda, Shape<dyn>> large(device, Dims(n));
   const auto e = lazy(x * 1.F);
   const auto last = thrust::copy_if(on(device), begin(e), end(e), large.data(), IsLarge{});
   require_same(large[slice{0, last - large.data()}], eval(a[a > 0.5F]));
-  const Tensor<double, Cuda, Shape<dyn>> sums(device, Dims(5003));
+  const Tensor<double, Cuda, Shape<dyn>> sums(device, Dims(n));
   const auto doubles = lazy(cast<double>(x));
   thrust::inclusive_scan(on(device), begin(doubles), end(doubles), sums.data());
   require_near(sums, cumsum(a.template to<double>()), 1e-12);
@@ -50,6 +52,8 @@ void thrust_writes_tensors() {
   require_close(static_cast<double>(sum(ordered).item()), static_cast<double>(sum(a).item()), 1e-4);
 }
 
-const Case writes_case{"Thrust selects, scans and sorts on a GPU", &thrust_writes_tensors};
+const Case writes_case{"Thrust selects, scans and sorts on a GPU", +[] {
+                         for (const std::int64_t n : {300, 5003, 40'009}) thrust_writes_tensors(test::sized(n));
+                       }};
 
 } // namespace

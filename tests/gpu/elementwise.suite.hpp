@@ -19,7 +19,9 @@
 #include <twill/tensor/sequence.hpp>
 #include <twill/tensor/views.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace {
 
@@ -61,16 +63,27 @@ void arithmetic_has_the_same_bits() {
   }
 }
 
+/// Arguments of every size: powers of ten with both signs, and zero.
+Tensor<float, Cpu, Vector> every_magnitude() {
+  std::vector<float> values{0.0F};
+  for (int exponent = -44; exponent <= 38; ++exponent)
+    for (const float digits : {1.0F, -1.0F, 2.718F, -3.142F}) values.push_back(digits * std::pow(10.0F, exponent));
+  return from_values<Vector>(values);
+}
+
 void functions_are_close() {
-  const auto a = some_floats<Vector>(Dims(10'007));
-  const auto b = eval(abs(a) + 0.01F);
-  // products: relative errors add up, and nothing cancels
-  near_on_both([](const auto& x) { return tanh(x) * exp(x); }, a);
-  near_on_both([](const auto& x) { return erf(x) * cbrt(x); }, a);
-  near_on_both([](const auto& x) { return log(x) * log1p(x); }, b);
-  near_on_both([](const auto& x) { return sin(x) * expm1(x); }, a);
-  near_on_both([](const auto& x) { return cos(x) * power(abs(x), 1.5F); }, a);
-  near_on_both([](const auto& x, const auto& y) { return atan2(x, y) * lgamma(y + 2.5F); }, a, b);
+  const auto some = some_floats<Vector>(Dims(10'007));
+  const auto every = every_magnitude();
+  for (const auto& a : {some, every}) {
+    const auto b = eval(abs(a) + 0.01F);
+    // products: relative errors add up, and nothing cancels
+    near_on_both([](const auto& x) { return tanh(x) * exp(x); }, a);
+    near_on_both([](const auto& x) { return erf(x) * cbrt(x); }, a);
+    near_on_both([](const auto& x) { return log(x) * log1p(x); }, b);
+    near_on_both([](const auto& x) { return sin(x) * expm1(x); }, a);
+    near_on_both([](const auto& x) { return cos(x) * power(abs(x), 1.5F); }, a);
+    near_on_both([](const auto& x, const auto& y) { return atan2(x, y) * lgamma(y + 2.5F); }, a, b);
+  }
 }
 
 void every_type_is_computed() {

@@ -38,11 +38,15 @@ template <class T> std::vector<T> random_values(std::int64_t count, unsigned see
   return values;
 }
 
-/// C = 2 op(A) op(B) + beta C for three products that share A, all with rows apart.
+/// Whose kernel computes products: a library's where there is one for the type, or twill's own.
+enum class Kernel { any, tiled };
+
+/// C = 2 op(A) op(B) + beta C for products that share A, all with rows apart.
 template <class T>
-void check_product(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k, int beta, double tolerance) {
+void check_product(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k, int beta, double tolerance,
+                   Kernel by = Kernel::any, std::int64_t batch = 3) {
   const std::int64_t lda = (ta ? m : k) + 8, ldb = (tb ? k : n) + 3, ldc = n + 5;
-  const std::int64_t b_batch = (tb ? n : k) * ldb, c_batch = m * ldc + 1, batch = 3;
+  const std::int64_t b_batch = (tb ? n : k) * ldb, c_batch = m * ldc + 1;
   const auto a = random_values<T>((ta ? k : m) * lda, 1);
   const auto b = random_values<T>(batch * b_batch, 2);
   auto c = random_values<T>(batch * c_batch, 3);
@@ -56,8 +60,12 @@ void check_product(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_
   stack.c_row_stride = ldc;
   stack.c_batch = {c_batch};
   using C = kernel::compute_t<T>;
-  launch(TestedDevice{0},
-         [&](const auto& queue) { run_products(queue, stack, static_cast<C>(2), static_cast<C>(beta)); });
+  launch(TestedDevice{0}, [&](const auto& queue) {
+    if (by == Kernel::any)
+      run_products(queue, stack, static_cast<C>(2), static_cast<C>(beta));
+    else
+      kernel::gpu::tiled_products(queue, stack, static_cast<C>(2), static_cast<C>(beta));
+  });
   auto computed = c;
   copy_bytes(Cpu{0}, computed.data(), TestedDevice{0}, c_memory.data(), computed.size() * sizeof(T), CopyOptions{});
   synchronize(TestedDevice{0});
@@ -90,6 +98,11 @@ template <class T> void check_all(double tolerance) {
   check_product<T>(false, true, 1, 130, 65, 0, tolerance);
   check_product<T>(false, false, 80, 1, 20, 1, tolerance);
   check_product<T>(false, false, 17, 19, 0, 1, tolerance); // only scales C
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      check_product<T>(ta, tb, 33, 20, 19, 1, tolerance, Kernel::tiled);     // narrow tiles
+      check_product<T>(ta, tb, 35, 70, 19, 1, tolerance, Kernel::tiled, 33); // wide ones, some of them not full
+    }
 }
 
 void floats() {

@@ -3,6 +3,8 @@
 //
 // What the suites of tests/gpu run on when nvcc compiles them.
 
+#include <tests/support/other_launches.cuh>
+
 #include <twill/cuda.cuh>
 
 #include <cstddef>

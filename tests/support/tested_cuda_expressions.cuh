@@ -3,6 +3,8 @@
 //
 // What suites of tests/gpu that need tensors and expressions, but no models, run on when nvcc compiles them.
 
+#include <tests/support/other_launches.cuh>
+
 #include <twill/expr.cuh>
 
 namespace twill::test {

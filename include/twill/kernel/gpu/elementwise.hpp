@@ -28,9 +28,10 @@ namespace twill::inline v0::kernel::gpu {
   return bytes;
 }
 
-/// Chunks of a thread: 32 bytes on their way for each, 48 KiB for a processor with 1536 of them.
-[[nodiscard]] constexpr int chunks_of_thread(int chunk_bytes) {
-  return chunk_bytes <= 8 ? 4 : chunk_bytes <= 16 ? 2 : 1;
+/// Chunks of a thread: 32 bytes on their way for each, 48 KiB for a processor with 1536 of them. One where a program draws,
+/// which takes longer than memory does.
+[[nodiscard]] constexpr int chunks_of_thread(int chunk_bytes, bool draws) {
+  return draws ? 1 : chunk_bytes <= 8 ? 4 : chunk_bytes <= 16 ? 2 : 1;
 }
 
 /// The kernel of an elementwise program.
@@ -38,7 +39,8 @@ template <class P> struct Elementwise {
   using L = Lines<P>;
   using Own = Parameters<L::operands>;
   static constexpr int most_threads = 256;
-  static constexpr int chunks = chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes));
+  static constexpr int chunks =
+      chunks_of_thread(bytes_of_chunk(summary_of<P>.lines.data(), L::count, L::lanes), L::Draws::size() > 0);
   /// Where computing takes longer than loading, registers come first; elsewhere the compiler's choice has more threads.
   static constexpr int least_blocks = L::Draws::size() > 0 || summary_of<P>.steps >= 20 ? 1 : 0;
 

@@ -110,7 +110,8 @@ private:
   static constexpr void load(C* to, const T* from, std::int64_t stride, std::int64_t depth_stride, std::int64_t extent,
                              std::int64_t depth, int thread) {
     const bool is_along_depth = depth_stride <= stride;
-    for (int place = thread; place < Extent * Sizes::depth; place += Sizes::threads) {
+    for (int round = 0; round < Extent * Sizes::depth / Sizes::threads; ++round) {
+      const int place = thread + round * Sizes::threads;
       const int row = is_along_depth ? place / Sizes::depth : place % Extent;
       const int step = is_along_depth ? place % Sizes::depth : place / Extent;
       to[step * Pitch + row] =

@@ -6,6 +6,7 @@
 // cuts a product into. Plain numbers, tested on the host. Not in the umbrella.
 // Read next: kernel/gpu/product.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/kernel/product_stack.hpp>
 
@@ -69,6 +70,7 @@ template <class T> [[nodiscard]] constexpr BatchWalk walk_batch(const ProductSta
 /// The offsets of product `number`, counted with the innermost axis fastest.
 [[nodiscard]] constexpr BatchOffsets offsets_of(const BatchWalk& walk, std::int64_t number) {
   BatchOffsets offsets{};
+  TWILL_ROLLED
   for (int axis = walk.rank - 1; axis >= 0; --axis) {
     const auto at = static_cast<std::size_t>(axis);
     const std::int64_t index = number % walk.extents[at];
