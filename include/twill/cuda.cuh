@@ -50,6 +50,7 @@
 #include <twill/kernel/gpu/columns_plan.hpp>
 #include <twill/kernel/gpu/convolution.hpp>
 #include <twill/kernel/gpu/convolution_choice.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/interpolation.hpp>
@@ -60,6 +61,7 @@
 #include <twill/kernel/gpu/lines.hpp>
 #include <twill/kernel/gpu/order_key.hpp>
 #include <twill/kernel/gpu/parameters.hpp>
+#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/pooling.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>

@@ -3,7 +3,9 @@
 // What a launch on a GPU looks like, as a table: how dimensions are arranged, which way a grid is walked, how each operand is
 // reached, how many blocks of how many threads. No kernel runs here.
 
+#include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/elementwise.hpp>
+#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <catch2/catch.hpp>
@@ -151,6 +153,29 @@ TEST_CASE("division by multiplication is exact below 2^31", "[kernel][gpu]") {
     }
   }
   static_assert(Divisor{1}.quotient(2147483647U) == 2147483647U && Divisor{7}.quotient(20) == 2);
+}
+
+TEST_CASE("indices are divided by multiplication where their bound allows it, and right everywhere", "[kernel][gpu]") {
+  constexpr std::int64_t fast = std::int64_t{1} << 31;
+  static_assert(IndexDivisor{7, fast}.is_fast() && !IndexDivisor{7, fast + 1}.is_fast());
+  static_assert(IndexDivisor{7, fast}.parts(fast - 1).quotient == (fast - 1) / 7);
+  static_assert(IndexDivisor{fast + 5, fast}.parts(fast - 1).rest == fast - 1); // a divisor above all numbers
+  std::mt19937_64 random{7};
+  for (const std::int64_t bound : {std::int64_t{5}, fast - 1, fast, fast + 1, fast * 1024}) {
+    for (int i = 0; i < 2000; ++i) {
+      const std::int64_t divisor =
+          1 + static_cast<std::int64_t>(random() >> random() % 60 & 0x7fffffffffffffff) % (2 * bound);
+      const std::int64_t number = static_cast<std::int64_t>(random() >> 1) % bound;
+      CAPTURE(number, divisor, bound);
+      const IndexDivisor::Parts parts = IndexDivisor{divisor, bound}.parts(number);
+      REQUIRE((parts.quotient == number / divisor && parts.rest == number % divisor));
+    }
+  }
+  constexpr Pixels pixels{3, {5, 7}, 11}; // element (2, 4, 6, 10) is the last
+  static_assert(pixels.elements() == 1155 && pixels(1154).image == 2 && pixels(1154).row == 4);
+  static_assert(pixels(1154).column == 6 && pixels(1154).channel == 10);
+  constexpr BlockIndices many{5, fast, 3}; // too many for 31 bits
+  static_assert(many(fast * 14 + 1).outer == 4 && many(fast * 14 + 1).middle == (fast * 2 + 1) / 3);
 }
 
 TEST_CASE("what passes 31 bits is cut along what moves farthest", "[kernel][gpu]") {

@@ -2,20 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How kernels on a GPU find element i of a view, for i in row-major order: extents and strides as plain numbers among a
-// kernel's parameters, with axes merged that are one walk, so that most views need no division. Every kernel that takes
-// elements one by one uses them. Read next: kernel/gpu/tile.hpp.
+// kernel's parameters, with axes merged that are one walk, so that most views need no division, and others cheap ones. Every
+// kernel that takes elements one by one uses them. Read next: kernel/gpu/divisor.hpp, kernel/gpu/tile.hpp.
 
 #include <twill/core/shape.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
 
 #include <cstdint>
 
 namespace twill::inline v0::kernel::gpu {
 
-/// Axes that are walked together, the last one fastest.
+/// Axes that are walked together, the last one fastest. None is empty.
 struct Axes {
   int rank = 0;
+  std::int64_t elements = 1;
   std::int64_t extents[max_rank]{};
   std::int64_t strides[max_rank]{};
+  IndexDivisor divisors[max_rank]{};
 
   constexpr Axes() = default;
   constexpr Axes(const Dims& of_extents, const Dims& of_strides) {
@@ -25,33 +28,35 @@ struct Axes {
   constexpr void append(std::int64_t extent, std::int64_t stride) {
     extents[rank] = extent;
     strides[rank++] = stride;
+    elements *= extent;
+    for (int axis = 0; axis < rank; ++axis) divisors[axis] = IndexDivisor(extents[axis], elements);
   }
 
   /// Where element i lies, in elements.
   [[nodiscard]] constexpr std::int64_t offset(std::int64_t i) const {
     std::int64_t sum = 0;
     for (int axis = rank - 1; axis > 0; --axis) {
-      const std::int64_t rest = i / extents[axis];
-      sum += (i - rest * extents[axis]) * strides[axis];
-      i = rest;
+      const IndexDivisor::Parts parts = divisors[axis].parts(i);
+      sum += parts.rest * strides[axis];
+      i = parts.quotient;
     }
     return rank == 0 ? 0 : sum + i * strides[0];
   }
 };
 
-/// The same walk with as few axes as can be. requires: no extent is 0
+/// The same walk with as few axes as can be.
 [[nodiscard]] constexpr Axes merged(const Axes& axes) {
   Axes result{};
+  std::int64_t extent = 1; // of axes that are one walk so far
+  std::int64_t stride = 0;
   for (int axis = 0; axis < axes.rank; ++axis) {
     if (axes.extents[axis] == 1) continue;
-    const int last = result.rank - 1;
-    if (last >= 0 && result.strides[last] == axes.strides[axis] * axes.extents[axis]) {
-      result.extents[last] *= axes.extents[axis];
-      result.strides[last] = axes.strides[axis];
-    } else {
-      result.append(axes.extents[axis], axes.strides[axis]);
-    }
+    const bool is_one_walk = stride == axes.strides[axis] * axes.extents[axis];
+    if (extent > 1 && !is_one_walk) result.append(extent, stride);
+    extent = is_one_walk || extent == 1 ? extent * axes.extents[axis] : axes.extents[axis];
+    stride = axes.strides[axis];
   }
+  if (extent > 1) result.append(extent, stride);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/gpu/block.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
 #include <twill/kernel/gpu/scan.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 
@@ -24,20 +25,45 @@ template <class Block, class F> constexpr void each_below(const Block& block, st
   });
 }
 
+/// Splits the number of one of (outer, count, inner) row-major elements.
+class BlockIndices {
+public:
+  struct Index {
+    std::int64_t outer = 0;
+    std::int64_t middle = 0;
+    std::int64_t inner = 0;
+  };
+  constexpr BlockIndices() = default;
+  /// requires: elements
+  constexpr BlockIndices(std::int64_t outer, std::int64_t count, std::int64_t inner)
+      : elements_{outer * count * inner}, count_(count, elements_), inner_(inner, elements_) {}
+
+  [[nodiscard]] constexpr std::int64_t elements() const { return elements_; }
+  [[nodiscard]] constexpr Index operator()(std::int64_t number) const {
+    const IndexDivisor::Parts row = inner_.parts(number);
+    const IndexDivisor::Parts block = count_.parts(row.quotient);
+    return {block.quotient, block.rest, row.rest};
+  }
+
+private:
+  std::int64_t elements_ = 0;
+  IndexDivisor count_{};
+  IndexDivisor inner_{};
+};
+
 template <class T> struct MoveParameters {
   const T* from = nullptr;
   T* to = nullptr;
   Blocks blocks{};
+  BlockIndices indices{};
 };
 template <class T> struct MoveBlocks {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const MoveParameters<T>& p) const {
     const Blocks& b = p.blocks;
-    each_below(block, b.outer * b.count * b.run, [&](std::int64_t i) {
-      const std::int64_t r = i / b.run;
-      const std::int64_t o = r / b.count;
-      p.to[o * b.to_outer + (r - o * b.count) * b.to_count + i - r * b.run] =
-          p.from[o * b.from_outer + (r - o * b.count) * b.from_count + i - r * b.run];
+    each_below(block, p.indices.elements(), [&](std::int64_t number) {
+      const auto [o, r, i] = p.indices(number);
+      p.to[o * b.to_outer + r * b.to_count + i] = p.from[o * b.from_outer + r * b.from_count + i];
     });
   }
 };
@@ -58,6 +84,7 @@ template <class T> struct IndexedParameters {
   const std::int64_t* index = nullptr;
   T* to = nullptr;
   IndexedBlocks blocks{};
+  BlockIndices indices{};
 
   /// Where element i of place j of row o belongs, -1 for nowhere.
   [[nodiscard]] constexpr std::int64_t place(std::int64_t o, std::int64_t j, std::int64_t i) const {
@@ -68,10 +95,9 @@ template <class T> struct GatherBlocks {
   static constexpr int most_threads = tile_threads;
   template <class Block> constexpr void operator()(const Block& block, const IndexedParameters<T>& p) const {
     const IndexedBlocks& b = p.blocks;
-    each_below(block, b.outer * b.places * b.inner, [&](std::int64_t at) {
-      const std::int64_t i = at % b.inner;
-      const std::int64_t o = at / b.inner / b.places;
-      const std::int64_t place = p.place(o, at / b.inner % b.places, i);
+    each_below(block, p.indices.elements(), [&](std::int64_t at) {
+      const auto [o, j, i] = p.indices(at);
+      const std::int64_t place = p.place(o, j, i);
       p.to[at] = place < 0 ? T{} : p.from[(o * b.extent + place) * b.inner + i];
     });
   }
@@ -85,7 +111,8 @@ template <class T, twill::gpu::Runtime R>
 void move_blocks(const twill::gpu::Queue<R>& queue, const T* from, T* to, const Blocks& blocks) {
   const std::int64_t count = blocks.outer * blocks.count * blocks.run;
   if (count > 0)
-    enqueue(queue, gpu::MoveBlocks<T>{}, gpu::one_thread_each(count), gpu::MoveParameters<T>{from, to, blocks});
+    enqueue(queue, gpu::MoveBlocks<T>{}, gpu::one_thread_each(count),
+            gpu::MoveParameters<T>{from, to, blocks, {blocks.outer, blocks.count, blocks.run}});
 }
 
 template <class T, twill::gpu::Runtime R>
@@ -100,7 +127,7 @@ void gather_blocks(const twill::gpu::Queue<R>& queue, const T* from, const std::
   const std::int64_t count = blocks.outer * blocks.places * blocks.inner;
   if (count > 0)
     enqueue(queue, gpu::GatherBlocks<T>{}, gpu::one_thread_each(count),
-            gpu::IndexedParameters<T>{from, index, to, blocks});
+            gpu::IndexedParameters<T>{from, index, to, blocks, {blocks.outer, blocks.places, blocks.inner}});
 }
 
 /// As eager code scans, with the totals of chunks in the stream's working memory where they fit; else rows are scanned whole,

@@ -27,18 +27,19 @@ struct IndexEntries {
   std::int64_t inner = 1;
   std::int64_t repeats = 1;
   std::int64_t run = 1;
+  BlockIndices indices{};
 
+  /// requires: entries
   constexpr IndexEntries(const std::int64_t* at, const IndexedBlocks& b) : index{at}, blocks{b} {
     (b.index_outer != 0 ? outer : repeats) = b.outer;
     (b.index_inner != 0 ? inner : run) = b.inner;
+    indices = {outer, b.places, inner};
   }
-  [[nodiscard]] constexpr std::int64_t count() const { return outer * blocks.places * inner; }
+  [[nodiscard]] constexpr std::int64_t count() const { return indices.elements(); }
   [[nodiscard]] constexpr std::int64_t targets() const { return outer * blocks.extent * inner; }
   /// Where an entry goes; behind all places where its index lies outside.
   [[nodiscard]] constexpr std::uint64_t key(std::int64_t entry) const {
-    const std::int64_t i = entry % inner;
-    const std::int64_t j = entry / inner % blocks.places;
-    const std::int64_t o = entry / inner / blocks.places;
+    const auto [o, j, i] = indices(entry);
     const std::int64_t place =
         place_of(index[o * blocks.index_outer + j * blocks.index_place + i * blocks.index_inner], blocks.extent);
     return static_cast<std::uint64_t>(place < 0 ? targets() : (o * blocks.extent + place) * inner + i);

@@ -6,6 +6,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/interpolation.hpp>
 
@@ -14,23 +15,24 @@
 
 namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 
+/// An interpolation, and the elements that it writes.
+template <class T> struct InterpolationParameters {
+  Interpolating<T> interpolating{};
+  Pixels written{};
+};
+
 /// A thread computes one element of the output or, as a gradient, of the input.
 template <class T> struct InterpolationBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
 
-  template <class Block> constexpr void operator()(const Block& block, const Interpolating<T>& p) const {
+  template <class Block>
+  constexpr void operator()(const Block& block, const InterpolationParameters<T>& parameters) const {
+    const Interpolating<T>& p = parameters.interpolating;
     block.each([&](int thread) {
-      const InterpolationShape& s = p.shape;
       const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      const InterpolationShape::Space& extents = p.is_gradient ? s.input : s.output;
-      if (i >= s.batch * extents[0] * extents[1] * s.channels) return;
-      const std::int64_t channel = i % s.channels;
-      std::int64_t rest = i / s.channels;
-      const std::int64_t column = rest % extents[1];
-      rest /= extents[1];
-      const std::int64_t row = rest % extents[0];
-      const std::int64_t image = rest / extents[0];
+      if (i >= parameters.written.elements()) return;
+      const auto [image, row, column, channel] = parameters.written(i);
       if (p.is_gradient)
         p.in[i] = static_cast<T>(gradient(p, image, row, column, channel));
       else
@@ -99,7 +101,10 @@ template <twill::gpu::Runtime R, class T>
 void run_interpolation(const twill::gpu::Queue<R>& queue, const Interpolating<T>& interpolating) {
   const InterpolationShape& s = interpolating.shape;
   const std::int64_t elements = interpolating.is_gradient ? s.in_elements() : s.out_elements();
-  if (elements > 0) enqueue(queue, gpu::InterpolationBody<T>{}, gpu::one_thread_each(elements), interpolating);
+  if (elements == 0) return;
+  const gpu::Pixels written{s.batch, interpolating.is_gradient ? s.input : s.output, s.channels};
+  enqueue(queue, gpu::InterpolationBody<T>{}, gpu::one_thread_each(elements),
+          gpu::InterpolationParameters<T>{interpolating, written});
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -7,32 +7,12 @@
 // fit (kernel/gpu/plan.hpp), so kernels never divide and rarely use 64 bits. Read next: kernel/gpu/leaves.hpp.
 
 #include <twill/core/shape.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace twill::inline v0::kernel::gpu {
-
-/// A divisor of numbers below 2^31, as a multiplication and a shift: Granlund and Montgomery, "Division by invariant integers
-/// using multiplication" (1994).
-struct Divisor {
-  std::uint32_t value = 1;
-  std::uint32_t magic = 1;
-  std::uint32_t shift = 0;
-
-  constexpr Divisor() = default;
-  /// requires: 1 <= divisor <= 2^31
-  constexpr explicit Divisor(std::uint32_t divisor) : value{divisor} {
-    while ((std::uint64_t{1} << shift) < divisor) ++shift;
-    magic =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor)) / divisor + 1);
-  }
-
-  [[nodiscard]] constexpr std::uint32_t quotient(std::uint32_t number) const {
-    const auto upper = static_cast<std::uint32_t>((std::uint64_t{number} * magic) >> 32);
-    return (upper + number) >> shift;
-  }
-};
 
 /// How the lanes of a chunk find their elements of an operand. The same for a whole launch, and each operand's own.
 enum class Mode : std::int32_t {

@@ -6,6 +6,8 @@
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/gpu/divisor.hpp>
+#include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/pooling.hpp>
 
@@ -14,20 +16,28 @@
 
 namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 
+/// A part of pooling, and the elements that it writes.
+template <class T> struct PoolingParameters {
+  Pooling<T> pooling{};
+  Pixels written{};
+};
+
 /// A thread computes one element of what the part writes.
 template <class T> struct PoolingBody {
   using C = compute_t<T>;
   static constexpr int most_threads = tile_threads;
   static constexpr int least_blocks = 1;
 
-  template <class Block> constexpr void operator()(const Block& block, const Pooling<T>& p) const {
+  template <class Block> constexpr void operator()(const Block& block, const PoolingParameters<T>& parameters) const {
+    const Pooling<T>& p = parameters.pooling;
     block.each([&](int thread) {
       const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      if (p.part == PoolingPart::average || p.part == PoolingPart::pick) {
-        if (i < p.shape.out_elements()) p.out[i] = of_window(p, i);
-      } else if (i < p.shape.in_elements()) {
-        p.in[i] = of_windows(p, i);
-      }
+      if (i >= parameters.written.elements()) return;
+      const Pixels::Index index = parameters.written(i);
+      if (p.part == PoolingPart::average || p.part == PoolingPart::pick)
+        p.out[i] = of_window(p, index);
+      else
+        p.in[i] = of_windows(p, index, i);
     });
   }
 
@@ -53,38 +63,30 @@ private:
     return found;
   }
 
-  static constexpr T of_window(const Pooling<T>& p, std::int64_t i) {
+  static constexpr T of_window(const Pooling<T>& p, const Pixels::Index& index) {
     const PoolingShape& s = p.shape;
-    const std::int64_t channel = i % s.channels;
-    std::int64_t rest = i / s.channels;
-    const PoolingShape::Range columns = s.range(1, rest % s.output[1]);
-    rest /= s.output[1];
-    const PoolingShape::Range rows = s.range(0, rest % s.output[0]);
-    const std::int64_t image = rest / s.output[0];
+    const PoolingShape::Range columns = s.range(1, index.column);
+    const PoolingShape::Range rows = s.range(0, index.row);
     if (p.part == PoolingPart::pick) {
-      const std::int64_t found = place(p, image, rows, columns, channel);
+      const std::int64_t found = place(p, index.image, rows, columns, index.channel);
       if (found >= 0) return p.in[found];
       return static_cast<T>(p.key == p.in ? -std::numeric_limits<C>::infinity() : C{}); // stepped over the image
     }
     C sum{};
     for (std::int64_t h = rows.begin; h < rows.end; h += rows.step)
       for (std::int64_t v = columns.begin; v < columns.end; v += columns.step)
-        sum += static_cast<C>(p.in[at(s, image, h, v, channel)]);
+        sum += static_cast<C>(p.in[at(s, index.image, h, v, index.channel)]);
     return static_cast<T>(sum / static_cast<C>(s.divisor_of(rows, columns)));
   }
 
   static constexpr bool holds(const PoolingShape::Range& range, std::int64_t position) {
-    return position >= range.begin && position < range.end && (position - range.begin) % range.step == 0;
+    return position >= range.begin && position < range.end &&
+           (range.step == 1 || (position - range.begin) % range.step == 0);
   }
 
-  static constexpr T of_windows(const Pooling<T>& p, std::int64_t i) {
+  static constexpr T of_windows(const Pooling<T>& p, const Pixels::Index& index, std::int64_t i) {
     const PoolingShape& s = p.shape;
-    const std::int64_t channel = i % s.channels;
-    std::int64_t rest = i / s.channels;
-    const std::int64_t v = rest % s.input[1];
-    rest /= s.input[1];
-    const std::int64_t h = rest % s.input[0];
-    const std::int64_t image = rest / s.input[0];
+    const auto [image, h, v, channel] = index;
     const PoolingShape::Readers down = s.readers(0, h);
     const PoolingShape::Readers right = s.readers(1, v);
     C sum{};
@@ -112,9 +114,12 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 /// Computes one part of pooling, after what the queue was given before; returns at once. throws: GpuError
 template <twill::gpu::Runtime R, class T>
 void run_pooling(const twill::gpu::Queue<R>& queue, const Pooling<T>& pooling) {
+  const PoolingShape& s = pooling.shape;
   const bool writes_out = pooling.part == PoolingPart::average || pooling.part == PoolingPart::pick;
-  const std::int64_t elements = writes_out ? pooling.shape.out_elements() : pooling.shape.in_elements();
-  if (elements > 0) enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), pooling);
+  const std::int64_t elements = writes_out ? s.out_elements() : s.in_elements();
+  if (elements == 0) return;
+  const gpu::Pixels written{s.batch, writes_out ? s.output : s.input, s.channels};
+  enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), gpu::PoolingParameters<T>{pooling, written});
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

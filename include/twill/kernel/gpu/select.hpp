@@ -138,9 +138,9 @@ struct IndicesWriter {
   Axes axes{};
   constexpr void operator()(std::int64_t number, std::int64_t i) const {
     for (int axis = axes.rank - 1; axis >= 0; --axis) {
-      const std::int64_t rest = i / axes.extents[axis];
-      to[axis * row + number] = i - rest * axes.extents[axis];
-      i = rest;
+      const IndexDivisor::Parts parts = axes.divisors[axis].parts(i);
+      to[axis * row + number] = parts.rest;
+      i = parts.quotient;
     }
   }
 };
