@@ -83,6 +83,7 @@
 #include <twill/kernel/gpu/search.hpp>
 #include <twill/kernel/gpu/select.hpp>
 #include <twill/kernel/gpu/sort.hpp>
+#include <twill/kernel/gpu/sorted_writes.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 #include <twill/kernel/gpu/unique.hpp>
 #include <twill/memory/gpu/capture.hpp>

@@ -90,11 +90,20 @@ void sums_are_the_hosts() {
   add_by_index<float>(Dims(1, 2503, 1), 5, Dims(1, 2503, 1), 0, 5); // more than a block sorts
   add_by_index<float>(Dims(1, 0, 3), 5, Dims(1, 0, 1), 0, 5);       // none: zeros
 }
+void long_runs_are_the_hosts() {
+  for (const std::int64_t places : {63, 64, 65, 127, 128, 129, 2049, 4801}) // around what a thread and a block take
+    add_by_index<float>(Dims(1, places, 1), 1, Dims(1, places, 1), 0, 1);
+  add_by_index<float>(Dims(1, 1301, 37), 5, Dims(1, 1301, 1), -6, 12); // more elements than lanes, some outside
+  add_by_index<float>(Dims(3, 701, 5), 3, Dims(1, 701, 1), 0, 2);      // slices that repeat
+  add_by_index<double>(Dims(2, 701, 5), 3, Dims(2, 701, 5), 0, 3);     // each element for itself
+  add_by_index<std::int64_t>(Dims(1, 3001, 2), 4, Dims(1, 3001, 1), 1, 2);
+}
 void sums_in_parts_are_the_hosts() {
   add_by_index<float>(Dims(1, 10007, 2), 3, Dims(1, 10007, 1), -4, 8, true);
   add_by_index<float>(Dims(2, 1201, 5), 31, Dims(2, 1201, 5), 0, 31, true);
 }
 const Case sums_case{"sums by index have the bits of the host's, whatever repeats", &sums_are_the_hosts};
+const Case long_case{"sums of many at one place have the bits of the host's", &long_runs_are_the_hosts};
 const Case parts_case{"sums by more indices than are sorted at once have the bits of the host's",
                       &sums_in_parts_are_the_hosts};
 

@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <type_traits>
@@ -110,4 +111,43 @@ TEST_CASE("a broadcast place is written by all who mean it", "[kernel][gpu]") {
                   .step = {1}};
   check<true>(plan, 0, 1);
   check<false>(plan, 0, 1);
+}
+
+TEST_CASE("a block adds a run of many entries, and a thread a short one", "[kernel][gpu]") {
+  using kernel::gpu::long_run;
+  SortedWrites<float> writes{.entries = 10'000, .slice = 77, .repeats = 3};
+  const LongRunParameters<float> wide{writes};
+  CHECK((wide.lanes == 32 && wide.tiles == 3 && wide.candidates == 157 && wide.blocks() == 3 * 3 * 157));
+  writes.slice = 1;
+  const LongRunParameters<float> narrow{writes};
+  CHECK((narrow.lanes == 1 && narrow.tiles == 1));
+
+  // runs of 63, 64 and 200 entries, one of which goes nowhere: each kernel leaves the other's alone
+  std::vector<Target> keys(63, 0);
+  keys.insert(keys.end(), static_cast<std::size_t>(long_run), 1);
+  keys.insert(keys.end(), 200, 2);
+  keys.insert(keys.end(), 100, 9);
+  const std::vector<float> ones(keys.size(), 1.0F);
+  std::vector<std::uint32_t> order(keys.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::vector<float> sums(10);
+  writes = {.from = ones.data(),
+            .to = sums.data(),
+            .keys = keys.data(),
+            .order = order.data(),
+            .entries = static_cast<std::int64_t>(keys.size()),
+            .outside = 9};
+  writes.from_entry.append(writes.entries, 1);
+  const auto added = [&](auto body, const twill::gpu::LaunchShape& shape, const auto& parameters) {
+    std::fill(sums.begin(), sums.end(), 0.0F);
+    enqueue(Team::serial(), body, shape, parameters);
+    return std::vector<float>(sums.begin(), sums.begin() + 3);
+  };
+  const RunParameters<float> all{writes, {1, writes.entries}, {writes.entries, writes.entries}};
+  const LongRunParameters<float> long_runs{writes};
+  CHECK(added(WriteRuns<float, true>{}, one_thread_each(writes.elements()), all) == std::vector<float>{63, 0, 0});
+  CHECK(added(AddLongRuns<float>{},
+              {static_cast<unsigned>(long_runs.blocks()), tile_threads, AddLongRuns<float>::shared_bytes},
+              long_runs) == std::vector<float>{0, 64, 200});
+  CHECK(sums[9] == 0);
 }

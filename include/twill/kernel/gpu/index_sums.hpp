@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adding by index in compiled steps on a GPU, such as the gradient of an embedding: the places that indices name are sorted,
-// stably, so that what goes to one place stands side by side, and one thread for each element of a place adds it up in the
-// host's order. The bits are therefore the host's, whatever repeats; the work is linear. More indices than a stream's
-// working memory sorts at once are added part after part, in order. Eager code: kernel/gpu/scatter.hpp.
+// stably, so that what goes to one place stands side by side and is added up in the host's order
+// (kernel/gpu/sorted_writes.hpp). The bits are therefore the host's, whatever repeats; the work is linear. More indices than a
+// stream's working memory sorts at once are added part after part, in order. Eager code: kernel/gpu/scatter.hpp.
 
 #include <twill/core/bits.hpp>
-#include <twill/kernel/apply.hpp>
 #include <twill/kernel/blocks.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/queue_sort.hpp>
+#include <twill/kernel/gpu/sorted_writes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -63,39 +63,6 @@ struct FindEntries {
   }
 };
 
-template <class T> struct EntrySums {
-  const T* from = nullptr; ///< of this part's first entry
-  T* to = nullptr;
-  const std::uint64_t* keys = nullptr; ///< sorted
-  const std::uint32_t* order = nullptr;
-  std::int64_t count = 0;
-  std::int64_t run = 1;
-  std::int64_t from_repeat = 0; ///< elements between runs of an entry, and of a place
-  std::int64_t to_repeat = 0;
-  std::int64_t repeats = 1;
-  std::uint64_t outside = 0; ///< the key of what goes nowhere
-};
-/// The first entry of a place adds them all to what is there.
-template <class T> struct AddEntries {
-  using C = compute_t<T>;
-  static constexpr int most_threads = tile_threads;
-  template <class Block> constexpr void operator()(const Block& block, const EntrySums<T>& p) const {
-    each_below(block, p.repeats * p.count * p.run, [&](std::int64_t at) {
-      const std::int64_t i = at % p.run;
-      const std::int64_t first = at / p.run % p.count;
-      const std::int64_t repeat = at / p.run / p.count;
-      const std::uint64_t key = p.keys[first];
-      if (key == p.outside || (first > 0 && p.keys[first - 1] == key)) return;
-      const T* const from = p.from + repeat * p.from_repeat + i;
-      T& to = p.to[static_cast<std::int64_t>(key) * p.run + repeat * p.to_repeat + i];
-      C sum = static_cast<C>(to);
-      for (std::int64_t e = first; e < p.count && p.keys[e] == key; ++e)
-        sum = apply<Primitive::add>(sum, static_cast<C>(from[std::int64_t{p.order[e]} * p.run]));
-      to = static_cast<T>(sum);
-    });
-  }
-};
-
 } // namespace twill::inline v0::kernel::gpu
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
@@ -114,17 +81,21 @@ void scatter_sums(const twill::gpu::Queue<R>& queue, const T* from, const std::i
     enqueue(queue, gpu::FindEntries{}, gpu::one_thread_each(count),
             gpu::EntryKeys{entries, first, count, sorted.keys(), sorted.values()});
     sorted.sort(queue, bits);
-    enqueue(queue, gpu::AddEntries<T>{}, gpu::one_thread_each(entries.repeats * count * entries.run),
-            gpu::EntrySums<T>{.from = from + first * entries.run,
-                              .to = to,
-                              .keys = sorted.keys(),
-                              .order = sorted.values(),
-                              .count = count,
-                              .run = entries.run,
-                              .from_repeat = blocks.places * blocks.inner,
-                              .to_repeat = blocks.extent * blocks.inner,
-                              .repeats = entries.repeats,
-                              .outside = static_cast<std::uint64_t>(entries.targets())});
+    gpu::SortedWrites<T> writes{.from = from + first * entries.run,
+                                .to = to,
+                                .keys = sorted.keys(),
+                                .order = sorted.values(),
+                                .entries = count,
+                                .slice = entries.run,
+                                .repeats = entries.repeats,
+                                .key_step = entries.run,
+                                .from_repeat = blocks.places * blocks.inner,
+                                .to_repeat = blocks.extent * blocks.inner,
+                                .outside = static_cast<gpu::Target>(entries.targets())};
+    writes.from_entry.append(count, entries.run);
+    writes.from_slice.append(entries.run, 1);
+    writes.to_slice.append(entries.run, 1);
+    gpu::enqueue_writes<true>(queue, writes);
   }
 }
 

@@ -3,14 +3,15 @@
 //
 // Writing by index on a GPU, with the results of a loop in row-major order: where each entry of the indices goes is sorted,
 // stably, so writes to one place stand side by side; then the last of them is written, or all are added one after the other.
-// Only axes along which the indices vary are sorted; whole slices along the others follow. On the host: expr/scatter.hpp.
+// Only axes along which the indices vary are sorted; whole slices along the others follow. On the host: expr/scatter.hpp. Read
+// next: kernel/gpu/sorted_writes.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/kernel/apply.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/sort.hpp>
+#include <twill/kernel/gpu/sorted_writes.hpp>
 #include <twill/kernel/on_queue.hpp>
 #include <twill/memory/buffer.hpp>
 
@@ -22,9 +23,6 @@ namespace twill::inline v0::kernel::gpu {
 
 inline constexpr int most_index_tensors = 3;
 
-/// Where entries go, in elements from the lowest place.
-using Target = std::uint64_t;
-
 struct TargetParameters {
   const std::int64_t* index[most_index_tensors]{};
   Axes index_axes[most_index_tensors]{};
@@ -33,7 +31,7 @@ struct TargetParameters {
   Axes to{};
   std::int64_t lowest = 0;
   std::int64_t count = 0;
-  Target* keys = nullptr;
+  Target* keys = nullptr; ///< in elements from the lowest place
   std::uint32_t* values = nullptr;
 };
 
@@ -53,49 +51,10 @@ struct FindTargets {
   }
 };
 
-template <class T> struct WriteParameters {
-  T* to = nullptr; ///< the lowest place
-  const T* from = nullptr;
-  const Target* keys = nullptr; ///< sorted
-  const std::uint32_t* order = nullptr;
-  std::int64_t entries = 0;
-  std::int64_t slice = 1; ///< elements that follow each entry
-  Axes from_entry{};
-  Axes from_slice{};
-  Axes to_slice{};
-};
-
-/// Writes the elements of all entries.
-template <class T, bool Adds> struct WriteTargets {
-  using C = compute_t<T>;
-  static constexpr int most_threads = tile_threads;
-
-  template <class Block> constexpr void operator()(const Block& block, const WriteParameters<T>& p) const {
-    block.each([&](int thread) {
-      const std::int64_t i = std::int64_t{block.block()} * tile_threads + thread;
-      const std::int64_t entry = i / p.slice;
-      if (entry >= p.entries) return;
-      const Target key = p.keys[entry];
-      const T* const from = p.from + p.from_slice.offset(i % p.slice);
-      T* const to = p.to + static_cast<std::int64_t>(key) + p.to_slice.offset(i % p.slice);
-      if constexpr (Adds) { // the first entry of a place adds them all
-        if (entry > 0 && p.keys[entry - 1] == key) return;
-        C sum = static_cast<C>(*to);
-        for (std::int64_t e = entry; e < p.entries && p.keys[e] == key; ++e)
-          sum = apply<Primitive::add>(sum, static_cast<C>(from[p.from_entry.offset(p.order[e])]));
-        *to = static_cast<T>(sum);
-      } else {
-        if (entry + 1 < p.entries && p.keys[entry + 1] == key) return;
-        *to = from[p.from_entry.offset(p.order[entry])];
-      }
-    });
-  }
-};
-
 namespace detail {
 
 template <bool Adds, class T, class D>
-void write_sorted(const D& device, TargetParameters targets, WriteParameters<T> writes, int bits) {
+void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> writes, int bits) {
   const std::int64_t count = targets.count;
   const memory::Buffer<D> order(device, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   auto* const sorted = static_cast<std::uint32_t*>(order.data());
@@ -114,9 +73,7 @@ void write_sorted(const D& device, TargetParameters targets, WriteParameters<T> 
   }
   writes.keys = memory.buffers.keys[0];
   writes.order = sorted;
-  launch(device, [&](const auto& queue) {
-    enqueue(queue, WriteTargets<T, Adds>{}, one_thread_each(count * writes.slice), writes);
-  });
+  launch(device, [&](const auto& queue) { enqueue_writes<Adds>(queue, writes); });
 }
 
 } // namespace detail
@@ -128,7 +85,7 @@ template <bool Adds, class Plan, class T, class D>
 void scatter_elements(OnQueue, std::bool_constant<Adds>, const D& device, const Plan& plan, std::int64_t lowest,
                       std::int64_t highest, T* to, const T* from) {
   if (plan.extents.elements() == 0) return;
-  WriteParameters<T> writes{.to = to + lowest, .from = from};
+  SortedWrites<T> writes{.from = from, .to = to + lowest};
   TargetParameters targets{.indices = static_cast<int>(plan.count), .lowest = lowest};
   std::int64_t entries = 1;
   for (int axis = 0; axis < plan.extents.rank; ++axis) {
