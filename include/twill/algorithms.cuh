@@ -4,5 +4,4 @@
 // All of algorithms/, for files that nvcc compiles.
 
 #include <twill/algorithms.hpp>
-#include <twill/algorithms/cub_sort.cuh>
 #include <twill/algorithms/on.cuh>

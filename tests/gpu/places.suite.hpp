@@ -14,6 +14,7 @@
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/row_orders.hpp>
+#include <twill/memory/gpu/capture.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/ops/cumsum.hpp>
 #include <twill/tensor/create.hpp>
@@ -40,7 +41,7 @@ template <class T> using Cube = Tensor<T, Cpu, Shape<dyn, dyn, dyn>>;
 template <class F> void on_small_queue(const F& f) {
   launch(TestedDevice{0}, [&](const auto& queue) {
     const gpu::WorkingMemory working = queue.working_memory();
-    gpu::WorkingSpace few{working.memory(), working.counters(), {200 << 10, working.size().counter_count}};
+    gpu::WorkingSpace few{working.memory(), working.counters(), {264 << 10, working.size().counter_count}};
     f(std::remove_cvref_t<decltype(queue)>{queue.device(), queue.stream(), queue.properties(), few});
   });
 }
@@ -149,6 +150,35 @@ void places_in_parts_are_the_hosts() {
 const Case places_case{"places in order are the host's, ties and NaN included", &places_are_the_hosts};
 const Case place_parts_case{"places of rows longer than are sorted at once are the host's",
                             &places_in_parts_are_the_hosts};
+
+/// Long rows in order and sums by index, in a graph that is launched again for other numbers.
+void graphs_sort() {
+  const kernel::PlaceRows rows{.outer = 2, .length = 5003, .count = 5003};
+  const auto x_there = test::there(some<double>(Dims(2, 5003, 1))).clone();
+  const auto index_there = test::there(test::some_integers(-3, 70, 5003));
+  const auto places_there = test::there(Cube<std::int64_t>(Cpu{0}, Dims(2, 5003, 1))).clone();
+  const auto sums_there = test::there(Cube<double>(Cpu{0}, Dims(1, 61, 1))).clone();
+  const kernel::IndexedBlocks blocks{.places = 5003, .extent = 61};
+  const auto graph = gpu::capture(TestedDevice{0}, [&] {
+    launch(TestedDevice{0}, [&](const auto& queue) {
+      kernel::order_places(queue, x_there.data(), places_there.data(), rows);
+      kernel::scatter_sums(queue, x_there.data(), index_there.data(), sums_there.data(), blocks);
+    });
+  });
+  require_equal(graph.reason(), std::string{});
+  for (int launches = 0; launches < 2; ++launches) {
+    const Cube<double> x = eval(rand<double, Shape<dyn, dyn, dyn>>(Dims(2, 5003, 1), Cpu{0}) - 0.5);
+    copy_bytes(TestedDevice{0}, x_there.data(), Cpu{0}, x.data(), static_cast<std::size_t>(x.elements()) * 8);
+    graph.launch();
+    const Cube<std::int64_t> places(Cpu{0}, Dims(2, 5003, 1));
+    const Cube<double> sums(Cpu{0}, Dims(1, 61, 1));
+    kernel::order_places(Team::serial(), x.data(), places.data(), rows);
+    kernel::scatter_sums(Team::serial(), x.data(), index_there.cpu().data(), sums.data(), blocks);
+    require_same(places_there, places);
+    require_same(sums_there, sums);
+  }
+}
+const Case graph_case{"a recorded graph sorts and adds by index", &graphs_sort};
 
 /// The launches of a sum of so many rows.
 long launches_of_sum(std::int64_t rows) {

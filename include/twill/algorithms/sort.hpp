@@ -17,26 +17,16 @@
 #include <thrust/sort.h>
 
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace twill::inline v0::algorithms::inline TWILL_ISA {
 
-/// What sorts long rows of a GPU's tensors. For CUDA <twill/algorithms.cuh> says that it is CUB, in all files of a program
-/// alike; other drivers have twill's own kernels.
-template <class Runtime> struct LongSort {
-  static_assert(std::string_view{Runtime::name} != "cuda",
-                "twill: sort: tensors on CUDA devices are sorted by CUB; include <twill/algorithms.cuh>");
-  using type = kernel::gpu::OwnSort;
-};
-
 /// Sorts each row of a GPU's tensor and gives it the sorted elements as its memory.
 template <bool IsDescending, class Rows> void sort_rows_on_gpu(Rows& rows, std::int64_t* indices) {
   const Rows source = rows;
   rows = Rows(source.device(), source.shape());
-  sort_rows(kernel::gpu::on_queue, std::bool_constant<IsDescending>{},
-            typename LongSort<typename Rows::device_type::Runtime>::type{}, source.device(),
+  sort_rows(kernel::gpu::on_queue, std::bool_constant<IsDescending>{}, source.device(),
             static_cast<const typename Rows::value_type*>(source.data()), rows_of(source.shape()), source.size(-1),
             rows.data(), indices);
 }

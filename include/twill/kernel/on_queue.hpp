@@ -15,8 +15,6 @@ namespace twill::inline v0::kernel::gpu {
 struct OnQueue {};
 inline constexpr OnQueue on_queue{};
 
-struct OwnSort; // kernel/gpu/radix.hpp
-
 } // namespace twill::inline v0::kernel::gpu
 
 namespace twill::inline v0::kernel {

@@ -42,13 +42,12 @@ template <class Key> struct SortTile {
 /// Room for keys and values in a stream's working memory, which it holds as long as it lives: they are put into the first of
 /// each pair of buffers.
 template <class Key> class QueueSort {
-  static constexpr std::size_t spare_bytes = 512; // totals of a scan, and alignment
-  static constexpr std::size_t tile_bytes = radix_tile * 2 * (sizeof(Key) + 4) + (digits + 1) * sizeof(std::uint32_t);
+  static constexpr std::size_t tile_bytes = radix_tile * 2 * (sizeof(Key) + 4) + RadixRoom::tile_bytes;
 
 public:
   /// How many elements are sorted at once.
   [[nodiscard]] static constexpr std::int64_t most(std::size_t bytes) {
-    return static_cast<std::int64_t>((bytes - spare_bytes) / tile_bytes) * radix_tile;
+    return static_cast<std::int64_t>((bytes - RadixRoom::spare_bytes) / tile_bytes) * radix_tile;
   }
 
   /// requires: count <= most(queue.allowance().bytes)
@@ -57,7 +56,7 @@ public:
     Key* const keys = static_cast<Key*>(working_.memory());
     auto* const values = reinterpret_cast<std::uint32_t*>(keys + 2 * count);
     buffers_ = {{keys, keys + count}, {values, values + count}};
-    room_ = values + 2 * count;
+    room_ = {values + 2 * count, RadixRoom::bytes_for(count)};
   }
 
   [[nodiscard]] Key* keys() const { return buffers_.keys[now_]; }
@@ -84,7 +83,7 @@ public:
 private:
   twill::gpu::WorkingMemory working_;
   RadixBuffers<Key> buffers_{};
-  std::uint32_t* room_ = nullptr;
+  RadixRoom room_{};
   std::int64_t count_ = 0;
   int now_ = 0;
 };

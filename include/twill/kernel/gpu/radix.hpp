@@ -4,7 +4,8 @@
 // A stable radix sort of keys with 32-bit values, four bits at a time: in one block where all of it fits into shared memory,
 // else by passes over memory that count the digits of each tile, scan the counts, and write each tile's elements, put in
 // order by the block, behind those of earlier tiles (Satish, Harris and Garland, "Designing efficient sorting algorithms for
-// manycore GPUs", 2009). Read next: kernel/gpu/sort.hpp.
+// manycore GPUs", 2009). On CUDA, CUB sorts what is longer than a block (kernel/cuda/radix.cuh): the order of a stable sort is
+// one, whoever finds it. Read next: kernel/gpu/sort.hpp.
 
 #include <twill/core/bits.hpp>
 #include <twill/device/gpu/queue.hpp>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace twill::inline v0::kernel::gpu {
@@ -199,7 +201,7 @@ template <class Key> struct MoveByDigit {
   }
 };
 
-/// Keys and values that are sorted, and room for as many. The first of each pair holds the result.
+/// Keys and values that are sorted, and room for as many.
 template <class Key> struct RadixBuffers {
   Key* keys[2]{};
   std::uint32_t* values[2]{};
@@ -207,6 +209,9 @@ template <class Key> struct RadixBuffers {
 
 /// How often a sort by so many bits changes the place of its elements.
 [[nodiscard]] constexpr int radix_passes(int bits) { return (bits + digit_bits - 1) / digit_bits; }
+
+/// From which of each pair of buffers twill's own kernels sort into the first.
+[[nodiscard]] constexpr int first_for_sort(int bits) { return radix_passes(bits) % 2; }
 
 /// The scan of the counts of a pass.
 [[nodiscard]] constexpr ScanShape radix_counts(std::int64_t count) {
@@ -218,53 +223,72 @@ template <class Key> struct RadixBuffers {
   return counts.length + scan_totals(counts, plan_scan(counts));
 }
 
-/// All launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their
-/// order. Returns which buffers hold the result. `room` is for `radix_room` numbers.
-/// requires: at least one element and fewer than 2^32
+/// Memory beside the buffers of a sort: as much as the kernels below need, and a library's sort as well.
+struct RadixRoom {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+
+  static constexpr std::size_t spare_bytes = 64U << 10; ///< a library's counts of digits, and alignment
+  static constexpr std::size_t tile_bytes = 1024;       ///< for `radix_tile` elements
+
+  [[nodiscard]] static constexpr std::size_t bytes_for(std::int64_t count) {
+    return spare_bytes + static_cast<std::size_t>(groups_of(radix_tile, count)) * tile_bytes;
+  }
+};
+static_assert(RadixRoom::tile_bytes >= 2 * digits * sizeof(std::uint32_t));
+
+/// All launches of a sort by the lower `bits` of the keys, from the given one of each pair of buffers, by the kernels above;
+/// equal keys keep their order. Returns which buffers hold the result.
+/// requires: at least one element and fewer than 2^32, and `room.bytes_for(count)`
 template <class Key, class Queue>
-int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, std::uint32_t* room, std::int64_t count,
-                       int bits, int from) {
+int enqueue_own_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room,
+                           std::int64_t count, int bits, int from) {
   const std::int64_t tiles = groups_of(radix_tile, count);
   const ScanShape counts = radix_counts(count);
   const ScanPlan plan = plan_scan(counts);
   const twill::gpu::LaunchShape counting{static_cast<unsigned>(tiles), tile_threads, CountDigits<Key>::shared_bytes};
   const twill::gpu::LaunchShape moving{static_cast<unsigned>(tiles), tile_threads, MoveByDigit<Key>::shared_bytes};
+  auto* const numbers = static_cast<std::uint32_t*>(room.memory);
   for (int shift = 0; shift < bits; shift += digit_bits, from = 1 - from) {
     const RadixParameters<Key> parameters{.keys = buffers.keys[from],
                                           .to_keys = buffers.keys[1 - from],
                                           .values = buffers.values[from],
                                           .to_values = buffers.values[1 - from],
-                                          .counts = room,
+                                          .counts = numbers,
                                           .count = count,
                                           .tiles = tiles,
                                           .shift = shift};
     enqueue(queue, CountDigits<Key>{}, counting, parameters);
-    enqueue_scan<Running<Reduction::sum>>(queue, room, room, counts, plan, room + counts.length);
+    enqueue_scan<Running<Reduction::sum>>(queue, numbers, numbers, counts, plan, numbers + counts.length);
     enqueue(queue, MoveByDigit<Key>{}, moving, parameters);
   }
   return from;
 }
 
-/// Sorts by the lower `bits` of the keys; equal keys keep their order. The elements start in the first of each pair of
-/// buffers when the number of passes is even, else in the second.
-/// requires: fewer than 2^32 elements    throws: OutOfMemoryError
-template <class Key, class D>
-void radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
-  if (count == 0) return;
-  const memory::Buffer<D> room(device, static_cast<std::size_t>(radix_room(count)) * sizeof(std::uint32_t));
-  launch(device, [&](const auto& queue) {
-    enqueue_radix_sort(queue, buffers, static_cast<std::uint32_t*>(room.data()), count, bits, radix_passes(bits) % 2);
-  });
+/// As `enqueue_own_radix_sort`. A more special overload, for the queues of one driver, may give sorts to a library; that of
+/// CUDA is kernel/cuda/radix.cuh, which all files of a program include or none.
+template <class Key, class Queue>
+int enqueue_radix_sort(const Queue& queue, const RadixBuffers<Key>& buffers, const RadixRoom& room, std::int64_t count,
+                       int bits, int from) {
+  if constexpr (requires { typename Queue::RuntimeType; })
+    static_assert(std::string_view{Queue::RuntimeType::name} != "cuda",
+                  "twill: sort: CUDA devices sort by CUB; include <twill/kernel/cuda/radix.cuh>");
+  return enqueue_own_radix_sort(queue, buffers, room, count, bits, from);
 }
 
-/// How long sorts are done: by the kernels above. A library's sort has the same two members.
-struct OwnSort {
-  /// Which of each pair of buffers the elements start in; they end in the first.
-  [[nodiscard]] static constexpr int first(int bits) { return radix_passes(bits) % 2; }
-  template <class Key, class D>
-  static void sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
-    radix_sort(device, buffers, count, bits);
-  }
-};
+/// Sorts by the lower `bits` of the keys, from the given one of each pair of buffers; equal keys keep their order. Returns
+/// which buffers hold the result.
+/// requires: fewer than 2^32 elements    throws: OutOfMemoryError
+template <class Key, class D>
+[[nodiscard]] int radix_sort(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits,
+                             int from) {
+  if (count == 0) return from;
+  const std::size_t bytes = RadixRoom::bytes_for(count);
+  const memory::Buffer<D> memory(device, bytes);
+  launch(device, [&](const auto& queue) {
+    from = enqueue_radix_sort(queue, buffers, RadixRoom{memory.data(), bytes}, count, bits, from);
+  });
+  return from;
+}
 
 } // namespace twill::inline v0::kernel::gpu

@@ -91,7 +91,7 @@ template <class D> void shuffle_places(OnQueue, const D& device, std::int64_t* t
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(n) * sizeof(std::uint64_t));
   auto* const keys = static_cast<std::uint64_t*>(memory.data());
   detail::sample(device, DrawKeys{}, {.keys = keys, .draw = draw}, n);
-  sort_rows(on_queue, std::false_type{}, OwnSort{}, device, keys, 1, n, static_cast<std::uint64_t*>(nullptr), to);
+  sort_rows(on_queue, std::false_type{}, device, keys, 1, n, static_cast<std::uint64_t*>(nullptr), to);
 }
 
 /// So many places of each row, drawn again and again.

@@ -60,7 +60,8 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
   auto* const sorted = static_cast<std::uint32_t*>(order.data());
   const RadixMemory<Target, D> memory(device, count, sorted);
   const bool in_one_block = count <= radix_tile;
-  const int first = in_one_block ? 1 : radix_passes(bits) % 2;
+  const int first = in_one_block ? 1 : first_for_sort(bits);
+  int at = 0; // where sorted entries are
   targets.keys = memory.buffers.keys[first];
   targets.values = memory.buffers.values[first];
   launch(device, [&](const auto& queue) { enqueue(queue, FindTargets{}, one_thread_each(count), targets); });
@@ -69,10 +70,10 @@ void write_sorted(const D& device, TargetParameters targets, SortedWrites<T> wri
     const TakeParameters<Target> taken{targets.keys, sorted, memory.buffers.keys[0], nullptr, count, count};
     launch(device, [&](const auto& queue) { enqueue(queue, TakeOrdered<Target>{}, one_thread_each(count), taken); });
   } else {
-    radix_sort(device, memory.buffers, count, bits);
+    at = radix_sort(device, memory.buffers, count, bits, first);
   }
-  writes.keys = memory.buffers.keys[0];
-  writes.order = sorted;
+  writes.keys = memory.buffers.keys[at];
+  writes.order = memory.buffers.values[at];
   launch(device, [&](const auto& queue) { enqueue_writes<Adds>(queue, writes); });
 }
 

@@ -98,7 +98,7 @@ struct RowOfPlace {
 
 namespace detail {
 
-/// Keys and their values, twice.
+/// Keys and their values, twice; the first values are the caller's.
 template <class Key, class D> class RadixMemory {
 public:
   RadixMemory(const D& device, std::int64_t count, std::uint32_t* order)
@@ -112,45 +112,50 @@ private:
   memory::Buffer<D> memory_;
 };
 
-template <bool IsDescending, class Key, class Sort, class T, class D>
+/// Sorts from the buffers of number `first_for_sort(bits)` into the first.
+template <class Key, class D>
+void sort_into_first(const D& device, const RadixBuffers<Key>& buffers, std::int64_t count, int bits) {
+  if (radix_sort(device, buffers, count, bits, first_for_sort(bits)) == 0) return;
+  copy_bytes(device, buffers.values[0], device, buffers.values[1], static_cast<std::size_t>(count) * 4);
+}
+
+template <bool IsDescending, class Key, class T, class D>
 void order_by_key(const D& device, const SortParameters<T>& p, std::int64_t length, int bits) {
   const std::int64_t count = p.rows * p.length;
   const RadixMemory<Key, D> memory(device, count, p.order);
-  const int first = Sort::first(bits);
+  const int first = first_for_sort(bits);
   const KeyParameters<T, Key> keys{p.from, memory.buffers.keys[first], memory.buffers.values[first], count, length};
   launch(device,
          [&](const auto& queue) { enqueue(queue, MakeKeys<T, Key, IsDescending>{}, one_thread_each(count), keys); });
-  Sort::sort(device, memory.buffers, count, bits);
+  sort_into_first(device, memory.buffers, count, bits);
 }
 
 /// Sorts places, which are in the order of their elements, by their rows.
-template <class Sort, class D>
-void order_by_row(const D& device, std::uint32_t* order, std::int64_t rows, std::int64_t length) {
+template <class D> void order_by_row(const D& device, std::uint32_t* order, std::int64_t rows, std::int64_t length) {
   const std::int64_t count = rows * length;
   const RadixMemory<std::uint32_t, D> memory(device, count, order);
   const int bits = bits_needed(static_cast<std::uint64_t>(rows - 1));
-  const int first = Sort::first(bits);
+  const int first = first_for_sort(bits);
   if (first == 1) copy_bytes(device, memory.buffers.values[1], device, order, static_cast<std::size_t>(count) * 4);
   KeyParameters<std::uint32_t, std::uint32_t> p{nullptr, memory.buffers.keys[first], memory.buffers.values[first],
                                                 count, length};
   launch(device, [&](const auto& queue) { enqueue(queue, RowOfPlace{}, one_thread_each(count), p); });
-  Sort::sort(device, memory.buffers, count, bits);
+  sort_into_first(device, memory.buffers, count, bits);
   p.keys = nullptr;
   p.values = order;
   launch(device, [&](const auto& queue) { enqueue(queue, RowOfPlace{}, one_thread_each(count), p); });
 }
 
-template <bool IsDescending, class Sort, class T, class D>
-void order_long_rows(const D& device, const SortParameters<T>& p) {
+template <bool IsDescending, class T, class D> void order_long_rows(const D& device, const SortParameters<T>& p) {
   constexpr int bits = order_key_bits<T>;
   if constexpr (bits == 64) {
-    order_by_key<IsDescending, std::uint64_t, Sort>(device, p, 0, p.bits);
-    if (p.rows > 1) order_by_row<Sort>(device, p.order, p.rows, p.length);
+    order_by_key<IsDescending, std::uint64_t>(device, p, 0, p.bits);
+    if (p.rows > 1) order_by_row(device, p.order, p.rows, p.length);
   } else if (p.rows == 1) {
-    order_by_key<IsDescending, std::uint32_t, Sort>(device, p, p.length, bits);
+    order_by_key<IsDescending, std::uint32_t>(device, p, p.length, bits);
   } else {
-    order_by_key<IsDescending, std::uint64_t, Sort>(device, p, p.length,
-                                                    bits + bits_needed(static_cast<std::uint64_t>(p.rows - 1)));
+    order_by_key<IsDescending, std::uint64_t>(device, p, p.length,
+                                              bits + bits_needed(static_cast<std::uint64_t>(p.rows - 1)));
   }
 }
 
@@ -158,8 +163,7 @@ void order_long_rows(const D& device, const SortParameters<T>& p) {
 
 /// The order of the elements of each row, from the least or from the greatest on.
 /// throws: ValueError (rows of 2^32 elements or more), OutOfMemoryError
-template <bool IsDescending, class Sort = OwnSort, class T, class D>
-void order_rows(const D& device, const SortParameters<T>& all) {
+template <bool IsDescending, class T, class D> void order_rows(const D& device, const SortParameters<T>& all) {
   constexpr std::int64_t most = 0xffffffff;
   if (all.rows * all.length == 0) return;
   if (all.length > most)
@@ -170,7 +174,7 @@ void order_rows(const D& device, const SortParameters<T>& all) {
     const SortParameters<T> p{all.from + row * all.length, all.order + row * all.length,
                               std::min(together, all.rows - row), all.length, all.bits};
     if (!is_short) {
-      detail::order_long_rows<IsDescending, Sort>(device, p);
+      detail::order_long_rows<IsDescending>(device, p);
       continue;
     }
     using Body = SortRow<T, IsDescending>;
@@ -205,14 +209,14 @@ template <class T> struct TakeOrdered {
 
 /// Sorts rows into others and writes where in its row each element was; either may be none. Sorted rows must not overlap
 /// the source. throws: ValueError, OutOfMemoryError
-template <bool IsDescending, class Sort, class T, class D>
-void sort_rows(OnQueue, std::bool_constant<IsDescending>, Sort, const D& device, const T* from, std::int64_t rows,
+template <bool IsDescending, class T, class D>
+void sort_rows(OnQueue, std::bool_constant<IsDescending>, const D& device, const T* from, std::int64_t rows,
                std::int64_t length, T* values, std::int64_t* indices) {
   const std::int64_t count = rows * length;
   if (count == 0) return;
   const memory::Buffer<D> memory(device, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
   auto* const order = static_cast<std::uint32_t*>(memory.data());
-  order_rows<IsDescending, Sort>(device, SortParameters<T>{from, order, rows, length});
+  order_rows<IsDescending>(device, SortParameters<T>{from, order, rows, length});
   const TakeParameters<T> p{from, order, values, indices, count, length};
   launch(device, [&](const auto& queue) { enqueue(queue, TakeOrdered<T>{}, one_thread_each(count), p); });
 }
