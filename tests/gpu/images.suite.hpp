@@ -37,10 +37,11 @@ constexpr auto pooled = [](Value x) {
 };
 constexpr auto pooled_sum = [](Value x) { return sum(square(pooled(x))); };
 
-void convolutions_agree() {
+/// Of two groups. Few channels in each: threads compute single elements; more: blocks compute tiles.
+template <std::int64_t Channels> void convolutions_agree_of() {
   // of one sign, so that sums in another order do not cancel
-  const auto x = rand<float, Shape<3, 4, 7, 6>>(Cpu{0});
-  const auto w = rand<float, Shape<4, 2, 3, 3>>(Cpu{0});
+  const auto x = rand<float, Shape<3, Channels, 7, 6>>(Cpu{0});
+  const auto w = rand<float, Shape<Channels, Channels / 2, 3, 3>>(Cpu{0});
   const auto there = x.to(TestedDevice{0});
   const auto weights = w.to(TestedDevice{0});
   set_library_options({.allows_tf32_in_convolutions = false});
@@ -50,6 +51,11 @@ void convolutions_agree() {
   require_near(std::get<0>(got), std::get<0>(expected), 1e-4);
   require_near(std::get<1>(got), std::get<1>(expected), 1e-4);
   set_library_options({});
+}
+
+void convolutions_agree() {
+  convolutions_agree_of<4>();
+  convolutions_agree_of<38>();
 }
 
 void pooling_agrees() {

@@ -183,6 +183,36 @@ TEST_CASE("the kernel of GPUs computes the same convolutions", "[kernel][convolu
   check_all<half, true>(Team::serial());
 }
 
+TEST_CASE("the kernel of GPUs takes tiles where groups have channels enough", "[kernel][convolution]") {
+  using kernel::gpu::ConvolutionProduct;
+  using kernel::gpu::is_tiled;
+  constexpr ConvolutionShape shape{.batch = 2,
+                                   .in_channels = 16,
+                                   .out_channels = 36,
+                                   .groups = 2,
+                                   .input = {9, 8},
+                                   .output = {5, 4},
+                                   .kernel = {3, 3},
+                                   .stride = {2, 2},
+                                   .padding = {1, 1}};
+  static_assert(is_tiled(shape, false) && is_tiled(shape, true));
+  static_assert(!is_tiled({.in_channels = 32, .out_channels = 32, .groups = 32}, false)); // depthwise
+  static_assert(is_tiled({.in_channels = 3, .out_channels = 64}, false)); // the first layer has no gradient, as a rule
+  static_assert(!is_tiled({.in_channels = 3, .out_channels = 64}, true));
+  constexpr ConvolutionProduct output{shape, false};
+  static_assert(output.rows == 40 && output.columns == 18 && output.depth == 8 && output.steps == 72);
+  static_assert(output.source(0, 0, 0) == -1 && output.source(0, 4, 1) == 8 && output.source(0, 4, 2) == -1);
+  constexpr ConvolutionProduct gradient{shape, true};
+  static_assert(gradient.rows == 144 && gradient.columns == 8 && gradient.depth == 18 && gradient.steps == 162);
+  static_assert(gradient.source(1, 0, 1) == 0 && gradient.source(1, 0, 0) == -1 && gradient.source(1, 1, 0) == 1);
+  check<true, double>(Team::serial(), with_output({.batch = 3, // wide tiles, several of them each way
+                                                   .in_channels = 70,
+                                                   .out_channels = 67,
+                                                   .input = {41, 43},
+                                                   .kernel = {3, 2},
+                                                   .padding = {1, 1}}));
+}
+
 TEST_CASE("convolutions find weights in the library's order where they are kept", "[kernel][convolution][PAR-6]") {
   const auto shape = with_output(
       {.batch = 3, .in_channels = 32, .out_channels = 64, .input = {9, 8}, .kernel = {3, 3}, .padding = {1, 1}});

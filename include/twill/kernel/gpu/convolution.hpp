@@ -1,15 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions on a GPU by twill's own kernels, and their gradients: a thread computes one element of an output or of an input's
-// gradient, a warp one of a weight's. Products are added in a fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may
-// give what its library knows to the library. On hosts the same call is kernel/convolution.hpp.
+// Convolutions on a GPU by twill's own kernels, and their gradients: a block computes a tile of an output or of an input's
+// gradient, a thread one element where groups have few channels, a warp one of a weight's gradient. Products are added in a
+// fixed order, so results do not depend on the device. A more special overload, for the queues of one driver, may give what
+// its library knows to the library. On hosts the same call is kernel/convolution.hpp. Read next:
+// kernel/gpu/convolution_tiles.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/convolution.hpp>
 #include <twill/device/gpu/queue.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/convolution.hpp>
+#include <twill/kernel/gpu/convolution_tiles.hpp>
+#include <twill/kernel/gpu/product_plan.hpp>
 #include <twill/kernel/gpu/tile.hpp>
 
 #include <cstdint>
@@ -160,8 +164,18 @@ template <class Queue, class T> void convolve_directly(const Queue& queue, const
       enqueue(queue, WeightGradientBody<T>{}, one_thread_each(s.w_elements() * warp_threads), convolution);
     return;
   }
-  const std::int64_t elements = convolution.part == ConvolutionPart::output ? s.y_elements() : s.x_elements();
-  if (elements > 0) enqueue(queue, ConvolutionBody<T>{}, one_thread_each(elements), convolution);
+  const bool is_gradient = convolution.part == ConvolutionPart::input_gradient;
+  const std::int64_t elements = is_gradient ? s.x_elements() : s.y_elements();
+  if (elements == 0) return;
+  if (!is_tiled(s, is_gradient)) return enqueue(queue, ConvolutionBody<T>{}, one_thread_each(elements), convolution);
+  const ConvolutionProduct product{s, is_gradient};
+  const ConvolutionTileParameters<T> tiles{product, is_gradient ? convolution.y : convolution.x, convolution.w,
+                                           is_gradient ? convolution.x : convolution.y};
+  constexpr int processors = 128; // of a large device: either tile adds in one order, so the bits are the same
+  if (choose_tile(product.rows, product.columns, s.groups, processors) == ProductTile::wide)
+    enqueue_convolution_tiles<ProductTile::wide>(queue, tiles);
+  else
+    enqueue_convolution_tiles<ProductTile::narrow>(queue, tiles);
 }
 
 } // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA

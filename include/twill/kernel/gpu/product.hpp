@@ -55,15 +55,54 @@ template <ProductTile Tile> struct TileSizes {
   template <class C> static constexpr std::size_t shared_bytes = sizeof(C) * depth*(row_pitch + column_pitch);
 };
 
+/// A thread's elements of a tile. Spelled out element by element, because an index that is not a constant would keep them out
+/// of registers.
+template <class C, ProductTile Tile> struct TileSums {
+  using Sizes = TileSizes<Tile>;
+  C at[Sizes::rows_each][Sizes::columns_each];
+
+  constexpr void clear() {
+    for (int i = 0; i < Sizes::rows_each; ++i)
+      for (int j = 0; j < Sizes::columns_each; ++j) at[i][j] = C{};
+  }
+
+  /// Adds the products of a step in shared memory: `left` is depth by rows, `right` depth by columns.
+  constexpr void accumulate(const C* left, const C* right, int thread) {
+    const int row = thread / Sizes::thread_columns;
+    const int column = thread % Sizes::thread_columns;
+    for (int step = 0; step < Sizes::depth; ++step) {
+      C factors[Sizes::columns_each];
+      for (int j = 0; j < Sizes::columns_each; ++j)
+        factors[j] = right[step * Sizes::column_pitch + column + j * Sizes::thread_columns];
+      for (int i = 0; i < Sizes::rows_each; ++i) {
+        const C factor = left[step * Sizes::row_pitch + row + i * Sizes::thread_rows];
+        for (int j = 0; j < Sizes::columns_each; ++j)
+          at[i][j] = combine<Reduction::sum>(at[i][j], apply<Primitive::multiply>(factor, factors[j]));
+      }
+    }
+  }
+
+  /// Calls f(sum, row, column) for each, with its place in the tile.
+  template <class F> constexpr void each(int thread, const F& f) const {
+    each(thread, f, std::make_index_sequence<Sizes::rows_each * Sizes::columns_each>{});
+  }
+
+private:
+  template <class F, std::size_t... I> constexpr void each(int thread, const F& f, std::index_sequence<I...>) const {
+    const int row = thread / Sizes::thread_columns;
+    const int column = thread % Sizes::thread_columns;
+    constexpr int own = Sizes::columns_each;
+    (f(at[I / own][I % own], row + static_cast<int>(I) / own * Sizes::thread_rows,
+       column + static_cast<int>(I) % own * Sizes::thread_columns),
+     ...);
+  }
+};
+
 template <class T, ProductTile Tile> struct ProductBody {
   using C = compute_t<T>;
   using Sizes = TileSizes<Tile>;
   static constexpr int most_threads = Sizes::threads;
   static constexpr int least_blocks = 1;
-
-  struct Sums {
-    C at[Sizes::rows_each][Sizes::columns_each];
-  };
 
   template <class Block> constexpr void operator()(const Block& block, const ProductParameters<T>& p) const {
     const std::int64_t tile = p.first_tile + block.block();
@@ -77,8 +116,8 @@ template <class T, ProductTile Tile> struct ProductBody {
     C* const left = block.template shared<C>();
     C* const right = block.template shared<C>(sizeof(C) * Sizes::depth * Sizes::row_pitch);
 
-    typename Block::template Local<Sums> sums;
-    block.each([&](int thread) { clear(sums[thread]); });
+    typename Block::template Local<TileSums<C, Tile>> sums;
+    block.each([&](int thread) { sums[thread].clear(); });
     for (std::int64_t first = 0; first < p.k; first += Sizes::depth) {
       const std::int64_t depth = p.k - first;
       block.each([&](int thread) {
@@ -88,22 +127,16 @@ template <class T, ProductTile Tile> struct ProductBody {
                                                   columns, depth, thread);
       });
       block.barrier();
-      block.each([&](int thread) { accumulate(sums[thread], left, right, thread); });
+      block.each([&](int thread) { sums[thread].accumulate(left, right, thread); });
       block.barrier();
     }
     T* const c = p.c + offsets.c + first_row * p.c_row_stride + first_column;
     block.each([&](int thread) {
-      store(sums[thread], p, c, rows, columns, thread,
-            std::make_index_sequence<Sizes::rows_each * Sizes::columns_each>{});
+      sums[thread].each(thread, [&](C sum, int row, int column) { blend(sum, p, c, rows, columns, row, column); });
     });
   }
 
 private:
-  static constexpr void clear(Sums& sums) {
-    for (int i = 0; i < Sizes::rows_each; ++i)
-      for (int j = 0; j < Sizes::columns_each; ++j) sums.at[i][j] = C{};
-  }
-
   /// Brings `Extent` rows (or columns) by `depth` into shared memory, with zeros outside. Neighbouring threads read along
   /// the smaller stride.
   template <int Extent, int Pitch>
@@ -117,33 +150,6 @@ private:
       to[step * Pitch + row] =
           row < extent && step < depth ? static_cast<C>(from[row * stride + step * depth_stride]) : C{};
     }
-  }
-
-  static constexpr void accumulate(Sums& sums, const C* left, const C* right, int thread) {
-    const int row = thread / Sizes::thread_columns;
-    const int column = thread % Sizes::thread_columns;
-    for (int step = 0; step < Sizes::depth; ++step) {
-      C factors[Sizes::columns_each];
-      for (int j = 0; j < Sizes::columns_each; ++j)
-        factors[j] = right[step * Sizes::column_pitch + column + j * Sizes::thread_columns];
-      for (int i = 0; i < Sizes::rows_each; ++i) {
-        const C factor = left[step * Sizes::row_pitch + row + i * Sizes::thread_rows];
-        for (int j = 0; j < Sizes::columns_each; ++j)
-          sums.at[i][j] = combine<Reduction::sum>(sums.at[i][j], apply<Primitive::multiply>(factor, factors[j]));
-      }
-    }
-  }
-
-  // Spelled out element by element, because an index that is not a constant would keep the sums out of registers.
-  template <std::size_t... I>
-  static constexpr void store(const Sums& sums, const ProductParameters<T>& p, T* c, std::int64_t rows,
-                              std::int64_t columns, int thread, std::index_sequence<I...>) {
-    const int row = thread / Sizes::thread_columns;
-    const int column = thread % Sizes::thread_columns;
-    constexpr int each = Sizes::columns_each;
-    (blend(sums.at[I / each][I % each], p, c, rows, columns, row + static_cast<int>(I) / each * Sizes::thread_rows,
-           column + static_cast<int>(I) % each * Sizes::thread_columns),
-     ...);
   }
 
   // c = alpha * sum + beta * c, and c is not read when beta is 0
