@@ -41,7 +41,12 @@ public:
       dimensions_[0] = static_cast<std::int8_t>(unit.column_axis);
       for (int d = 0; d < unit.grid.rank; ++d) grid_[d] = unit.grid[dimensions_.items[d]];
     }
-    for (int member : in_order_of_making(unit.members)) add_member(member);
+    if (graph.taps.empty()) {
+      for (int member : unit.members) add_member(member);
+    } else {
+      const List<int> members = in_order_of_making(unit.members);
+      for (int member : members) add_member(member);
+    }
     lines_.append(out_lines_);
     operands_.append(outs_);
   }
@@ -71,7 +76,6 @@ private:
 
   /// The copies of tapped nodes, which come last, behind what they copy: whoever looks for the first NaN sees them so.
   [[nodiscard]] constexpr List<int> in_order_of_making(const List<int>& members) const {
-    if (graph_->taps.empty()) return members;
     List<int> order{};
     const auto copied = [&](int id) {
       for (const graph::TapInfo& tap : graph_->taps)

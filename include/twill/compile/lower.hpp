@@ -176,7 +176,10 @@ private:
 
   constexpr void emit_program(const Unit& unit) {
     const Draft draft{*graph_, units_, value_of_, unit};
-    if (!draft.writes()) return;
+    if (draft.writes()) emit_launch(draft, unit);
+  }
+
+  constexpr void emit_launch(const Draft& draft, const Unit& unit) {
     Instruction instruction{};
     instruction.loop = unit.loop;
     instruction.slot = unit.slot;

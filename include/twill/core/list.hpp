@@ -4,8 +4,9 @@
 // A growing array for constant evaluation. Passes over traced graphs run inside the compiler, where every call of a
 // function is a step of a limited number: std::vector takes about ten calls to append one element, this takes three. It
 // also costs less to instantiate, which matters to every file that includes a graph. Names are those of std::vector; there
-// is no exception safety, because copying what it holds does not fail. A struct with lists declares a default constructor:
-// nvcc 13 forgets to destroy the members of aggregates and finds their memory leaking. Read next: graph/graph.hpp.
+// is no exception safety, because copying what it holds does not fail. nvcc 13 forgets to destroy some lists, and finds
+// their memory leaking: members of aggregates, so a struct with lists declares a default constructor; and on large graphs
+// what is alive at an early return, and a temporary that a loop runs over. Read next: graph/graph.hpp.
 
 #include <cstddef>
 #include <initializer_list>
