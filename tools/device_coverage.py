@@ -33,6 +33,11 @@ def bits_of(digits):
     return int(digits[::-1] or "0", 16)
 
 
+def files(paths):
+    """The reports that are named, and those of folders."""
+    return [path for each in paths for path in (sorted(each.glob("*.txt")) if each.is_dir() else [each])]
+
+
 def read(paths):
     kernels = {}
     current = None
@@ -70,8 +75,7 @@ def main():
     parser.add_argument("--lines", type=int, default=0, metavar="N")
     parser.add_argument("reports", nargs="+", type=Path)
     arguments = parser.parse_args()
-    paths = [path for each in arguments.reports for path in (sorted(each.glob("*.txt")) if each.is_dir() else [each])]
-    kernels = read(paths)
+    kernels = read(files(arguments.reports))
     if not kernels:
         print("no kernel was launched")
         return 1
