@@ -5,6 +5,8 @@
 #include "tests/support/golden.hpp"
 #include "tests/train/models.hpp"
 
+#include <twill/optim/adam.hpp>
+#include <twill/optim/groups.hpp>
 #include <twill/optim/schedules.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/train/train_step.hpp>
@@ -101,4 +103,51 @@ TEST_CASE("a schedule drives the rate of a step", "[optim][TRAIN-3]") {
   CHECK(driver.update() == 0);
   static_cast<void>(step(x, target).item());
   CHECK(weights_of(model) == moved);
+}
+
+namespace {
+/// All that a schedule wants of a step.
+template <class Rule> struct Counted {
+  Rule rule;
+  std::int64_t done = 0;
+  [[nodiscard]] std::int64_t steps() const { return done; }
+};
+} // namespace
+
+TEST_CASE("a schedule moves the rates of all groups, as PyTorch's do", "[optim][TRAIN-3]") {
+  Counted step{optim::groups(optim::AdamW{{.rate = 0.1}}, optim::vectors(optim::Sgd{{.rate = 0.02}}))};
+  auto driver = optim::scheduled(step, optim::Exponential{.rate = 0.1, .factor = 0.5});
+  const auto check = [&](double rule, double group) {
+    CHECK(step.rule.options.rate == Approx(rule).epsilon(1e-15));
+    CHECK(step.rule.group<0>().options.rate == Approx(group).epsilon(1e-15));
+    ++step.done;
+    driver.update();
+  };
+  check(0.1, 0.02);
+  check(0.05, 0.01);
+  step.rule.group<0>().options.rate *= 3; // by hand: it stays in proportion
+  ++step.done;
+  driver.update();
+  check(0.0125, 0.0075);
+  check(0.00625, 0.00375);
+}
+
+TEST_CASE("a group keeps its share through a rate of 0", "[optim][TRAIN-3]") {
+  Counted step{optim::groups(optim::Sgd{{.rate = 0.1}}, optim::vectors(optim::Sgd{{.rate = 0.2}}))};
+  auto driver = optim::scheduled(step, [](std::int64_t at) { return at == 1 ? 0.0 : 0.1; });
+  for (const double expected : {0.2, 0.0, 0.2}) {
+    CHECK(step.rule.group<0>().options.rate == expected);
+    ++step.done;
+    driver.update();
+  }
+}
+
+TEST_CASE("one cycle of few steps has rates", "[optim]") {
+  for (const std::int64_t few : {1, 2, 3, 4})
+    for (std::int64_t at = 0; at < few; ++at)
+      for (const double part : {0.1, 0.25, 0.5, 1.0}) {
+        INFO(few << " steps, at " << at << ", " << part << " of them rising");
+        const double rate = optim::OneCycle{.max_rate = 0.1, .steps = few, .rising_part = part}(at);
+        CHECK((rate > 0 && rate <= 0.1));
+      }
 }

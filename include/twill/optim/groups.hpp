@@ -108,6 +108,11 @@ public:
   template <std::size_t I> [[nodiscard]] auto& group() { return std::get<I>(groups_).rule; }
   template <std::size_t I> [[nodiscard]] const auto& group() const { return std::get<I>(groups_).rule; }
 
+  /// Calls f with the rule of each group.
+  template <class F> void each_group(F f) {
+    std::apply([&](auto&... group) { (f(group.rule), ...); }, groups_);
+  }
+
   static constexpr void update(Update& u) { update_as<0, G...>(u); }
 
   [[nodiscard]] auto values(std::int64_t step) const {

@@ -15,8 +15,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
@@ -104,8 +106,8 @@ struct OneCycle {
     const double peak = rising_part * static_cast<double>(steps) - 1;
     const double end = static_cast<double>(steps - 1);
     const double at = static_cast<double>(step < steps ? step : steps - 1);
-    if (at <= peak) return between(first, max_rate, at / peak);
-    return between(max_rate, first / final_division, (at - peak) / (end - peak));
+    if (at <= peak) return between(first, max_rate, peak > 0 ? at / peak : 1); // few steps: there is no way up
+    return between(max_rate, first / final_division, end > peak ? (at - peak) / (end - peak) : 1);
   }
 
 private:
@@ -226,7 +228,8 @@ private:
 };
 
 /// Sets the rate of a step, or of an optimiser, from a schedule and the number of steps made so far: before each step
-/// `auto driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving.
+/// `auto driver = optim::scheduled(step, optim::Cosine{…}); driver.update();`. Nothing else needs saving. The rates of groups
+/// keep their share of the rule's, also one that was changed by hand between two updates.
 template <class Step, Schedule S> class Scheduled {
 public:
   /// Sets the rate of `step` now and after each of its calls; keeps a pointer to it.
@@ -235,13 +238,30 @@ public:
   /// Sets the rate of the next step and returns it.
   double update() {
     const double rate = schedule_(step_->steps());
-    step_->rule.options.rate = rate;
+    auto& rule = step_->rule;
+    if constexpr (requires { rule.each_group([](auto&) {}); }) {
+      std::size_t number = 0;
+      rule.each_group([&](auto& group) {
+        if (number == groups_.size()) groups_.emplace_back();
+        GroupRate& own = groups_[number++];
+        if (group.options.rate != own.rate && rule.options.rate != 0)
+          own.share = group.options.rate / rule.options.rate;
+        own.rate = group.options.rate = own.share * rate;
+      });
+    }
+    rule.options.rate = rate;
     return rate;
   }
 
 private:
+  struct GroupRate {
+    double rate = std::numeric_limits<double>::quiet_NaN(); ///< as it was set last
+    double share = 1;                                       ///< of the rule's
+  };
+
   S schedule_;
   Step* step_;
+  std::vector<GroupRate> groups_{};
 };
 
 /// A schedule at work on a step or an optimiser, which has to outlive it.
