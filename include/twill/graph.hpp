@@ -27,4 +27,5 @@
 #include <twill/graph/seed.hpp>
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/slots.hpp>
+#include <twill/graph/smooth.hpp>
 #include <twill/graph/value.hpp>

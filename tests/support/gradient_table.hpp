@@ -156,8 +156,6 @@ inline constexpr std::tuple special_rows{
     detail::row("logaddexp2", {}, {}, [](Value a, Value b) { return graph::logaddexp2(a, b); }, [](const double* x) { return std::log2(std::exp2(x[0]) + std::exp2(x[1])); }),
     detail::row("xlogy", {}, {0.3, 2}, [](Value a, Value b) { return graph::xlogy(a, b); }, [](const double* x) { return x[0] * std::log(x[1]); }),
     detail::row("lerp", {}, {}, [](Value a, Value b) { return graph::lerp(a, b, 0.3); }, [](const double* x) { return x[0] + 0.3 * (x[1] - x[0]); }),
-    detail::row("sigmoid_accurate", {-4, 4}, [](Value x) { return graph::sigmoid_accurate(x); }, [](const double* x) { return 1 / (1 + std::exp(-x[0])); }),
-    detail::row("silu_accurate", {}, [](Value x) { return graph::silu_accurate(x); }, [](const double* x) { return x[0] / (1 + std::exp(-x[0])); }),
     detail::row("gelu_accurate", {}, [](Value x) { return graph::gelu_accurate(x); }, [](const double* x) { return 0.5 * x[0] * std::erfc(-x[0] / std::sqrt(2.0)); }),
 };
 

@@ -132,8 +132,6 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 [[nodiscard]] constexpr Symbol degrees(Symbol x) { return formula::Rad2deg{}(x); }
 [[nodiscard]] constexpr Symbol sinc(Symbol x) { return formula::Sinc{}(x); }
 [[nodiscard]] constexpr Symbol spacing(Symbol x) { return formula::Spacing{}(x); }
-[[nodiscard]] constexpr Symbol sigmoid_accurate(Symbol x) { return formula::SigmoidAccurate{}(x); }
-[[nodiscard]] constexpr Symbol silu_accurate(Symbol x) { return formula::SiluAccurate{}(x); }
 [[nodiscard]] constexpr Symbol gelu_accurate(Symbol x) { return formula::GeluAccurate{}(x); }
 [[nodiscard]] constexpr Symbol heaviside(Term a, Term b) { return formula::Heaviside{}(a.beside(b), b.beside(a)); }
 [[nodiscard]] constexpr Symbol fmax(Term a, Term b) { return formula::Fmax{}(a.beside(b), b.beside(a)); }

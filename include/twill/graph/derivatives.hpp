@@ -9,11 +9,11 @@
 
 namespace twill::inline v0::graph::detail {
 
-/// True for a number that was broadcast to its shape.
-[[nodiscard]] constexpr bool is_constant(Value value) {
+/// The number that was broadcast to the value's shape; null for another value.
+[[nodiscard]] constexpr const Node* constant_of(Value value) {
   const Node& node = value.node();
-  if (node.kind == Kind::constant) return true;
-  return node.kind == Kind::broadcast && value.graph().node(node.input(0)).kind == Kind::constant;
+  const Node& source = node.kind == Kind::broadcast ? value.graph().node(node.input(0)) : node;
+  return source.kind == Kind::constant ? &source : nullptr;
 }
 
 /// Rules of primitives with one operand x and result y, for the gradient g of y.
@@ -92,7 +92,7 @@ constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
 /// The share of g that goes to the operand that won; ties share it equally, a tie with a plain number gives nothing.
 constexpr Value winner_gradient(Primitive primitive, Value mine, Value other, Value y, Value g) {
   const bool largest = primitive == Primitive::maximum;
-  if (is_constant(other)) return where(largest ? y > other : y < other, g, 0);
+  if (constant_of(other) != nullptr) return where(largest ? y > other : y < other, g, 0);
   return where(largest ? mine > other : mine < other, g, where(equal(mine, other), g * 0.5, 0));
 }
 
@@ -119,7 +119,16 @@ constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, V
     if (result.wants(1)) result.set(1, -(g * floor(a / b)));
     break;
   case Primitive::power:
-    if (result.wants(0)) result.set(0, g * (b * power(a, b - 1)));
+    if (result.wants(0)) {
+      const Node* const exponent = constant_of(b);
+      if (exponent != nullptr && exponent->over.is_one()) { // the slope of the power 0 is 0, at 0 as well
+        const double n = exponent->value;
+        if (n != 0) result.set(0, n == 1 ? g : g * (power(a, n - 1) * n));
+      } else {
+        const Value base = where(logical_and(equal(a, 0), equal(b, 0)), 1, a);
+        result.set(0, g * (b * power(base, b - 1)));
+      }
+    }
     if (result.wants(1)) result.set(1, g * where(a > 0, y * log(a), 0));
     break;
   case Primitive::fmod:
@@ -143,9 +152,11 @@ constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, V
     if (result.wants(1)) result.set(1, g * polygamma(a + 1, b));
     break;
   case Primitive::atan2: {
-    const Value scaled = g / (a * a + b * b);
-    if (result.wants(0)) result.set(0, scaled * b);
-    if (result.wants(1)) result.set(1, -(scaled * a));
+    const Value length = hypot(a, b);
+    const Value divisor = where(equal(length, 0), 1, length); // nothing at the origin
+    const Value scaled = g / divisor;
+    if (result.wants(0)) result.set(0, scaled * (b / divisor));
+    if (result.wants(1)) result.set(1, -(scaled * (a / divisor)));
     break;
   }
   case Primitive::maximum:

@@ -7,6 +7,7 @@
 
 #include <twill/core/promotion.hpp>
 #include <twill/graph/operators.hpp>
+#include <twill/graph/smooth.hpp>
 #include <twill/kernel/formulas.hpp>
 
 namespace twill::inline v0::graph {
@@ -47,16 +48,78 @@ template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Ter
 [[nodiscard]] constexpr Value radians(Value x) { return formula::Deg2rad{}(x); }
 [[nodiscard]] constexpr Value rad2deg(Value x) { return formula::Rad2deg{}(x); }
 [[nodiscard]] constexpr Value degrees(Value x) { return formula::Rad2deg{}(x); }
-[[nodiscard]] constexpr Value sinc(Value x) { return formula::Sinc{}(x); }
 [[nodiscard]] constexpr Value spacing(Value x) { return formula::Spacing{}(x); }
 [[nodiscard]] constexpr Value heaviside(Term left, Term right) { return detail::formula_of(formula::Heaviside{}, left, right); }
-[[nodiscard]] constexpr Value fmax(Term left, Term right) { return detail::formula_of(formula::Fmax{}, left, right); }
-[[nodiscard]] constexpr Value fmin(Term left, Term right) { return detail::formula_of(formula::Fmin{}, left, right); }
 [[nodiscard]] constexpr Value lcm(Term left, Term right) { return detail::formula_of(formula::Lcm{}, left, right); }
-[[nodiscard]] constexpr Value logaddexp(Term left, Term right) { return detail::formula_of(formula::Logaddexp{}, left, right); }
-[[nodiscard]] constexpr Value logaddexp2(Term left, Term right) { return detail::formula_of(formula::Logaddexp2{}, left, right); }
-[[nodiscard]] constexpr Value xlogy(Term left, Term right) { return detail::formula_of(formula::Xlogy{}, left, right); }
 // clang-format on
+
+namespace detail {
+using Two = Applied<2>;
+
+// Which share of a sum of exponentials a term has.
+[[nodiscard]] constexpr Value share_of_first(const Two& f) { return reciprocal(exp(f.x[1] - f.x[0]) + 1); }
+[[nodiscard]] constexpr Value share_of_second(const Two& f) { return reciprocal(exp(f.x[0] - f.x[1]) + 1); }
+[[nodiscard]] constexpr Value share_of_first_of_2(const Two& f) { return reciprocal(exp2(f.x[1] - f.x[0]) + 1); }
+[[nodiscard]] constexpr Value share_of_second_of_2(const Two& f) { return reciprocal(exp2(f.x[0] - f.x[1]) + 1); }
+
+[[nodiscard]] constexpr Value log_or_nothing(const Two& f) {
+  const Value none = logical_and(equal(f.x[0], 0), f.x[1] <= 0);
+  return where(none, 0, log(where(none, 1, f.x[1])));
+}
+[[nodiscard]] constexpr Value ratio(const Two& f) { return f.x[0] / f.x[1]; }
+
+// Which of two the larger or smaller is: each half where they are equal.
+[[nodiscard]] constexpr Value halves(Value wins, Value is_equal) { return where(wins, 1, where(is_equal, 0.5, 0)); }
+[[nodiscard]] constexpr Value first_is_larger(const Two& f) {
+  return halves(logical_or(f.x[0] > f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));
+}
+[[nodiscard]] constexpr Value second_is_larger(const Two& f) { return 1 - first_is_larger(f); }
+[[nodiscard]] constexpr Value first_is_smaller(const Two& f) {
+  return halves(logical_or(f.x[0] < f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));
+}
+[[nodiscard]] constexpr Value second_is_smaller(const Two& f) { return 1 - first_is_smaller(f); }
+
+/// (cos(pi x) - sinc(x)) / x.
+[[nodiscard]] constexpr Value sinc_slope(const Applied<1>& f) {
+  const Value is_zero = equal(f.x[0], 0);
+  return where(is_zero, 0, (cos(f.x[0] * 3.14159265358979323846) - f.y) / where(is_zero, 1, f.x[0]));
+}
+} // namespace detail
+
+/// The larger of two, a number rather than NaN.
+[[nodiscard]] constexpr Value fmax(Term left, Term right) {
+  return detail::with_derivatives<detail::first_is_larger, detail::second_is_larger>(
+      detail::formula_of(formula::Fmax{}, left, right), left, right);
+}
+
+/// The smaller of two, a number rather than NaN.
+[[nodiscard]] constexpr Value fmin(Term left, Term right) {
+  return detail::with_derivatives<detail::first_is_smaller, detail::second_is_smaller>(
+      detail::formula_of(formula::Fmin{}, left, right), left, right);
+}
+
+/// sin(pi x) / (pi x), and 1 at 0.
+[[nodiscard]] constexpr Value sinc(Value x) {
+  return detail::with_derivative<detail::sinc_slope>(formula::Sinc{}(x), x);
+}
+
+/// log(exp(a) + exp(b)) without overflow.
+[[nodiscard]] constexpr Value logaddexp(Term left, Term right) {
+  return detail::with_derivatives<detail::share_of_first, detail::share_of_second>(
+      detail::formula_of(formula::Logaddexp{}, left, right), left, right);
+}
+
+/// log2(2^a + 2^b) without overflow.
+[[nodiscard]] constexpr Value logaddexp2(Term left, Term right) {
+  return detail::with_derivatives<detail::share_of_first_of_2, detail::share_of_second_of_2>(
+      detail::formula_of(formula::Logaddexp2{}, left, right), left, right);
+}
+
+/// x log y, 0 where x is 0 and y is no NaN. The derivative by x is 0 where x is 0 and y is not positive.
+[[nodiscard]] constexpr Value xlogy(Term left, Term right) {
+  return detail::with_derivatives<detail::log_or_nothing, detail::ratio>(
+      detail::formula_of(formula::Xlogy{}, left, right), left, right);
+}
 
 /// start + weight (end - start), exact at both ends.
 [[nodiscard]] constexpr Value lerp(Value start, Value end, Term weight) {
@@ -70,7 +133,7 @@ template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Ter
   return power(detail::materialise(graph, left, DType::float64), detail::materialise(graph, right, DType::float64));
 }
 
-/// x between low and high; NaN stays NaN.
+/// x between low and high; NaN stays NaN. At a bound that is a number the gradient of x is 0.
 [[nodiscard]] constexpr Value clamp(Value x, Term low, Term high) { return minimum(maximum(x, low), high); }
 [[nodiscard]] constexpr Value clip(Value x, Term low, Term high) { return clamp(x, low, high); }
 [[nodiscard]] constexpr Value clamp_min(Value x, Term low) { return maximum(x, low); }

@@ -103,18 +103,6 @@ struct Lerp {
   }
 };
 
-/// exp(-|x|) cannot overflow, and each half divides what it knows exactly.
-struct SigmoidAccurate {
-  static constexpr std::string_view name = "sigmoid_accurate";
-  constexpr auto operator()(auto x) const {
-    const auto e = exp(-abs(x));
-    return where(less(x, 0), e, 1.0) / (e + 1.0);
-  }
-};
-struct SiluAccurate {
-  static constexpr std::string_view name = "silu_accurate";
-  constexpr auto operator()(auto x) const { return x * SigmoidAccurate{}(x); }
-};
 /// x times the normal distribution function, by erfc: no cancellation in the left tail.
 struct GeluAccurate {
   static constexpr std::string_view name = "gelu_accurate";

@@ -1,13 +1,25 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation functions as compositions of primitives: each fuses with what stands around it. Definitions and defaults are
-// PyTorch's.
+// Activation functions as compositions of primitives: each fuses with what stands around it. Definitions, defaults and the
+// slopes at kinks are PyTorch's. Read next: graph/smooth.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
+#include <twill/graph/smooth.hpp>
 #include <twill/kernel/formulas.hpp>
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+[[nodiscard]] constexpr Value logistic_slope(const Applied<1>& f) { return f.y * (1 - f.y); }
+[[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f);
+[[nodiscard]] constexpr Value elu_slope(const Applied<2>& f) {
+  return where(f.x[0] > 0, 1, f.x[1] * exp(minimum(f.x[0], 0)));
+}
+[[nodiscard]] constexpr Value elu_by_scale(const Applied<2>& f) { return expm1(minimum(f.x[0], 0)); }
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
@@ -17,8 +29,18 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 /// x where x > 0, slope * x elsewhere.
 [[nodiscard]] constexpr Value leaky_relu(Value x, double slope = 0.01) { return where(x > 0, x, x * slope); }
 
-/// 1 / (1 + exp(-x)), by way of tanh, which cannot overflow.
-[[nodiscard]] constexpr Value sigmoid(Value x) { return tanh(x * 0.5) * 0.5 + 0.5; }
+/// 1 / (1 + exp(-x)).
+[[nodiscard]] constexpr Value sigmoid(Value x) {
+  return detail::with_derivative<detail::logistic_slope>(reciprocal(exp(-x) + 1), x);
+}
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// x * sigmoid(x).
 [[nodiscard]] constexpr Value silu(Value x) { return x * sigmoid(x); }
@@ -32,16 +54,15 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// log(1 + exp(x)), without overflow.
-[[nodiscard]] constexpr Value softplus(Value x) { return maximum(x, 0) + log1p(exp(-abs(x))); }
+[[nodiscard]] constexpr Value softplus(Value x) {
+  return detail::with_derivative<detail::softplus_slope>(maximum(x, 0) + log1p(exp(-abs(x))), x);
+}
 
 /// x where x > 0, alpha * (exp(x) - 1) elsewhere.
-[[nodiscard]] constexpr Value elu(Value x, double alpha = 1) { return where(x > 0, x, expm1(minimum(x, 0)) * alpha); }
-
-/// sigmoid without the fast form's cancellation in the left tail.
-[[nodiscard]] constexpr Value sigmoid_accurate(Value x) { return formula::SigmoidAccurate{}(x); }
-
-/// x * sigmoid_accurate(x).
-[[nodiscard]] constexpr Value silu_accurate(Value x) { return formula::SiluAccurate{}(x); }
+[[nodiscard]] constexpr Value elu(Value x, double alpha = 1) {
+  return detail::with_derivatives<detail::elu_slope, detail::elu_by_scale>(
+      where(x > 0, x, expm1(minimum(x, 0)) * alpha), x, alpha);
+}
 
 /// gelu by erfc, without cancellation in the left tail.
 [[nodiscard]] constexpr Value gelu_accurate(Value x) { return formula::GeluAccurate{}(x); }

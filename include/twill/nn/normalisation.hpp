@@ -5,6 +5,7 @@
 // becomes one row program by itself, and so does its gradient. Definitions and defaults are PyTorch's.
 
 #include <twill/core/config.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
@@ -26,15 +27,30 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   return x * rsqrt(mean(square(x), {axis}, KeepDims::yes, line) + epsilon);
 }
 
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// The root of the sum of squares over one axis. At the origin, where it has a kink, the gradient is 0.
+[[nodiscard]] constexpr Value euclidean_norm(Value x, int axis, KeepDims keep, int line) {
+  const Value squares = sum(square(x), {axis}, keep, line);
+  const Value none = equal(squares, 0);
+  return where(none, 0, sqrt(where(none, 1, squares)));
+}
+
+} // namespace twill::inline v0::graph::detail::inline TWILL_ISA
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
 [[nodiscard]] constexpr Value normalize(Value x, double epsilon = 1e-12, int axis = -1, int line = __builtin_LINE()) {
-  return x / maximum(sqrt(sum(square(x), {axis}, KeepDims::yes, line)), epsilon);
+  return x / clamp_min(detail::euclidean_norm(x, axis, KeepDims::yes, line), epsilon);
 }
 
 /// The cosine of the angle between a and b over one axis, which disappears.
 [[nodiscard]] constexpr Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
                                                 int line = __builtin_LINE()) {
-  const auto length = [&](Value x) { return maximum(sqrt(sum(square(x), {axis}, KeepDims::no, line)), epsilon); };
+  const auto length = [&](Value x) { return clamp_min(detail::euclidean_norm(x, axis, KeepDims::no, line), epsilon); };
   return sum(a * b, {axis}, KeepDims::no, line) / (length(a) * length(b));
 }
 

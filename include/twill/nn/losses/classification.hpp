@@ -45,8 +45,8 @@ struct BceWithLogitsOptions {
   Reduce reduce = Reduce::mean; ///< mean, sum or none
 };
 
-/// How a divergence is reduced: over elements, summed, or per row of the first axis.
-enum class KlReduce : std::uint8_t { mean, sum, batch_mean };
+/// How a divergence is reduced: over elements, summed, per row of the first axis, or not at all.
+enum class KlReduce : std::uint8_t { mean, sum, batch_mean, none };
 /// Whether targets are logarithms, and what is made of the elements' losses.
 struct KlOptions {
   bool log_target = false;          ///< whether the target is given as logarithms, too
@@ -114,6 +114,7 @@ struct Rows {
 
   [[nodiscard]] constexpr graph::Value reduced(graph::Value losses, graph::Value weight, Reduce reduce) const {
     losses = checked(losses);
+    if (reduce == Reduce::none) return graph::sum(losses, {-1}); // of one each
     if (reduce == Reduce::sum) return graph::sum(losses);
     if (!leaves_out && weight.id() < 0) return graph::mean(losses);
     graph::Graph& graph = losses.graph();
@@ -193,12 +194,35 @@ struct BinaryCrossEntropyFormula {
     const graph::Value t = widened(target);
     // log(1 + exp(x)) - x t; positive targets count p times: (1 - t) x + (1 - t + p t) log(1 + exp(-x))
     const graph::Term& p = options.pos_weight;
-    graph::Value losses = p.is_number && p.number == 1
-                              ? graph::softplus(x) - x * t
-                              : (1.0 - t) * x + (1.0 - t + graph::multiply(p, t)) * graph::softplus(-x);
+    graph::Value losses =
+        p.is_number && p.number == 1 ? of_logits(x, t) : of_weighted_logits(x, t, 1.0 - t + graph::multiply(p, t));
     if (!options.weight.is_number || options.weight.number != 1) losses = losses * options.weight;
     return reduced(losses, options.reduce);
   }
+
+private:
+  /// In an order that loses nothing where prediction and target agree.
+  [[nodiscard]] static constexpr graph::Value of_logits(graph::Value x, graph::Value t) {
+    return graph::detail::with_derivatives<by_logit, by_target>(
+        (graph::maximum(x, 0) - x * t) + graph::log1p(graph::exp(-graph::abs(x))), x, t);
+  }
+  [[nodiscard]] static constexpr graph::Value of_weighted_logits(graph::Value x, graph::Value t, graph::Value w) {
+    const graph::Value linear = (1.0 - t) * x + w * graph::maximum(-x, 0);
+    const auto whole = [&](graph::Value part) { return graph::broadcast_to(part, linear.shape()); };
+    return graph::with_rule(linear + w * graph::log1p(graph::exp(-graph::abs(x))),
+                            graph::detail::smooth_rule<by_weighted_logit, by_weighted_target, by_weight>,
+                            {whole(x), whole(t), whole(w)});
+  }
+  using Weighted = graph::detail::Applied<3>;
+  [[nodiscard]] static constexpr graph::Value by_weighted_logit(const Weighted& f) {
+    return f.x[2] * graph::sigmoid(f.x[0]) - (f.x[2] - 1.0 + f.x[1]);
+  }
+  [[nodiscard]] static constexpr graph::Value by_weighted_target(const Weighted& f) { return -f.x[0]; }
+  [[nodiscard]] static constexpr graph::Value by_weight(const Weighted& f) { return graph::softplus(-f.x[0]); }
+  [[nodiscard]] static constexpr graph::Value by_logit(const graph::detail::Applied<2>& f) {
+    return graph::sigmoid(f.x[0]) - f.x[1];
+  }
+  [[nodiscard]] static constexpr graph::Value by_target(const graph::detail::Applied<2>& f) { return -f.x[0]; }
 };
 
 struct BceFormula {
@@ -210,12 +234,24 @@ struct BceFormula {
                                    static_cast<int>(probabilities.dtype()), static_cast<int>(DType::float32), 0);
     const graph::Value p = widened(probabilities);
     const graph::Value t = widened(target);
-    // -(t log p + (1 - t) log(1 - p)), logarithms not below -100, as in PyTorch
-    const graph::Value yes = graph::maximum(graph::log(p), -100.0);
-    const graph::Value no = graph::maximum(graph::log1p(-p), -100.0);
-    graph::Value losses = (t - 1.0) * no - t * yes;
+    graph::Value losses = of_probabilities(p, t);
     if (!options.weight.is_number || options.weight.number != 1) losses = losses * options.weight;
     return reduced(losses, options.reduce);
+  }
+
+private:
+  /// -(t log p + (1 - t) log(1 - p)), logarithms not below -100; the derivative (p - t) / (p (1 - p)) does not divide by less
+  /// than 1e-12. Both as in PyTorch, so that a probability of exactly 0 or 1 can be learnt away.
+  [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value p, graph::Value t) {
+    return graph::detail::with_derivatives<by_probability, by_target>(
+        (t - 1.0) * logarithm(graph::log1p(-p)) - t * logarithm(graph::log(p)), p, t);
+  }
+  [[nodiscard]] static constexpr graph::Value logarithm(graph::Value of) { return graph::maximum(of, -100.0); }
+  [[nodiscard]] static constexpr graph::Value by_probability(const graph::detail::Applied<2>& f) {
+    return (f.x[0] - f.x[1]) / graph::maximum((1.0 - f.x[0]) * f.x[0], 1e-12);
+  }
+  [[nodiscard]] static constexpr graph::Value by_target(const graph::detail::Applied<2>& f) {
+    return logarithm(graph::log1p(-f.x[0])) - logarithm(graph::log(f.x[0]));
   }
 };
 
@@ -227,6 +263,7 @@ struct KlFormula {
     const graph::Value t = widened(target);
     // t (log t - x), zero where t is zero
     const graph::Value losses = options.log_target ? graph::exp(t) * (t - x) : graph::xlogy(t, t) - t * x;
+    if (options.reduce == KlReduce::none) return losses;
     if (options.reduce == KlReduce::mean) return graph::mean(losses);
     const graph::Value total = graph::sum(losses);
     if (options.reduce == KlReduce::sum) return total;

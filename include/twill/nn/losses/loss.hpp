@@ -10,12 +10,13 @@
 #include <twill/nn/activations.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// What becomes of the losses of the elements: their mean, their sum, or nothing.
-enum class Reduce : bool { mean, sum };
+/// What becomes of the losses: their mean, their sum, or nothing, so that each sample keeps its own.
+enum class Reduce : std::uint8_t { mean, sum, none };
 
 /// A loss from its formula on traced values.
 template <class Formula> struct Loss : Formula {
@@ -44,6 +45,7 @@ template <class F> struct LambdaFormula {
 using graph::widened; // losses are computed in float32 at least
 
 [[nodiscard]] constexpr graph::Value reduced(graph::Value losses, Reduce reduce) {
+  if (reduce == Reduce::none) return losses;
   return reduce == Reduce::mean ? graph::mean(losses) : graph::sum(losses);
 }
 

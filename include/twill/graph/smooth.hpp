@@ -1,0 +1,49 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of functions that are computed in pieces. A formula of max, abs and where, or one that divides by what may be
+// zero, has the right value; differentiated piece by piece it has a wrong slope, or none, where the pieces meet. Such a
+// function states its derivative here, in terms of operands and result, for all orders. Read next: graph/functions.hpp.
+
+#include <twill/graph/operators.hpp>
+
+#include <string_view>
+
+namespace twill::inline v0::graph::detail {
+
+/// A function's value and its operands, of one shape.
+template <int Count> struct Applied {
+  Value y{};
+  Value x[Count]{};
+};
+
+/// The gradients of a function's operands: the given one times a derivative for each, of which there is one function.
+template <auto... Derivatives>
+constexpr void smooth_vjp(Graph& graph, int id, const Cotangents& cotangents, InputGradients& gradients) {
+  constexpr int count = sizeof...(Derivatives);
+  const Node node = graph.node(id); // a copy: emitting moves the nodes
+  Applied<count> of{{graph, id}, {}};
+  for (int i = 0; i < count; ++i) of.x[i] = {graph, node.input(1 + i)};
+  const Value g{graph, cotangents[0]};
+  int position = 1;
+  ((gradients.wants(position) ? gradients.set(position, g * Derivatives(of)) : void(), ++position), ...);
+}
+
+/// The rule of a function of so many operands as there are derivatives.
+template <auto... Derivatives>
+inline constexpr Operation smooth_rule{.name = "rule", .vjp = &smooth_vjp<Derivatives...>};
+
+/// A value of one operand with the derivative of its function.
+template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y, Value x) {
+  return with_rule(y, smooth_rule<Derivative>, {x});
+}
+
+/// A value of two operands with the derivatives of its function, for the first and the second.
+template <auto First, auto Second>
+[[nodiscard]] constexpr Value with_derivatives(Value y, const Term& left, const Term& right) {
+  const Extents shape = y.shape();
+  const auto operand = [&](const Term& term) { return broadcast_to(materialise(y.graph(), term, y.dtype()), shape); };
+  return with_rule(y, smooth_rule<First, Second>, {operand(left), operand(right)});
+}
+
+} // namespace twill::inline v0::graph::detail

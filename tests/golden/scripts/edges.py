@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values and derivatives of first and second order at kinks, in tails and at the ends of ranges, as PyTorch has them.
+
+`points`, and for each function of one operand an array [value, first, second] along them; `pairs`, and for each of two
+operands [value, by a, by b, by a twice, by a and b, by b twice]. Losses stand at (prediction, target)."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+INF, NAN = math.inf, math.nan
+POINTS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1e-30, -1e-30, 1e-310, -1e-310, 9.0, -9.0, 20.0, -20.0, 40.0, -40.0,
+          100.0, -100.0, 700.0, -700.0, 720.0, -720.0, 1e30, -1e30, 1e300, -1e300, INF, -INF, NAN]
+SIDES = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, 1e-200, 30.0, -30.0, 800.0, -800.0, 1e200]
+PROBABILITIES = [0.0, 1.0, 0.5, 1e-13, 1 - 1e-13, 1e-300]
+
+UNARY = {
+    "relu": torch.relu, "leaky_relu": lambda x: F.leaky_relu(x, 0.2), "sigmoid": torch.sigmoid, "silu": F.silu,
+    "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "softplus": lambda x: -F.logsigmoid(-x),
+    "elu": F.elu, "elu of 0.5": lambda x: F.elu(x, 0.5), "clamp": lambda x: torch.clamp(x, -1, 2),
+    "clamp_min": lambda x: torch.clamp(x, min=0), "clamp_max": lambda x: torch.clamp(x, max=1), "abs": torch.abs,
+    "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "log": torch.log, "log1p": torch.log1p,
+    "log2": torch.log2, "log10": torch.log10, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "reciprocal": torch.reciprocal,
+    "square": torch.square, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos,
+    "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh, "asinh": torch.asinh,
+    "acosh": torch.acosh, "atanh": torch.atanh, "erf": torch.erf, "erfc": torch.erfc, "sinc": torch.sinc,
+    "power 2": lambda x: x**2, "power 3": lambda x: x**3, "power -1": lambda x: x**-1.0, "power 0.5": lambda x: x**0.5,
+    "power 0": lambda x: x**0.0, "power 1": lambda x: x**1.0,
+    "maximum with 1": lambda x: torch.clamp(x, min=1), "log_softmax beside 0": lambda x: F.logsigmoid(x),
+}
+BINARY = {
+    "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax, "fmin": torch.fmin, "hypot": torch.hypot,
+    "atan2": torch.atan2, "power": torch.pow, "logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2,
+    "xlogy": torch.xlogy, "divide": torch.div, "clamp_min": lambda a, b: torch.clamp(a, min=b),
+    "clamp_max": lambda a, b: torch.clamp(a, max=b), "mse": lambda a, b: (a - b) ** 2,
+    "l1": lambda a, b: F.l1_loss(a, b, reduction="none"), "huber": lambda a, b: F.huber_loss(a, b, reduction="none"),
+    "smooth_l1": lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.5),
+    "bce_with_logits": lambda a, b: F.binary_cross_entropy_with_logits(a, b, reduction="none"),
+    "bce_with_logits of weighted positives":
+        lambda a, b: F.binary_cross_entropy_with_logits(a, b, reduction="none", pos_weight=torch.tensor(3.0)),
+}
+OF_PROBABILITIES = {"bce": lambda a, b: F.binary_cross_entropy(a, b, reduction="none")}
+
+
+def derivative(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    result = torch.autograd.grad(y.sum(), x, create_graph=True, allow_unused=True)[0]
+    return torch.zeros_like(x) if result is None else result
+
+
+def of_one(function, points):
+    x = torch.tensor(points, requires_grad=True)
+    y = function(x)
+    first = derivative(y, x)
+    return torch.stack([y, first, derivative(first, x)])
+
+
+def of_two(function, left, right):
+    a, b = (torch.tensor(side).requires_grad_() for side in (left, right))
+    y = function(a, b)
+    by_a, by_b = derivative(y, a), derivative(y, b)
+    return torch.stack([y, by_a, by_b, derivative(by_a, a), derivative(by_a, b), derivative(by_b, b)])
+
+
+def make(save):
+    save("points", torch.tensor(POINTS))
+    save("unary", torch.stack([of_one(f, POINTS) for f in UNARY.values()]))
+    left, right = zip(*[(a, b) for a in SIDES for b in SIDES])
+    save("pairs", torch.tensor([left, right]))
+    save("binary", torch.stack([of_two(f, left, right) for f in BINARY.values()]))
+    left, right = zip(*[(a, b) for a in PROBABILITIES for b in (0.0, 1.0, 0.25)])
+    save("probabilities", torch.tensor([left, right]))
+    save("of_probabilities", torch.stack([of_two(f, left, right) for f in OF_PROBABILITIES.values()]))
+    rows = torch.tensor([[0.0, 0, 0], [1, 2, 2], [1e-200, 0, 0], [0, 3, 0], [-1, -1, -1], [1e100, 1, 0]], requires_grad=True)
+    others = torch.tensor([[1.0, 2, 3]] * 6)
+    unit = F.normalize(rows)
+    save("rows", rows)
+    save("normalize", torch.stack([unit, derivative(unit * others, rows)]))
+    cosine = F.cosine_similarity(rows, others)
+    save("cosine", cosine)
+    save("cosine_gradient", derivative(cosine, rows))
