@@ -19,7 +19,8 @@
 
 namespace twill::inline v0::kernel::gpu {
 
-/// The bytes of a chunk of all inputs that move.
+/// The bytes of a chunk of all inputs that move. A row that repeats, such as a bias, counts though caches have it: a program
+/// says how an operand lies along the last dimension and leaves the others to strides, which one kernel takes as they come.
 [[nodiscard]] constexpr int bytes_of_chunk(const Line* lines, int count, int lanes) {
   int bytes = 0;
   for (int i = 0; i < count; ++i)
