@@ -38,7 +38,7 @@ namespace gpt2_parts {
 constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, double deviation = 0.02) {
   const nn::Scope scope{x.graph(), name};
   const Value weight = nn::parameter(x.graph(), "weight", {x.size(-1), outputs}, nn::initialise::normal(0, deviation));
-  return nn::linear(x, transpose(weight)) + nn::parameter(x.graph(), "bias", {outputs}, nn::initialise::zeros());
+  return nn::linear(x, transpose(weight), nn::parameter(x.graph(), "bias", {outputs}, nn::initialise::zeros()));
 }
 
 constexpr Value norm(Value x, std::string_view name) {

@@ -27,12 +27,14 @@
 #include <twill/device/gpu/timer_calls.hpp>
 #include <twill/device/gpu/timers.hpp>
 #include <twill/expr.hpp>
+#include <twill/kernel/cuda/attention.cuh>
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/convolution.cuh>
 #include <twill/kernel/cuda/product.cuh>
 #include <twill/kernel/cuda/radix.cuh>
 #include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/attention.hpp>
+#include <twill/kernel/gpu/attention_choice.hpp>
 #include <twill/kernel/gpu/axes.hpp>
 #include <twill/kernel/gpu/block.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
@@ -55,6 +57,7 @@
 #include <twill/kernel/gpu/pixels.hpp>
 #include <twill/kernel/gpu/plan.hpp>
 #include <twill/kernel/gpu/pooling.hpp>
+#include <twill/kernel/gpu/product_choice.hpp>
 #include <twill/kernel/gpu/product_gemm.hpp>
 #include <twill/kernel/gpu/prologue.hpp>
 #include <twill/kernel/gpu/quantile.hpp>

@@ -16,6 +16,7 @@
 #include <twill/kernel/convolution.hpp>
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
+#include <twill/kernel/epilogue_product.hpp>
 #include <twill/kernel/formulas.hpp>
 #include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/launch.hpp>

@@ -10,6 +10,7 @@
 #include <twill/nn/buffer.hpp>
 #include <twill/nn/convolution.hpp>
 #include <twill/nn/declared_inputs.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/embedding.hpp>
 #include <twill/nn/fit.hpp>

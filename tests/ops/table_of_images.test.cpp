@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of operations on images, and of attention: beside naive loops in every floating type, on odd, single and empty
+// The table of operations on images, of attention, and of products with a bias: beside naive loops in every floating type, on odd, single and empty
 // shapes; derivatives beside finite differences. Golden values: tests/ops/{convolution,pooling,interpolate}.test.cpp.
 
 #include "tests/support/operation_table.hpp"
@@ -9,6 +9,7 @@
 #include <twill/ops/transposed_convolution.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -161,6 +162,31 @@ const std::vector<std::vector<Dims>> attentions{{Dims(2, 3, 2), Dims(2, 3, 2), D
                                                 {Dims(1, 1, 1), Dims(1, 1, 1), Dims(1, 1, 1)},
                                                 {Dims(0, 3, 2), Dims(0, 4, 2), Dims(0, 4, 1)},
                                                 {Dims(2, 5, 7), Dims(2, 17, 7), Dims(2, 17, 3)}};
+
+const std::vector<std::vector<Dims>> layers{{Dims(3, 4), Dims(4, 2), Dims(2)},
+                                            {Dims(1, 1), Dims(1, 1), Dims(1)},
+                                            {Dims(0, 3), Dims(3, 2), Dims(2)},
+                                            {Dims(5, 17), Dims(17, 3), Dims(3)}};
+
+double relu_of(double x) { return std::max(x, 0.0); }
+double gelu_of(double x) { return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); }
+
+/// activation(x[0] x[1] + x[2]), then x[3] and x[4] likewise, without an activation.
+Array layered(const Arrays& x, double (*activation)(double)) {
+  Array result = x[0];
+  for (std::size_t layer = 0; 2 * layer + 1 < x.size(); ++layer) {
+    const Array &w = x[2 * layer + 1], &bias = x[2 * layer + 2];
+    const Array from = result;
+    result = array_from(Dims(from.shape[0], w.shape[1]), [&](const Dims& i) {
+      double sum = element_of(bias, Dims(i[1]));
+      for (std::int64_t k = 0; k < w.shape[0]; ++k)
+        sum += element_of(from, Dims(i[0], k)) * element_of(w, Dims(k, i[1]));
+      return layer == 0 && activation != nullptr ? activation(sum) : sum;
+    });
+  }
+  return result;
+}
+
 std::int64_t halved(std::int64_t extent) { return extent == 1 ? 1 : (extent - 1) / 2 + 1; }
 
 // clang-format off
@@ -217,6 +243,16 @@ const OperationRow rows[]{
      [](const Arrays& x) { return attended(x, 0.7, false); }, RowTypes::floating, {-1, 1}},
     {"scaled_dot_product_attention, causal", attentions, [](const Value* x) { return nn::scaled_dot_product_attention(x[0], x[1], x[2], {.is_causal = true, .scale = 0.7}); },
      [](const Arrays& x) { return attended(x, 0.7, true); }, RowTypes::floating, {-1, 1}},
+    {"biased_product", layers, [](const Value* x) { return graph::biased_product(x[0], x[1], x[2]); },
+     [](const Arrays& x) { return layered(x, nullptr); }, RowTypes::floating, {-1, 1}},
+    {"biased_product, relu", layers, [](const Value* x) { return graph::biased_product(x[0], x[1], x[2], graph::Activation::relu); },
+     [](const Arrays& x) { return layered(x, &relu_of); }, RowTypes::floating, {-1, 1}},
+    {"biased_product of a transposed weight, gelu", {{Dims(3, 4), Dims(4, 2), Dims(2)}, {Dims(2, 9), Dims(9, 5), Dims(5)}},
+     [](const Value* x) { return graph::biased_product(x[0], graph::transpose(graph::transpose(x[1]) * 1.0), x[2], graph::Activation::gelu_tanh); },
+     [](const Arrays& x) { return layered(x, &gelu_of); }, RowTypes::floating, {-1, 1}},
+    {"biased_product behind gelu", {{Dims(3, 4), Dims(4, 2), Dims(2), Dims(2, 3), Dims(3)}, {Dims(0, 1), Dims(1, 2), Dims(2), Dims(2, 1), Dims(1)}},
+     [](const Value* x) { return graph::biased_product(graph::biased_product(x[0], x[1], x[2], graph::Activation::gelu_tanh), x[3], x[4]); },
+     [](const Arrays& x) { return layered(x, &gelu_of); }, RowTypes::wide, {-1, 1}},
 };
 // clang-format on
 

@@ -9,6 +9,7 @@
 #include "tests/support/table_interpreter.hpp"
 
 #include <twill/ops/attention.hpp>
+#include <twill/ops/biased_product.hpp>
 #include <twill/ops/collective.hpp>
 #include <twill/ops/convolution.hpp>
 #include <twill/ops/cumsum.hpp>
@@ -76,6 +77,9 @@ inline constexpr KnownKernel kernel_of{O, &detail::run_in<O, Types>};
 
 inline constexpr KnownKernel all_kernels[]{
     kernel_of<&graph::matmul_operation, KernelTypes::numbers>,
+    kernel_of<&graph::biased_product_operation>,
+    kernel_of<&graph::gelu_product_operation>,
+    kernel_of<&graph::summing_product_operation>,
     kernel_of<&graph::convolution_operation>,
     kernel_of<&graph::convolution_input_gradient_operation>,
     kernel_of<&graph::convolution_weight_gradient_operation>,

@@ -27,4 +27,9 @@ struct LibraryEngine {
 inline constexpr bool counts_engines = false;
 inline std::vector<long> engine_runs() { return {}; }
 inline void install_engines(const std::vector<LibraryEngine>&) {}
+
+/// The library that products are given to, which is always there.
+inline constexpr std::string_view product_library_name = kernel::gpu::CublasLt::name;
+inline constexpr std::string_view attention_library_name = has_library ? library_name : std::string_view{"twill"};
+inline void install_products(bool) {}
 } // namespace twill::test

@@ -3,8 +3,10 @@
 //
 // What the suites of tests/gpu run on when a host compiler compiles them.
 
+#include <tests/support/emulated_attention.hpp>
 #include <tests/support/emulated_device.hpp>
 #include <tests/support/emulated_library.hpp>
+#include <tests/support/emulated_products.hpp>
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/slot_numbers.hpp>
@@ -29,4 +31,9 @@ inline std::vector<long> engine_runs() { return emulation::ConvolutionLibrary::s
 inline void install_engines(std::vector<LibraryEngine> engines) {
   emulation::ConvolutionLibrary::install(std::move(engines));
 }
+
+/// The library that products and attention are given to, or taken from again.
+inline constexpr std::string_view product_library_name = emulation::ProductLibrary::name;
+inline constexpr std::string_view attention_library_name = emulation::AttentionLibrary::name;
+inline void install_products(bool is_installed) { emulation::ProductLibrary::is_installed() = is_installed; }
 } // namespace twill::test

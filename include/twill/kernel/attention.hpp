@@ -54,11 +54,13 @@ template <class T> struct AttentionInputs {
   AttentionMask<T> mask{};
 };
 
-/// What the backward pass knows besides, and where gradients go, null where nobody reads them.
+/// What the backward pass knows besides, and where gradients go, null where nobody reads them. What belongs to whole rows is
+/// float where elements have 16 bits.
 template <class T> struct AttentionGradients {
-  const T* delta = nullptr; ///< for each row the sum of g and the output, element by element
-  const T* logsumexp = nullptr;
-  const T* g = nullptr; ///< the output's gradient
+  const compute_t<T>* delta = nullptr; ///< for each row the sum of g and the output, element by element
+  const compute_t<T>* logsumexp = nullptr;
+  const T* g = nullptr;   ///< the output's gradient
+  const T* out = nullptr; ///< the output, where elements have 16 bits
   T* dq = nullptr;
   T* dk = nullptr;
   T* dv = nullptr;

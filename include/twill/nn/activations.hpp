@@ -1,14 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activation functions as compositions of primitives: each fuses with what stands around it. Definitions, defaults and the
-// slopes at kinks are PyTorch's. Read next: graph/smooth.hpp.
+// Activation functions as compositions of primitives: each fuses with what stands around it, relu and gelu_tanh with a
+// product where that takes in what follows it. Definitions, defaults and the slopes at kinks are PyTorch's. Read next:
+// graph/smooth.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 #include <twill/graph/smooth.hpp>
 #include <twill/kernel/formulas.hpp>
+#include <twill/ops/biased_product.hpp>
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
@@ -24,7 +26,10 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// max(x, 0); the gradient at 0 is 0.
-[[nodiscard]] constexpr Value relu(Value x) { return maximum(x, 0); }
+[[nodiscard]] constexpr Value relu(Value x) {
+  if (const auto product = activated_product(x, Activation::relu)) return *product;
+  return maximum(x, 0);
+}
 
 /// x where x > 0, slope * x elsewhere.
 [[nodiscard]] constexpr Value leaky_relu(Value x, double slope = 0.01) { return where(x > 0, x, x * slope); }
@@ -50,6 +55,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The approximation of gelu by tanh that GPT-2 uses.
 [[nodiscard]] constexpr Value gelu_tanh(Value x) {
+  if (const auto product = activated_product(x, Activation::gelu_tanh)) return *product;
   return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1);
 }
 

@@ -20,8 +20,9 @@
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// Where the scores are: in memory, or nowhere, which takes memory for the rows alone.
-enum class AttentionForm : bool { composed, streamed };
+/// Where the scores are: in memory, or nowhere, which takes memory for the rows alone. Models for GPUs stream unless weights
+/// are dropped, those for hosts compose.
+enum class AttentionForm : std::uint8_t { automatic, composed, streamed };
 
 /// Masks, scale and dropout of attention, and how it is computed.
 struct AttentionOptions {
@@ -31,7 +32,7 @@ struct AttentionOptions {
   double dropout = 0;          ///< the probability that a weight is dropped in training
   /// (batch, keys), the batch being the first axis; bool: true is ignored, as PyTorch has it here; floating: added
   std::optional<Value> key_padding_mask{};
-  AttentionForm form = AttentionForm::composed; ///< of scaled_dot_product_attention and multi_head_attention
+  AttentionForm form = AttentionForm::automatic; ///< of scaled_dot_product_attention and multi_head_attention
 };
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
@@ -104,8 +105,10 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 [[nodiscard]] constexpr Value scaled_dot_product_attention(Value query, Value key, Value value,
                                                            const AttentionOptions& options = {},
                                                            int line = __builtin_LINE()) {
-  if (options.form == AttentionForm::composed) return composed_attention(query, key, value, options, line);
   graph::Graph& graph = query.graph();
+  const bool streams = options.form == AttentionForm::automatic ? graph.suits_gpus && options.dropout == 0
+                                                                : options.form == AttentionForm::streamed;
+  if (!streams) return composed_attention(query, key, value, options, line);
   graph::detail::check_attention(query, key, value, line);
   if (options.dropout != 0) graph.refuse(graph::Problem::streamed_attention_cannot_drop_weights, 0, 0, line);
   if (graph.fault.any()) return query;
@@ -165,14 +168,14 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   const Value bias = parameter(graph, "in_proj_bias", {3 * width}, initialise::zeros(), Trainable::yes, line);
   Value parts[3] = {query, key, value};
   if (query.id() == key.id() && key.id() == value.id()) {
-    const auto [q, k, v] = graph::split<3>(linear(query, weight, line) + bias, -1, line);
+    const auto [q, k, v] = graph::split<3>(linear(query, weight, bias, line), -1, line);
     parts[0] = q;
     parts[1] = k;
     parts[2] = v;
   } else {
     const auto weights = graph::split<3>(weight, 0, line);
     const auto biases = graph::split<3>(bias, 0, line);
-    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], line) + biases[i];
+    for (std::size_t i = 0; i < 3; ++i) parts[i] = linear(parts[i], weights[i], biases[i], line);
   }
   for (Value& part : parts) part = detail::heads_apart(part, heads, line);
   const Value together =
@@ -180,7 +183,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
   const Scope projection{graph, "out_proj"};
   const Value out =
       parameter(graph, "weight", {width, width}, initialise::fan_in_uniform(inputs), Trainable::yes, line);
-  return linear(together, out, line) + parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, line);
+  return linear(together, out, parameter(graph, "bias", {width}, initialise::zeros(), Trainable::yes, line), line);
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA

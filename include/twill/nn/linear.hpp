@@ -5,6 +5,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/nn/parameter.hpp>
+#include <twill/ops/biased_product.hpp>
 #include <twill/ops/matmul.hpp>
 
 #include <string_view>
@@ -21,19 +22,41 @@ struct LinearOptions {
   Initialiser bias = initialise::layers_own();   ///< how the bias begins
 };
 
-/// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
-[[nodiscard]] constexpr Value linear(Value x, Value weight, int line = __builtin_LINE()) {
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// What `product` makes of the rows of x: (..., inputs) is seen as (rows, inputs), the result as (..., outputs).
+template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, const F& product) {
   const graph::Extents shape = x.shape();
-  if (shape.rank == 2) return graph::matmul(x, graph::transpose(weight, line), line);
+  if (shape.rank == 2) return product(x);
   graph::Extents rows{};
   graph::Extent leading{};
   for (int axis = 0; axis + 1 < shape.rank; ++axis) leading = leading * shape[axis];
   rows.append(leading);
   rows.append(shape[shape.rank - 1]);
-  const Value product = graph::matmul(graph::reshape(x, rows, line), graph::transpose(weight, line), line);
+  const Value of_rows = product(graph::reshape(x, rows, line));
   graph::Extents result = shape;
-  result[shape.rank - 1] = product.shape()[1];
-  return graph::reshape(product, result, line);
+  result[shape.rank - 1] = of_rows.shape()[1];
+  return graph::reshape(of_rows, result, line);
+}
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
+[[nodiscard]] constexpr Value linear(Value x, Value weight, int line = __builtin_LINE()) {
+  return detail::by_rows(x, line,
+                         [&](Value rows) { return graph::matmul(rows, graph::transpose(weight, line), line); });
+}
+
+/// y = x W^T + b for a weight (outputs, inputs) and a bias (outputs) that the caller holds.
+[[nodiscard]] constexpr Value linear(Value x, Value weight, Value bias, int line = __builtin_LINE()) {
+  if (!x.graph().suits_gpus) return linear(x, weight, line) + bias;
+  return detail::by_rows(x, line, [&](Value rows) {
+    return graph::biased_product(rows, graph::transpose(weight, line), bias, graph::Activation::none, line);
+  });
 }
 
 /// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the options
@@ -45,9 +68,10 @@ struct LinearOptions {
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
   const Value weight =
       parameter(x.graph(), "weight", {outputs, inputs}, initialise::chosen(options.weight, own), Trainable::yes, line);
-  const Value product = linear(x, weight, line);
-  if (!options.has_bias) return product;
-  return product + parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line);
+  if (!options.has_bias) return linear(x, weight, line);
+  return linear(x, weight,
+                parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line),
+                line);
 }
 [[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
                                      int line = __builtin_LINE()) {

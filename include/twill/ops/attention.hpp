@@ -28,12 +28,14 @@ constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// (outer, inner, rows, width) queries, keys and values, and perhaps a mask of (outer, inner, queries, keys) or ones; results:
-/// the output, the logsumexp of each row's scores. Attributes: 1 where causal, the bits of the scale, 1 where masked.
+/// the output, the logsumexp of each row's scores, float where elements have 16 bits. Attributes: 1 where causal, the bits of
+/// the scale, 1 where masked.
 inline constexpr Operation attention_operation{
     .name = "attention", .vjp = &detail::attention_vjp, .results = 2, .wants_dense = true};
 
-/// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient, and perhaps
-/// the mask; results: the gradients of the first three.
+/// Queries, keys, values, the sum of output times gradient and the logsumexp of each row, the output's gradient, perhaps the
+/// mask, and where elements have 16 bits the output, which libraries want; results: the gradients of the first three.
+/// Attributes: those of attention, 1 where the output is handed in.
 inline constexpr Operation attention_backward_operation{
     .name = "attention_backward", .vjp = &detail::attention_backward_vjp, .results = 3, .wants_dense = true};
 
@@ -78,7 +80,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
       return {graph, next};
   Extents rows = attention.shape();
   rows.rank = 3;
-  return add_result(attention, 1, attention.dtype(), rows);
+  return add_result(attention, 1, compute_type(attention.dtype()), rows);
 }
 
 /// The options of a node whose mask, if there is one, is a given input.
@@ -99,14 +101,20 @@ constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangent
   const StreamedAttentionOptions options = options_of(graph, self, 3);
   if (gradients.wants(0) || gradients.wants(1) || gradients.wants(2)) {
     const Value logsumexp = logsumexp_of({graph, node});
-    const Value delta = sum(Value{graph, node} * g, {-1});
+    const Value out{graph, node};
+    const Value delta = sum(widened(out) * widened(g), {-1});
     const std::int64_t causal = graph.attribute(self, 0);
     const std::int64_t scale = graph.attribute(self, 1);
-    const Value first = options.mask
-                            ? add_operation(attention_backward_operation, {q, k, v, delta, logsumexp, g, *options.mask},
-                                            self.dtype, q.shape(), {causal, scale, 1})
-                            : add_operation(attention_backward_operation, {q, k, v, delta, logsumexp, g}, self.dtype,
-                                            q.shape(), {causal, scale, 0});
+    const bool is_narrow = compute_type(self.dtype) != self.dtype;
+    const Value mask = options.mask ? *options.mask : Value{};
+    const auto backward = [&](std::initializer_list<Value> inputs) {
+      return add_operation(attention_backward_operation, inputs, self.dtype, q.shape(),
+                           {causal, scale, options.mask ? 1 : 0, is_narrow ? 1 : 0});
+    };
+    const Value first = options.mask && is_narrow ? backward({q, k, v, delta, logsumexp, g, mask, out})
+                        : options.mask            ? backward({q, k, v, delta, logsumexp, g, mask})
+                        : is_narrow               ? backward({q, k, v, delta, logsumexp, g, out})
+                                                  : backward({q, k, v, delta, logsumexp, g});
     if (gradients.wants(0)) gradients.set(0, first);
     if (gradients.wants(1)) gradients.set(1, add_result(first, 1, self.dtype, k.shape()));
     if (gradients.wants(2)) gradients.set(2, add_result(first, 2, self.dtype, v.shape()));
@@ -221,7 +229,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// softmax(scale Q K^T, masked) V without the scores in memory; zeros for a query whose keys are all masked, as PyTorch's
 /// since 2.5. query: (..., queries, width), key: (..., keys, width), value: (..., keys, value width) of equal leading axes, of
-/// one floating type, 16-bit ones computed in float32. The gradient of an added mask takes the memory of the scores.
+/// one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an added mask takes the memory
+/// of the scores.
 /// errors: ranks, extents or types that differ, a mask that does not fit
 [[nodiscard]] constexpr Value streamed_attention(Value query, Value key, Value value,
                                                  const StreamedAttentionOptions& options = {},
@@ -234,7 +243,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   if (options.mask && !graph.fault.any()) detail::check_attention_mask(query, key, *options.mask, line);
   if (graph.fault.any()) return query;
   const bool is_narrow = query.dtype() == DType::float16 || query.dtype() == DType::bfloat16;
-  const DType dtype = is_narrow ? DType::float32 : query.dtype();
+  const DType dtype = is_narrow && !graph.suits_gpus ? DType::float32 : query.dtype();
   const auto batched = [&](Value x) { return detail::as_four_axes(cast(x, dtype)); };
   const Value q = batched(query);
   const Value k = batched(key);
@@ -261,8 +270,7 @@ namespace twill::inline v0::ops_detail::inline TWILL_ISA {
 
 /// The kernel's view of a call whose first operands are queries, keys and values; its mask is a later one.
 template <class T> [[nodiscard]] kernel::AttentionInputs<T> attention_of(const kernel::Call& call, int mask) {
-  static_assert(std::same_as<T, float> || std::same_as<T, double>,
-                "twill: streamed_attention: it takes floating types; cast to one of them");
+  static_assert(FloatingScalar<T>, "twill: streamed_attention: it takes floating types; cast to one of them");
   const Dims* const shapes = call.shapes;
   const auto at = [&](int i) { return static_cast<const T*>(call.operands[i].data); };
   kernel::AttentionInputs<T> inputs{{.batches = shapes[0][0] * shapes[0][1],
@@ -301,16 +309,19 @@ template <> struct KernelOf<&graph::attention_operation> {
     const int out = call.attributes[2] != 0 ? 4 : 3;
     if (call.shapes[out].elements() == 0) return;
     attention_forward(team, ops_detail::attention_of<T>(call, 3), static_cast<T*>(call.operands[out].data),
-                      static_cast<T*>(call.operands[out + 1].data));
+                      static_cast<compute_t<T>*>(call.operands[out + 1].data));
   }
 };
 
 template <> struct KernelOf<&graph::attention_backward_operation> {
   template <class T, class TeamType> static void run(const TeamType& team, const kernel::Call& call) {
     const auto at = [&](int i) { return static_cast<T*>(call.operands[i].data); };
-    const int first = call.attributes[2] != 0 ? 7 : 6;
+    const auto of_rows = [&](int i) { return static_cast<const compute_t<T>*>(call.operands[i].data); };
+    const bool has_out = call.attributes[3] != 0;
+    const int first = 6 + (call.attributes[2] != 0 ? 1 : 0) + (has_out ? 1 : 0);
     attention_backward(team, ops_detail::attention_of<T>(call, 6),
-                       kernel::AttentionGradients<T>{at(3), at(4), at(5), at(first), at(first + 1), at(first + 2)});
+                       kernel::AttentionGradients<T>{of_rows(3), of_rows(4), at(5), has_out ? at(first - 1) : nullptr,
+                                                     at(first), at(first + 1), at(first + 2)});
   }
 };
 

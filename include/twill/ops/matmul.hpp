@@ -25,16 +25,21 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
+/// The gradients of the factors for that of their product. That of a transposed factor is computed transposed, so that the
+/// factor's own gradient lies as it does.
+[[nodiscard]] constexpr Value gradient_of_left(Value left, Value right, Value g) {
+  return left.node().kind == Kind::transpose ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right));
+}
+[[nodiscard]] constexpr Value gradient_of_right(Value left, Value right, Value g) {
+  return right.node().kind == Kind::transpose ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g);
+}
+
 constexpr void matmul_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Value left{graph, graph.node(node).input(0)};
   const Value right{graph, graph.node(node).input(1)};
   const Value g{graph, cotangents[0]};
-  // The gradient of a transposed operand is computed transposed, so that the operand's own gradient lies as it does.
-  const auto is_transposed = [](Value operand) { return operand.node().kind == Kind::transpose; };
-  if (gradients.wants(0))
-    gradients.set(0, is_transposed(left) ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right)));
-  if (gradients.wants(1))
-    gradients.set(1, is_transposed(right) ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g));
+  if (gradients.wants(0)) gradients.set(0, gradient_of_left(left, right, g));
+  if (gradients.wants(1)) gradients.set(1, gradient_of_right(left, right, g));
 }
 
 /// Grid: the batch axes, then m, n, k.
@@ -104,6 +109,38 @@ inline constexpr Operation matmul_operation{.name = "matmul",
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
 
+namespace twill::inline v0::ops_detail::inline TWILL_ISA {
+
+/// The stack of products of a call over (batch, m, n, k) whose first operands are the factors, and the third the result.
+template <class T> [[nodiscard]] kernel::ProductStack<T> product_stack(const kernel::Call& call) {
+  const kernel::Grid& grid = call.grid;
+  const kernel::Operand* const operands = call.operands;
+  const auto batch_axes = static_cast<std::size_t>(grid.rank - 3);
+  kernel::ProductStack<T> stack{};
+  for (std::size_t axis = 0; axis < batch_axes; ++axis) {
+    stack.batch[stack.batch.rank++] = grid[static_cast<int>(axis)];
+    stack.a.batch[axis] = operands[0].strides[axis];
+    stack.b.batch[axis] = operands[1].strides[axis];
+    stack.c_batch[axis] = operands[2].strides[axis];
+  }
+  stack.m = grid[grid.rank - 3];
+  stack.n = grid[grid.rank - 2];
+  stack.k = grid[grid.rank - 1];
+  const auto place = [&](kernel::MatrixStack<T>& matrix, const kernel::Operand& operand, std::size_t rows,
+                         std::size_t columns) {
+    matrix.data = static_cast<const T*>(operand.data);
+    matrix.row_stride = operand.strides[batch_axes + rows];
+    matrix.column_stride = operand.strides[batch_axes + columns];
+  };
+  place(stack.a, operands[0], 0, 2);
+  place(stack.b, operands[1], 2, 1);
+  stack.c = static_cast<T*>(operands[2].data);
+  stack.c_row_stride = stack.n;
+  return stack;
+}
+
+} // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+
 namespace twill::inline v0::inline TWILL_ISA {
 
 template <> struct KernelOf<&graph::matmul_operation> {
@@ -138,30 +175,7 @@ template <> struct KernelOf<&graph::matmul_operation> {
   /// On other teams than that of a host device the whole stack is one call, found by the team.
   template <class T, class TeamType>
   requires(!std::same_as<TeamType, Team>) static void run(const TeamType& team, const kernel::Call& call) {
-    const kernel::Grid& grid = call.grid;
-    const kernel::Operand* const operands = call.operands;
-    const auto batch_axes = static_cast<std::size_t>(grid.rank - 3);
-    kernel::ProductStack<T> stack{};
-    for (std::size_t axis = 0; axis < batch_axes; ++axis) {
-      stack.batch[stack.batch.rank++] = grid[static_cast<int>(axis)];
-      stack.a.batch[axis] = operands[0].strides[axis];
-      stack.b.batch[axis] = operands[1].strides[axis];
-      stack.c_batch[axis] = operands[2].strides[axis];
-    }
-    stack.m = grid[grid.rank - 3];
-    stack.n = grid[grid.rank - 2];
-    stack.k = grid[grid.rank - 1];
-    const auto place = [&](kernel::MatrixStack<T>& matrix, const kernel::Operand& operand, std::size_t rows,
-                           std::size_t columns) {
-      matrix.data = static_cast<const T*>(operand.data);
-      matrix.row_stride = operand.strides[batch_axes + rows];
-      matrix.column_stride = operand.strides[batch_axes + columns];
-    };
-    place(stack.a, operands[0], 0, 2);
-    place(stack.b, operands[1], 2, 1);
-    stack.c = static_cast<T*>(operands[2].data);
-    stack.c_row_stride = stack.n;
-    run_products(team, stack);
+    run_products(team, ops_detail::product_stack<T>(call));
   }
 
 private:

@@ -9,6 +9,7 @@
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/parallel/balance.hpp>
 #include <twill/parallel/collectives.hpp>
 #include <twill/parallel/data_parallel.hpp>
@@ -34,7 +35,7 @@ template <class Network, class L, optim::Rule R> class DataParallelStep {
   static_assert(Network::slots == 1, "twill: data_parallel_step: the model puts parts into several device slots, a "
                                      "replica has one device; train it without replicas");
   using T = typename Network::Element;
-  using M = typename Network::model_type;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
   using UpdateSource = train::UpdateWeights<M, T, R>;
   static constexpr std::size_t model_inputs = std::tuple_size_v<nn::inputs_t<M>>;
 

@@ -8,6 +8,7 @@
 // parallel/detail/distributed_update.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/parallel/batch_sums.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/parallel/detail/distributed_update.hpp>
@@ -36,7 +37,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>> class DistributedStep {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = typename Network::model_type;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
   using Model = DistributedDataParallel<Network, C>;
   using Update = detail::DistributedUpdate<Network, Model, R, Z::stage>;
   using Memory = typename Update::Memory;

@@ -8,6 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <algorithm>
@@ -115,7 +116,7 @@ template <class M, class T, class R> struct UpdateFromSums {
 template <class Network, class L, optim::Rule R> class AccumulatedStep {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = typename Network::model_type;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
   using Update = UpdateFromSums<M, T, R>;
   using Executor = compile::executor_t<D, Network::slots>;
   using Program = detail::StepProgram<D, Network::slots>;

@@ -8,6 +8,7 @@
 #include <twill/compile/blame.hpp>
 #include <twill/compile/descents.hpp>
 #include <twill/core/config.hpp>
+#include <twill/nn/device_trace.hpp>
 #include <twill/train/optimiser.hpp>
 #include <twill/train/step_program.hpp>
 
@@ -53,7 +54,7 @@ private:
 template <class Network, class L, optim::Rule R> class TrainStep {
   using D = typename Network::device_type;
   using T = typename Network::Element;
-  using M = typename Network::model_type;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
 
   template <class... Targets> using Whole = WholeStep<M, T, L, R, Targets...>;
 
@@ -142,6 +143,13 @@ public:
   [[nodiscard]] compile::CaptureReport capture_report() const {
     if (last_ == nullptr) return {.reason = "there was no step yet"};
     return last_->executor.capture_report();
+  }
+
+  /// Who computes the products, convolutions and attentions of the last step, where devices have vendors' libraries: a library
+  /// or a kernel of twill's, with which epilogue, and why. Empty before the first step.
+  [[nodiscard]] auto library_choices() const requires(!HostDevice<D> && Network::slots == 1) {
+    using List = decltype(last_->executor.library_choices());
+    return last_ == nullptr ? List{} : last_->executor.library_choices();
   }
 
   /// Updates so far.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention and norms by cuDNN on a GPU, forward and backward, beside plain loops in double.
+// Attention by cuDNN on a GPU, forward and backward, beside plain loops in double.
 
 #include <tests/cuda/libraries/cudnn.hpp>
 #include <tests/support/suite.hpp>
@@ -96,12 +96,14 @@ template <class T> void check_attention(double tolerance) {
       auto* const kept = static_cast<float*>(statistics.data());
       set_library_options({.is_deterministic = is_deterministic});
       launch(Cuda{0}, [&](const auto& queue) {
-        test::require(try_attention(queue, a, q_memory.data(), k_memory.data(), v_memory.data(), o.data(), kept));
-        test::require(
-            try_attention(queue, a, q_memory.data(), k_memory.data(), v_memory.data(), alone.data(), nullptr));
-        test::require(try_attention_gradients(queue, a,
+        const auto attended = [&](void* to, float* statistics) {
+          return run_attention(queue, a, q_memory.data(), k_memory.data(), v_memory.data(), to, statistics).exists;
+        };
+        test::require(attended(o.data(), kept) && attended(alone.data(), nullptr));
+        test::require(run_attention_gradients(queue, a,
                                               {q_memory.data(), k_memory.data(), v_memory.data(), o.data(),
-                                               d_memory.data(), kept, dq.data(), dk.data(), dv.data()}));
+                                               d_memory.data(), kept, dq.data(), dk.data(), dv.data()})
+                          .exists);
       });
       set_library_options({});
       compare<T>(o, expected.o, tolerance);
@@ -117,71 +119,6 @@ void attention() {
   check_attention<bfloat16>(5e-2);
 }
 
-/// Rows of a layer norm are the groups, channels of a batch norm.
-template <class T> void check_norm(NormKind kind, double tolerance) {
-  const Norm norm{kind, dtype_of<T>, 96, 64};
-  const auto rows = static_cast<std::size_t>(norm.rows), channels = static_cast<std::size_t>(norm.channels);
-  const std::size_t groups = kind == NormKind::layer ? rows : channels, members = rows * channels / groups;
-  const auto x = test::random_values<T>(rows * channels, 1), dy = test::random_values<T>(rows * channels, 2);
-  const auto scale = test::random_values<float>(channels, 3), bias = test::random_values<float>(channels, 4);
-  const auto place = [&](std::size_t group, std::size_t member) {
-    return kind == NormKind::layer ? group * channels + member : member * channels + group;
-  };
-  std::vector<double> y(x.size()), dx(x.size()), means(groups), inverses(groups), dscale(channels), dbias(channels);
-  for (std::size_t g = 0; g < groups; ++g) {
-    double mean = 0, variance = 0, sum = 0, dot = 0;
-    for (std::size_t i = 0; i < members; ++i)
-      mean += static_cast<double>(x[place(g, i)]) / static_cast<double>(members);
-    for (std::size_t i = 0; i < members; ++i)
-      variance += std::pow(static_cast<double>(x[place(g, i)]) - mean, 2) / static_cast<double>(members);
-    const double inverse = 1 / std::sqrt(variance + static_cast<double>(norm.epsilon));
-    means[g] = mean;
-    inverses[g] = inverse;
-    for (std::size_t i = 0; i < members; ++i) {
-      const std::size_t at = place(g, i), channel = at % channels;
-      const double normal = (static_cast<double>(x[at]) - mean) * inverse, d = static_cast<double>(dy[at]);
-      y[at] = normal * static_cast<double>(scale[channel]) + static_cast<double>(bias[channel]);
-      dscale[channel] += d * normal;
-      dbias[channel] += d;
-      sum += d * static_cast<double>(scale[channel]);
-      dot += d * static_cast<double>(scale[channel]) * normal;
-    }
-    for (std::size_t i = 0; i < members; ++i) {
-      const std::size_t at = place(g, i);
-      const double normal = (static_cast<double>(x[at]) - mean) * inverse;
-      dx[at] = inverse * (static_cast<double>(dy[at]) * static_cast<double>(scale[at % channels]) -
-                          (sum + normal * dot) / static_cast<double>(members));
-    }
-  }
-  const auto x_memory = test::on_device(x), dy_memory = test::on_device(dy), scale_memory = test::on_device(scale),
-             bias_memory = test::on_device(bias), y_memory = test::on_device(std::vector<T>(x.size())),
-             dx_memory = test::on_device(std::vector<T>(x.size())),
-             mean_memory = test::on_device(std::vector<float>(groups)),
-             inverse_memory = test::on_device(std::vector<float>(groups)),
-             dscale_memory = test::on_device(std::vector<float>(channels)),
-             dbias_memory = test::on_device(std::vector<float>(channels));
-  const auto floats = [](const test::DeviceMemory& memory) { return static_cast<float*>(memory.data()); };
-  launch(Cuda{0}, [&](const auto& queue) {
-    test::require(try_norm(queue, norm, x_memory.data(), floats(scale_memory), floats(bias_memory), y_memory.data(),
-                           floats(mean_memory), floats(inverse_memory)));
-    test::require(try_norm_gradients(queue, norm, x_memory.data(), dy_memory.data(), floats(scale_memory),
-                                     floats(mean_memory), floats(inverse_memory), dx_memory.data(),
-                                     floats(dscale_memory), floats(dbias_memory)));
-  });
-  compare<T>(y_memory, y, tolerance);
-  compare<float>(mean_memory, means, 1e-3);
-  compare<float>(inverse_memory, inverses, 1e-3);
-  compare<T>(dx_memory, dx, tolerance);
-  compare<float>(dscale_memory, dscale, tolerance);
-  compare<float>(dbias_memory, dbias, tolerance);
-}
-void norms() {
-  check_norm<float>(NormKind::layer, 1e-3);
-  check_norm<twill::half>(NormKind::layer, 2e-2);
-  check_norm<bfloat16>(NormKind::batch, 1e-1);
-}
-
 const Case first{"attention by cuDNN and its gradients equal plain loops", &attention};
-const Case second{"norms by cuDNN and their gradients equal plain loops", &norms};
 
 } // namespace

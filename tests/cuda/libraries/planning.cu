@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuDNN compiles at run time, planned for an H200 that is only described: its engines accept the graphs of fused
-// convolutions, attention and norms, and compile them; loading the code is where a machine without a GPU stops. The
+// What cuDNN compiles at run time, planned for an H200 that is only described: its engines accept the graphs of
+// convolutions and attention, and compile them; loading the code is where a machine without a GPU stops. The
 // compiler wants a driver's library to be there, for which the toolkit's stub does.
 
 #include <tests/cuda/libraries/cudnn.hpp>
@@ -90,7 +90,7 @@ void require_tensor_cores(const Graph& graph) {
 void images() {
   for (const ConvolutionShape& shape : resnet50(256)) {
     const Convolution c = convolution_of(DType::bfloat16, shape);
-    require_tensor_cores(forward_graph(c, false, Activation::none));
+    require_tensor_cores(forward_graph(c));
     require_tensor_cores(gradient_graph(c, ConvolutionPart::weight_gradient));
     if (shape.in_channels > 3) require_tensor_cores(gradient_graph(c, ConvolutionPart::input_gradient));
   }
@@ -100,6 +100,23 @@ bool has_compiler() {
   if (dlopen("libcuda.so.1", RTLD_LAZY) != nullptr) return true;
   test::skip("neither a driver nor its stub was found");
   return false;
+}
+
+/// Attention of a GPT-2's step, forward and backward: the engine that the heuristics like best computes on tensor cores.
+void language() {
+  const Attention a = self_attention(DType::bfloat16, 16 * 12, 1024, 1, 64, 0.125F, true);
+  static const Descriptor h200 = test::described_h200();
+  for (const bool is_deterministic : {false, true})
+    for (const Graph& graph : {attention_graph(a), attention_gradient_graph(a, is_deterministic)}) {
+      const auto limits = dnn::detail::limits_of(graph, {.is_deterministic = is_deterministic}, attention_engine_bytes);
+      bool has_tensor_cores = false;
+      dnn::detail::Proposals{graph, h200}.for_each([&](const EngineNotes& notes, auto&&) {
+        if (objection_to(notes, limits) != Objection::none) return true;
+        has_tensor_cores = notes.uses_tensor_cores;
+        return false;
+      });
+      if (!has_tensor_cores) throw std::logic_error(join_text({graph.what(), " does without tensor cores"}));
+    }
 }
 
 void attention() {
@@ -121,34 +138,8 @@ void attention() {
   require_engine(attention_graph(shared));
 }
 
-void activations() {
-  if (!has_compiler()) return;
-  const Convolution c = with_same_padding({.dtype = DType::float16,
-                                           .batch = 8,
-                                           .in_channels = 64,
-                                           .out_channels = 128,
-                                           .groups = 1,
-                                           .input = {56, 56},
-                                           .kernel = {3, 3}});
-  for (const Activation activation : {Activation::gelu, Activation::silu}) {
-    require_engine(forward_graph(c, true, activation));
-    require_engine(forward_graph(c, false, activation));
-  }
-}
-
-void norms() {
-  if (!has_compiler()) return;
-  for (const DType dtype : {DType::float16, DType::float32}) {
-    require_engine(norm_graph({NormKind::layer, dtype, 4096, 768}));
-    require_engine(norm_gradient_graph({NormKind::layer, dtype, 4096, 768}));
-  }
-  require_engine(norm_graph({NormKind::batch, DType::bfloat16, 4096, 64}));
-  require_engine(norm_gradient_graph({NormKind::batch, DType::bfloat16, 4096, 64}));
-}
-
 const Case first{"cuDNN compiles attention and its gradients for an H200", &attention, Needs::nothing};
-const Case second{"cuDNN compiles convolutions with smooth activations for an H200", &activations, Needs::nothing};
-const Case fourth{"a ResNet-50 of 256 images computes on tensor cores with 16 to 141 GB", &images, Needs::nothing};
-const Case third{"cuDNN compiles norms and their gradients for an H200", &norms, Needs::nothing};
+const Case third{"attention of a GPT-2 of 16 x 1024 tokens computes on tensor cores", &language, Needs::nothing};
+const Case second{"a ResNet-50 of 256 images computes on tensor cores with 16 to 141 GB", &images, Needs::nothing};
 
 } // namespace

@@ -20,6 +20,7 @@
 #include <twill/compile/run_recorded.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
+#include <twill/device/gpu/library_choices.hpp>
 #include <twill/kernel/gpu/blocks.hpp>
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/joined.hpp>
@@ -82,6 +83,12 @@ public:
   void allow(Capture capture) { capture_ = capture; }
   [[nodiscard]] CaptureReport capture_report() const { return report_; }
 
+  /// Who computes the products, convolutions and attentions of the last run's sizes, the vendor's libraries or kernels of
+  /// twill's; empty before the first run.
+  [[nodiscard]] std::vector<LibraryChoice> library_choices() const {
+    return choices_ == nullptr ? std::vector<LibraryChoice>{} : *choices_;
+  }
+
   /// Runs from now on show what they write, by way of the host, slowly; null: they do not. Returns who watched before.
   Watcher* watch(Watcher* watcher) { return std::exchange(watcher_, watcher); }
 
@@ -112,6 +119,7 @@ private:
     std::size_t all_bytes = 0;    ///< of the arena and the fixed places
     std::size_t first_update = 0; ///< the launch that is the first to change weights
     bool is_prepared = false;
+    std::shared_ptr<std::vector<LibraryChoice>> choices{}; ///< made in the first run
     StepGraphs<D> graphs{};
   };
 
@@ -164,6 +172,12 @@ private:
       arena_.emplace(device_, bytes);
     }
     [[maybe_unused]] const RunRange range{table_, bound.numbers};
+    std::optional<gpu::ChoicesOfRun> choosing{};
+    if (bound.choices == nullptr) { // no first run is a captured graph's
+      bound.choices = std::make_shared<std::vector<LibraryChoice>>();
+      choosing.emplace(*bound.choices);
+    }
+    choices_ = bound.choices;
     launch(device_, [&](const Queue& queue) {
       numbers_.note_stream(queue.stream());
       detail::run_with_updates(bound.first_update, [&](Progress& progress) {
@@ -320,7 +334,8 @@ private:
   NumbersBlock<D> numbers_;
   RankNumbers ranks_;
   CaptureReport report_{};
-  std::vector<kernel::gpu::CopiedInput> copies_{}; ///< of the run under way
+  std::shared_ptr<const std::vector<LibraryChoice>> choices_{}; ///< of the last run's sizes
+  std::vector<kernel::gpu::CopiedInput> copies_{};              ///< of the run under way
   std::optional<memory::Buffer<D>> arena_{};
   Bindings<BoundRun> bindings_{};
 };

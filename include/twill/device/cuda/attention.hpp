@@ -94,6 +94,9 @@ struct AttentionScratch {
   return {rounded(rows), is_deterministic ? 0 : rounded(rows * static_cast<std::size_t>(a.width))};
 }
 
+/// What an engine needs of working memory at most, beside what is kept for it.
+inline constexpr std::size_t attention_engine_bytes = std::size_t{64} << 20;
+
 inline constexpr std::size_t attention_key_words = 20;
 [[nodiscard]] constexpr std::array<std::uint64_t, attention_key_words> key_of(const Attention& a) {
   const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };

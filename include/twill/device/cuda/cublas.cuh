@@ -34,17 +34,9 @@ namespace twill::inline v0::nvidia::detail {
 
 static_assert(library_epilogue(GemmEpilogue::none) == CUBLASLT_EPILOGUE_DEFAULT);
 static_assert(library_epilogue(GemmEpilogue::bias) == CUBLASLT_EPILOGUE_BIAS);
-static_assert(library_epilogue(GemmEpilogue::relu) == CUBLASLT_EPILOGUE_RELU);
-static_assert(library_epilogue(GemmEpilogue::gelu) == CUBLASLT_EPILOGUE_GELU);
 static_assert(library_epilogue(GemmEpilogue::relu_bias) == CUBLASLT_EPILOGUE_RELU_BIAS);
 static_assert(library_epilogue(GemmEpilogue::gelu_bias) == CUBLASLT_EPILOGUE_GELU_BIAS);
-static_assert(library_epilogue(GemmEpilogue::relu_keep) == CUBLASLT_EPILOGUE_RELU_AUX);
-static_assert(library_epilogue(GemmEpilogue::gelu_keep) == CUBLASLT_EPILOGUE_GELU_AUX);
-static_assert(library_epilogue(GemmEpilogue::relu_bias_keep) == CUBLASLT_EPILOGUE_RELU_AUX_BIAS);
 static_assert(library_epilogue(GemmEpilogue::gelu_bias_keep) == CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
-static_assert(library_epilogue(GemmEpilogue::relu_gradient) == CUBLASLT_EPILOGUE_DRELU);
-static_assert(library_epilogue(GemmEpilogue::gelu_gradient) == CUBLASLT_EPILOGUE_DGELU);
-static_assert(library_epilogue(GemmEpilogue::relu_gradient_bias) == CUBLASLT_EPILOGUE_DRELU_BGRAD);
 static_assert(library_epilogue(GemmEpilogue::gelu_gradient_bias) == CUBLASLT_EPILOGUE_DGELU_BGRAD);
 static_assert(library_epilogue(GemmEpilogue::sum_left) == CUBLASLT_EPILOGUE_BGRADB);
 static_assert(library_epilogue(GemmEpilogue::sum_right) == CUBLASLT_EPILOGUE_BGRADA);
@@ -77,15 +69,10 @@ public:
     set(CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{columns.left.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
     set(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{columns.right.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N});
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{library_epilogue(gemm.epilogue)});
-    if (uses_bias(gemm.epilogue)) {
-      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(gemm.bias));
-      if (gemm.batch > 1) set(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, std::int64_t{gemm.bias_batch_stride});
-    }
+    if (uses_bias(gemm.epilogue)) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(gemm.bias));
     if (uses_auxiliary(gemm.epilogue)) {
-      const std::int64_t leading = auxiliary_leading(gemm.epilogue, gemm.n);
       set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(gemm.auxiliary));
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, leading);
-      if (gemm.batch > 1) set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, gemm.m * leading);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{gemm.n});
     }
     describe(left, columns.left);
     describe(right, columns.right);
@@ -290,15 +277,6 @@ namespace twill::inline v0::nvidia {
   if (!plan.exists) return false;
   problem.check(detail::run_cublas(handle, problem, gemm, gemm.c, plan.algorithm, queue), "cublasLtMatmul");
   return true;
-}
-
-/// The same, for callers who have no other means.
-/// throws: GpuError also when the library does not do such products
-inline void gemm(const gpu::Queue<CudaRuntime>& queue, const Gemm& product) {
-  if (const std::string_view reason = refusal(product); !reason.empty())
-    throw ValueError(join_text({"gemm: ", reason, "; ", to_string(product)}));
-  if (!try_gemm(queue, product))
-    detail::fail_cublas(CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic", queue.device(), product);
 }
 
 } // namespace twill::inline v0::nvidia

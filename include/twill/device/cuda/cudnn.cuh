@@ -6,5 +6,4 @@
 #include <twill/device/cuda/cudnn_attention.cuh>
 #include <twill/device/cuda/cudnn_convolution.cuh>
 #include <twill/device/cuda/cudnn_graph.cuh>
-#include <twill/device/cuda/cudnn_norm.cuh>
 #include <twill/device/cuda/cudnn_plan.cuh>

@@ -10,6 +10,7 @@
 #include <twill/device/cuda/cudnn_graph.cuh>
 #include <twill/device/cuda/cudnn_plan.cuh>
 #include <twill/device/cuda/runtime.cuh>
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/device/gpu/library_options.hpp>
 #include <twill/device/gpu/runtime.hpp>
 
@@ -21,11 +22,6 @@
 #include <cudnn_graph.h>
 
 namespace twill::inline v0::nvidia::dnn {
-
-/// The types that the fused engines compute in full: float32 would be rounded to TF32 there.
-[[nodiscard]] constexpr bool is_attention_type(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16;
-}
 
 namespace detail {
 
@@ -168,28 +164,43 @@ private:
   return std::move(steps.graph);
 }
 
-/// o = softmax(scale q k^T) v; `statistics` may be null where no backward pass follows. False also when the workspace has no
-/// room for them then. throws: ValueError for sizes that make no sense, GpuError
-[[nodiscard]] inline bool try_attention(const gpu::Queue<CudaRuntime>& queue, const Attention& a, const void* q,
-                                        const void* k, const void* v, void* o, float* statistics,
-                                        Workspace workspace = {}) {
+namespace detail {
+
+/// The stream's memory for libraries with room for `kept_bytes` and an engine behind them; of no bytes where there is none.
+[[nodiscard]] inline Workspace attention_memory(const gpu::Queue<CudaRuntime>& queue, const gpu::WorkingMemory& working,
+                                                std::size_t kept_bytes) {
+  const std::size_t bytes = kept_bytes + attention_engine_bytes;
+  if (bytes > gpu::library_bytes(queue)) return {};
+  void* const memory = gpu::library_memory(queue, working, bytes);
+  return {memory, memory == nullptr ? 0 : bytes};
+}
+
+/// Why a pass is not cuDNN's, for a summary.
+[[nodiscard]] inline PlanSummary without_room() {
+  PlanSummary summary{};
+  summary.objections[static_cast<std::size_t>(Objection::workspace)] = 1;
+  return summary;
+}
+
+} // namespace detail
+
+/// o = softmax(scale q k^T) v, unless cuDNN has no engine for it; `statistics` may be null where no backward pass follows.
+/// requires: float16 or bfloat16, since float32 would be rounded to TF32    throws: ValueError for sizes that make no sense, GpuError
+inline PlanSummary run_attention(const gpu::Queue<CudaRuntime>& queue, const Attention& a, const void* q, const void* k,
+                                 const void* v, void* o, float* statistics) {
   check(a);
-  if (!is_attention_type(a.dtype)) return false;
   const gpu::WorkingMemory working = queue.working_memory();
-  if (workspace.memory == nullptr) workspace = {working.memory(), working.size().bytes};
-  void* kept = statistics;
-  if (kept == nullptr) {
-    const std::size_t bytes = scratch_of(a, true).sums_bytes; // as large
-    if (bytes > workspace.bytes) return false;
-    kept = workspace.memory;
-    workspace = {static_cast<std::byte*>(workspace.memory) + bytes, workspace.bytes - bytes};
-  }
+  const std::size_t kept_bytes = statistics == nullptr ? scratch_of(a, true).sums_bytes : 0; // as large
+  const Workspace workspace = detail::attention_memory(queue, working, kept_bytes);
+  if (workspace.memory == nullptr) return detail::without_room();
+  auto* const memory = static_cast<std::byte*>(workspace.memory);
+  void* const kept = statistics == nullptr ? static_cast<void*>(memory) : statistics;
   float scale = a.scale;
   float outside = -std::numeric_limits<float>::infinity();
   std::vector<void*> pointers{const_cast<void*>(q), const_cast<void*>(k), const_cast<void*>(v), o, kept, &scale};
   if (a.is_causal) pointers.push_back(&outside);
-  return run_graph(
-      queue, detail::key_of(a, 2), [&] { return attention_graph(a); }, pointers, workspace);
+  return run_planned(queue, detail::key_of(a, 2), [&] { return attention_graph(a); }, pointers,
+                     {memory + kept_bytes, workspace.bytes - kept_bytes});
 }
 
 /// What the backward pass reads and writes; gradients lie as their tensors do.
@@ -205,18 +216,16 @@ struct AttentionGradients {
   void* v_gradient = nullptr;
 };
 
-/// The gradients by q, k and v. False also when the workspace has no room for `scratch_of(a)`: give a larger one then.
-/// throws: ValueError, GpuError
-[[nodiscard]] inline bool try_attention_gradients(const gpu::Queue<CudaRuntime>& queue, const Attention& a,
-                                                  const AttentionGradients& g, Workspace workspace = {}) {
+/// The gradients by q, k and v, unless cuDNN has no engine for them, or `scratch_of(a)` no room.
+/// requires: float16 or bfloat16, as many heads of keys as of queries    throws: ValueError, GpuError
+inline PlanSummary run_attention_gradients(const gpu::Queue<CudaRuntime>& queue, const Attention& a,
+                                           const AttentionGradients& g) {
   check(a);
-  if (!is_attention_type(a.dtype) || a.key_heads != a.heads)
-    return false; // gradients of shared heads would have to be summed afterwards
   const gpu::WorkingMemory working = queue.working_memory();
-  if (workspace.memory == nullptr) workspace = {working.memory(), working.size().bytes};
   const bool is_deterministic = library_options().is_deterministic;
   const AttentionScratch scratch = scratch_of(a, is_deterministic);
-  if (scratch.bytes() > workspace.bytes) return false;
+  const Workspace workspace = detail::attention_memory(queue, working, scratch.bytes());
+  if (workspace.memory == nullptr) return detail::without_room();
   auto* const memory = static_cast<std::byte*>(workspace.memory);
   float scale = a.scale;
   float one = 1;
@@ -240,7 +249,7 @@ struct AttentionGradients {
         CudaRuntime::fill(memory + scratch.sums_bytes, 0, scratch.query_gradient_bytes, queue.stream()), "fill",
         queue.device());
   }
-  return run_graph(
+  return run_planned(
       queue, detail::key_of(a, is_deterministic ? 5 : 4), [&] { return attention_gradient_graph(a, is_deterministic); },
       pointers, {memory + scratch.bytes(), workspace.bytes - scratch.bytes()},
       is_deterministic ? Repeatable::yes : Repeatable::no);

@@ -1,9 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution by cuDNN, channels-last: forward with bias and activation in the same kernel, and the gradients by input and by
-// filter. Each function says whether cuDNN did it; what it has no engine for is computed by other means.
-// Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
+// Convolution by cuDNN, channels-last: forward, and the gradients by input and by filter. Each function says whether cuDNN
+// did it; what it has no engine for is computed by other means. Not in the umbrella. Read next: device/cuda/cudnn_plan.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/convolution.hpp>
@@ -19,9 +18,6 @@
 
 namespace twill::inline v0::nvidia::dnn {
 
-/// What follows a convolution, element by element. gelu is the erf form.
-enum class Activation : std::uint8_t { none, relu, gelu, silu };
-
 namespace detail {
 
 [[nodiscard]] inline TensorShape shape_of(const ChannelsLast& tensor) {
@@ -35,9 +31,8 @@ namespace detail {
   return {{extents.begin(), extents.end()}, {strides.begin(), strides.end()}};
 }
 
-[[nodiscard]] inline Key key_of(const Convolution& c, ConvolutionPart part, bool has_bias, Activation activation) {
-  Key key{1 | static_cast<std::uint64_t>(part) << 8 | static_cast<std::uint64_t>(has_bias) << 16 |
-          static_cast<std::uint64_t>(activation) << 24};
+[[nodiscard]] inline Key key_of(const Convolution& c, ConvolutionPart part) {
+  Key key{1 | static_cast<std::uint64_t>(part) << 8};
   const auto words = nvidia::key_of(c);
   for (std::size_t i = 0; i < words.size(); ++i) key[i + 1] = words[i];
   return key;
@@ -65,40 +60,24 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
     operation.set(alpha, 1.0F).set(beta, 0.0F);
 }
 
-[[nodiscard]] inline cudnnPointwiseMode_t mode_of(Activation activation) {
-  return activation == Activation::relu   ? CUDNN_POINTWISE_RELU_FWD
-         : activation == Activation::gelu ? CUDNN_POINTWISE_GELU_FWD
-                                          : CUDNN_POINTWISE_SWISH_FWD;
-}
-
 } // namespace detail
 
-/// The graph of a convolution's forward pass: tensors with memory are input, filter, output and, with `has_bias`, bias.
-[[nodiscard]] inline Graph forward_graph(const Convolution& c, bool has_bias, Activation activation) {
+/// The graph of a convolution's forward pass: tensors with memory are input, filter, output.
+[[nodiscard]] inline Graph forward_graph(const Convolution& c) {
   Graph graph(to_string(c));
   graph.compute_in(c.dtype == DType::float64 ? DType::float64 : DType::float32);
-  const TensorShape out = detail::shape_of(output_of(c));
   const int x = graph.tensor(detail::shape_of(input_of(c)), c.dtype, c.alignment_bytes);
   const int w = graph.tensor(detail::shape_of_filter(c), c.dtype, c.alignment_bytes);
-  const int y = graph.tensor(out, c.dtype, c.alignment_bytes);
-  const DType between = c.dtype == DType::float64 ? DType::float64 : DType::float32;
-  const bool has_activation = activation != Activation::none;
-  const int convolved = has_bias || has_activation ? graph.value(out, between) : y;
+  const int y = graph.tensor(detail::shape_of(output_of(c)), c.dtype, c.alignment_bytes);
   graph.operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
                   {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x},
                    {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w},
-                   {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, convolved}},
+                   {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, y}},
                   {{CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, &detail::describe(graph, c)}},
                   [&](Descriptor& operation) {
                     detail::set_scalars(operation, c, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
                                         CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
                   });
-  int last = convolved;
-  if (has_bias) {
-    const int bias = graph.tensor(detail::shape_of({{1, c.out_channels, 1, 1}}), c.dtype, c.alignment_bytes);
-    last = graph.pointwise(CUDNN_POINTWISE_ADD, has_activation ? graph.value(out, between) : y, last, bias);
-  }
-  if (has_activation) graph.pointwise(detail::mode_of(activation), y, last);
   return graph;
 }
 
@@ -137,49 +116,21 @@ inline void set_scalars(Descriptor& operation, const Convolution& c, cudnnBacken
   return graph;
 }
 
-/// y = activation(convolution of x by w, + bias where it is not null), unless cuDNN has no engine for it.
+/// y = convolution of x by w, unless cuDNN has no engine for it.
 /// throws: ValueError for sizes that make no sense, GpuError
 inline PlanSummary run_convolution_forward(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
-                                           const void* w, const void* bias, void* y,
-                                           Activation activation = Activation::none, Workspace workspace = {}) {
+                                           const void* w, void* y) {
   check(c);
-  std::vector<void*> pointers{const_cast<void*>(x), const_cast<void*>(w), y};
-  if (bias != nullptr) pointers.push_back(const_cast<void*>(bias));
-  return run_planned(
-      queue, detail::key_of(c, ConvolutionPart::output, bias != nullptr, activation),
-      [&] { return forward_graph(c, bias != nullptr, activation); }, pointers, workspace);
+  return run_planned(queue, detail::key_of(c, ConvolutionPart::output), [&] { return forward_graph(c); },
+                     {const_cast<void*>(x), const_cast<void*>(w), y});
 }
 
 /// A gradient from that of the output and the other operand, the filter or the input. throws: ValueError, GpuError
 inline PlanSummary run_convolution_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
-                                            ConvolutionPart part, const void* dy, const void* other, void* gradient,
-                                            Workspace workspace = {}) {
+                                            ConvolutionPart part, const void* dy, const void* other, void* gradient) {
   check(c);
-  return run_planned(
-      queue, detail::key_of(c, part, false, Activation::none), [&] { return gradient_graph(c, part); },
-      {const_cast<void*>(dy), const_cast<void*>(other), gradient}, workspace);
-}
-
-/// y = activation(convolution of x by w, + bias where it is not null).
-/// throws: ValueError for sizes that make no sense, GpuError
-[[nodiscard]] inline bool try_convolution(const gpu::Queue<CudaRuntime>& queue, const Convolution& c, const void* x,
-                                          const void* w, const void* bias, void* y,
-                                          Activation activation = Activation::none, Workspace workspace = {}) {
-  return run_convolution_forward(queue, c, x, w, bias, y, activation, workspace).exists;
-}
-
-/// dx = the gradient by the input. throws: ValueError, GpuError
-[[nodiscard]] inline bool try_convolution_input_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
-                                                         const void* dy, const void* w, void* dx,
-                                                         Workspace workspace = {}) {
-  return run_convolution_gradient(queue, c, ConvolutionPart::input_gradient, dy, w, dx, workspace).exists;
-}
-
-/// dw = the gradient by the filter. throws: ValueError, GpuError
-[[nodiscard]] inline bool try_convolution_filter_gradient(const gpu::Queue<CudaRuntime>& queue, const Convolution& c,
-                                                          const void* dy, const void* x, void* dw,
-                                                          Workspace workspace = {}) {
-  return run_convolution_gradient(queue, c, ConvolutionPart::weight_gradient, dy, x, dw, workspace).exists;
+  return run_planned(queue, detail::key_of(c, part), [&] { return gradient_graph(c, part); },
+                     {const_cast<void*>(dy), const_cast<void*>(other), gradient});
 }
 
 } // namespace twill::inline v0::nvidia::dnn

@@ -175,17 +175,6 @@ private:
 
 } // namespace detail
 
-/// Up to `wanted` plans for a graph, those first that cuDNN thinks fastest; none when no engine takes it.
-/// cost: milliseconds to seconds, some engines are compiled
-[[nodiscard]] inline std::vector<std::shared_ptr<const Plan>> plans_for(const Graph& graph, const Descriptor& device,
-                                                                        const LibraryOptions& options,
-                                                                        std::size_t workspace_limit_bytes,
-                                                                        std::size_t wanted) {
-  PlanSummary summary{};
-  return allowed_plans<Plan>(detail::Proposals{graph, device}, detail::limits_of(graph, options, workspace_limit_bytes),
-                             wanted, summary, [](const Plan&) { return true; });
-}
-
 inline constexpr std::size_t key_words = 24;
 using Key = std::array<std::uint64_t, key_words>;
 
@@ -336,14 +325,6 @@ PlanSummary run_planned(const gpu::Queue<CudaRuntime>& queue, const Key& key, Bu
   if (const cudnnStatus_t status = chosen.plan->run(lease.handle(), pointers, memory); status != CUDNN_STATUS_SUCCESS)
     fail_cudnn(status, "cudnnBackendExecute", chosen.plan->what());
   return chosen.summary;
-}
-
-/// The same; whether it was done. throws: GpuError
-template <class Build>
-[[nodiscard]] bool run_graph(const gpu::Queue<CudaRuntime>& queue, const Key& key, Build build,
-                             const std::vector<void*>& pointers, Workspace workspace = {},
-                             Repeatable repeatable = Repeatable::yes) {
-  return run_planned(queue, key, build, pointers, workspace, repeatable).exists;
 }
 
 } // namespace twill::inline v0::nvidia::dnn

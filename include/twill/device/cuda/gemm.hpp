@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A matrix product as a value, in raw pointers: C = alpha op(A) op(B) + beta C, row-major, in strided batches, and what is
-// done to C in the same kernel. BLAS thinks in columns: a row-major matrix is its own transpose there, so the product is
+// done to a single C in the same kernel. BLAS thinks in columns: a row-major matrix is its own transpose there, so the product is
 // handed over as C^T = op(B)^T op(A)^T with the factors exchanged. That, what the library accepts, and the key under which
 // its choice is kept are worked out here, without CUDA. Read next: device/cuda/cublas.cuh.
 
@@ -18,45 +18,23 @@
 
 namespace twill::inline v0::nvidia {
 
-/// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column.
-/// gelu is the tanh form. The `keep` forms write what the gradient needs to `auxiliary`; the `gradient` forms read it:
-/// for relu a bit for each element, for gelu its argument.
+/// What is done to P = alpha op(A) op(B) + beta C before it is stored. `bias` has n elements, one for each column, in C's
+/// element type. gelu is the tanh form; its argument is kept in `auxiliary` for the gradient, which reads it there. The
+/// gradient of relu reads the result, so nothing is kept for it.
 enum class GemmEpilogue : std::uint8_t {
   none,
   bias,               ///< C = P + bias
-  relu,               ///< C = relu(P)
-  gelu,               ///< C = gelu(P)
   relu_bias,          ///< C = relu(P + bias)
   gelu_bias,          ///< C = gelu(P + bias)
-  relu_keep,          ///< relu, and keeps
-  gelu_keep,          ///< gelu, and keeps
-  relu_bias_keep,     ///< relu_bias, and keeps
-  gelu_bias_keep,     ///< gelu_bias, and keeps
-  relu_gradient,      ///< C = P where the bit is set, else 0
-  gelu_gradient,      ///< C = P * gelu'(auxiliary)
-  relu_gradient_bias, ///< relu_gradient, and writes the sums of C's columns to `bias`
-  gelu_gradient_bias, ///< gelu_gradient, and writes the sums of C's columns to `bias`
+  gelu_bias_keep,     ///< gelu_bias, and keeps P + bias
+  gelu_gradient_bias, ///< C = P * gelu'(auxiliary), and writes the sums of C's columns to `bias`
   sum_left,           ///< C = P, and writes op(A)'s sums along k, m of them, to `bias`
   sum_right,          ///< C = P, and writes op(B)'s sums along k, n of them, to `bias`
 };
 
 [[nodiscard]] constexpr std::string_view name(GemmEpilogue epilogue) {
-  constexpr std::string_view names[] = {"none",
-                                        "bias",
-                                        "relu",
-                                        "gelu",
-                                        "relu_bias",
-                                        "gelu_bias",
-                                        "relu_keep",
-                                        "gelu_keep",
-                                        "relu_bias_keep",
-                                        "gelu_bias_keep",
-                                        "relu_gradient",
-                                        "gelu_gradient",
-                                        "relu_gradient_bias",
-                                        "gelu_gradient_bias",
-                                        "sum_left",
-                                        "sum_right"};
+  constexpr std::string_view names[] = {
+      "none", "bias", "relu_bias", "gelu_bias", "gelu_bias_keep", "gelu_gradient_bias", "sum_left", "sum_right"};
   return names[static_cast<int>(epilogue)];
 }
 
@@ -66,51 +44,17 @@ enum class GemmEpilogue : std::uint8_t {
   constexpr unsigned bias = 4;
   constexpr unsigned relu = 2;
   constexpr unsigned gelu = 32;
-  constexpr unsigned relu_gradient = 8 | keep;
-  constexpr unsigned gelu_gradient = 64 | keep;
+  constexpr unsigned gelu_gradient = 64;
   constexpr unsigned sums = 16;
   // the factors are exchanged, and so are the sums over them: the library's A is the right one
-  constexpr unsigned values[] = {1,
-                                 bias,
-                                 relu,
-                                 gelu,
-                                 relu | bias,
-                                 gelu | bias,
-                                 relu | keep,
-                                 gelu | keep,
-                                 relu | bias | keep,
-                                 gelu | bias | keep,
-                                 relu_gradient,
-                                 gelu_gradient,
-                                 relu_gradient | sums,
-                                 gelu_gradient | sums,
-                                 512,
-                                 256};
+  constexpr unsigned values[] = {1,   bias, relu | bias, gelu | bias, gelu | bias | keep, gelu_gradient | sums | keep,
+                                 512, 256};
   return values[static_cast<int>(epilogue)];
 }
 
-[[nodiscard]] constexpr bool uses_bias(GemmEpilogue epilogue) {
-  return epilogue == GemmEpilogue::sum_left || epilogue == GemmEpilogue::sum_right ||
-         (library_epilogue(epilogue) & (4U | 16U)) != 0;
-}
-[[nodiscard]] constexpr bool uses_auxiliary(GemmEpilogue epilogue) { return (library_epilogue(epilogue) & 128U) != 0; }
-
-/// Whether what is kept is one bit for each element.
-[[nodiscard]] constexpr bool keeps_bits(GemmEpilogue epilogue) {
-  return uses_auxiliary(epilogue) && (library_epilogue(epilogue) & (2U | 8U)) != 0;
-}
-
-/// From one row of `auxiliary` to the next, in its elements (bits, or numbers): what the library demands.
-[[nodiscard]] constexpr std::int64_t auxiliary_leading(GemmEpilogue epilogue, std::int64_t n) {
-  const std::int64_t multiple = keeps_bits(epilogue) ? 128 : 8;
-  return (n + multiple - 1) / multiple * multiple;
-}
-/// The bytes of `auxiliary` for one product.
-[[nodiscard]] constexpr std::size_t auxiliary_bytes(GemmEpilogue epilogue, DType dtype, std::int64_t m,
-                                                    std::int64_t n) {
-  if (!uses_auxiliary(epilogue)) return 0;
-  const auto elements = static_cast<std::size_t>(m * auxiliary_leading(epilogue, n));
-  return keeps_bits(epilogue) ? elements / 8 : elements * size_of(dtype);
+[[nodiscard]] constexpr bool uses_bias(GemmEpilogue epilogue) { return epilogue != GemmEpilogue::none; }
+[[nodiscard]] constexpr bool uses_auxiliary(GemmEpilogue epilogue) {
+  return epilogue == GemmEpilogue::gelu_bias_keep || epilogue == GemmEpilogue::gelu_gradient_bias;
 }
 
 /// A factor: row-major with `leading` elements from row to row, and as it lies or transposed.
@@ -136,9 +80,8 @@ struct Gemm {
   double alpha = 1;
   double beta = 0;
   GemmEpilogue epilogue = GemmEpilogue::none;
-  void* bias = nullptr; ///< in C's element type
-  std::int64_t bias_batch_stride = 0;
-  void* auxiliary = nullptr; ///< one for each product of the batch, `auxiliary_bytes` apart
+  void* bias = nullptr;
+  void* auxiliary = nullptr; ///< m x n, rows without gaps
 };
 
 /// "product of 3 x 4 by 4 x 5 float32, batch 2, epilogue relu_bias".
@@ -161,6 +104,8 @@ struct Gemm {
   if (gemm.a.batch_stride < 0 || gemm.b.batch_stride < 0 || gemm.c_batch_stride < 0) return "a batch runs backwards";
   if (uses_bias(gemm.epilogue) && gemm.bias == nullptr) return "the epilogue needs a bias";
   if (uses_auxiliary(gemm.epilogue) && gemm.auxiliary == nullptr) return "the epilogue needs an auxiliary buffer";
+  if (uses_auxiliary(gemm.epilogue) && gemm.n % 8 != 0) return "rows of the auxiliary buffer are no multiple of 8";
+  if (gemm.epilogue != GemmEpilogue::none && gemm.batch > 1) return "an epilogue belongs to one product";
   return {};
 }
 
@@ -201,7 +146,7 @@ struct ColumnMajorGemm {
 }
 
 /// Everything that the choice of an algorithm depends on. Scalars are not part of it, but whether C is read is.
-inline constexpr std::size_t gemm_key_words = 13;
+inline constexpr std::size_t gemm_key_words = 12;
 [[nodiscard]] inline std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits) {
   const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };
   std::uint64_t alignments = 0;
@@ -222,8 +167,7 @@ inline constexpr std::size_t gemm_key_words = 13;
           word(gemm.c_leading),
           word(gemm.a.batch_stride),
           word(gemm.b.batch_stride),
-          word(gemm.c_batch_stride),
-          word(gemm.bias_batch_stride)};
+          word(gemm.c_batch_stride)};
 }
 
 } // namespace twill::inline v0::nvidia

@@ -3,8 +3,8 @@
 //
 // Who computes what on a GPU, and why: `library_choices(device)` lists every problem that a vendor's library was asked for so
 // far, whether the library or a kernel of twill's own computes it, how the algorithm was found, what working memory it
-// needs. Written when a problem is met for the first time, that is in the first run of a step, before it is captured. Read
-// next: kernel/gpu/convolution_choice.hpp.
+// needs. Written when a problem is met for the first time, that is in the first run of a step, before it is captured;
+// `step.library_choices()` lists those of one step. Read next: kernel/gpu/product_choice.hpp, kernel/gpu/convolution_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -52,15 +52,49 @@ using ChoiceKey = std::array<std::uint64_t, choice_key_words>;
 /// Choices that a user would want to undo: a kernel of twill's for a large problem, an engine refused for its memory.
 enum class SlowChoice : std::uint8_t { own_kernel, working_memory };
 
+/// Collects what this thread chooses, and met before, on any device during the life of this object: each problem once.
+class ChoicesOfRun {
+public:
+  /// Adds to a list that outlives it.
+  explicit ChoicesOfRun(std::vector<LibraryChoice>& to) : to_{&to}, outer_{std::exchange(current(), this)} {}
+  ChoicesOfRun(const ChoicesOfRun&) = delete;
+  ChoicesOfRun& operator=(const ChoicesOfRun&) = delete;
+  ~ChoicesOfRun() { current() = outer_; }
+
+  /// Adds a choice to the list of the innermost collector of this thread, if there is one.
+  static void add(const LibraryChoice& choice) {
+    if (current() == nullptr) return;
+    std::vector<LibraryChoice>& list = *current()->to_;
+    for (const LibraryChoice& known : list)
+      if (known.problem == choice.problem && known.by == choice.by) return;
+    list.push_back(choice);
+  }
+
+private:
+  static ChoicesOfRun*& current() {
+    thread_local ChoicesOfRun* innermost = nullptr;
+    return innermost;
+  }
+
+  std::vector<LibraryChoice>* to_;
+  ChoicesOfRun* outer_;
+};
+
 /// The choices of one device, in the order in which problems were met. Any thread may write and read.
 class ChoiceLog {
 public:
   /// Keeps `describe()` unless the key is known; whether it was not.
   template <class F> bool note(const ChoiceKey& key, F describe) {
     const std::lock_guard lock{mutex_};
-    if (choices_.size() >= most_choices || !known_.try_emplace(key, choices_.size()).second) return false;
-    choices_.push_back(describe());
-    return true;
+    const auto known = known_.find(key);
+    if (known == known_.end() && choices_.size() >= most_choices) return false;
+    const std::size_t place = known == known_.end() ? choices_.size() : known->second;
+    if (place == choices_.size()) {
+      choices_.push_back(describe());
+      known_.emplace(key, place);
+    }
+    ChoicesOfRun::add(choices_[place]);
+    return known == known_.end();
   }
 
   /// Whether a slow choice of this kind has to be told: once a device.

@@ -32,7 +32,7 @@ struct Cudnn {
   [[nodiscard]] static nvidia::PlanSummary convolve(const twill::gpu::Queue<CudaRuntime>& queue, ConvolutionPart part,
                                                     const nvidia::Convolution& c, void* x, void* w, void* y) {
     using namespace nvidia::dnn;
-    if (part == ConvolutionPart::output) return run_convolution_forward(queue, c, x, w, nullptr, y);
+    if (part == ConvolutionPart::output) return run_convolution_forward(queue, c, x, w, y);
     const bool is_of_input = part == ConvolutionPart::input_gradient;
     return run_convolution_gradient(queue, c, part, y, is_of_input ? w : x, is_of_input ? x : w);
   }

@@ -1,33 +1,45 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products on CUDA devices: cuBLASLt computes what it knows, twill's tiled kernel the rest. These overloads are more
-// special than those of kernel/gpu/product.hpp, so generic code that calls `run_products` or `product` on a queue comes
-// here. Read next: device/cuda/cublas.cuh.
+// Matrix products on CUDA devices: cuBLASLt computes what it knows, with bias, activation and sums in the same kernel, and
+// twill's tiled kernel the rest. These overloads are more special than those of kernel/gpu/product.hpp, so generic code that
+// calls `run_products` or `product` on a queue comes here. Read next: kernel/gpu/product_choice.hpp, device/cuda/cublas.cuh.
 
 #include <twill/core/dtype.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/kernel/cuda/block.cuh>
+#include <twill/kernel/epilogue_product.hpp>
 #include <twill/kernel/gpu/product.hpp>
-#include <twill/kernel/gpu/product_gemm.hpp>
+#include <twill/kernel/gpu/product_choice.hpp>
 
-#include <cstdint>
+#include <string_view>
+
+namespace twill::inline v0::kernel::gpu {
+
+/// cuBLASLt, as the choice of products asks it.
+struct CublasLt {
+  static constexpr std::string_view name = "cuBLASLt";
+
+  [[nodiscard]] static bool multiply(const twill::gpu::Queue<CudaRuntime>& queue, const nvidia::Gemm& gemm) {
+    return nvidia::try_gemm(queue, gemm);
+  }
+};
+
+} // namespace twill::inline v0::kernel::gpu
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
-/// C = alpha A B + beta C for every product of a stack.
-/// throws: GpuError
+/// C = alpha A B + beta C for every product of a stack. throws: GpuError
 template <Scalar T>
 void run_products(const twill::gpu::Queue<CudaRuntime>& queue, const ProductStack<T>& stack,
                   compute_t<T> alpha = compute_t<T>{1}, compute_t<T> beta = compute_t<T>{}) {
-  if constexpr (FloatingScalar<T>) {
-    const gpu::StackedGemm stacked = gpu::stacked_gemm(stack, double{alpha}, double{beta});
-    std::int64_t done = 0;
-    // what the library refuses once it refuses always: the shapes are those of the first
-    while (done < stacked.count && twill::nvidia::try_gemm(queue, stacked.template batch<T>(done))) ++done;
-    if (stacked.count > 0 && done == stacked.count) return;
-  }
-  gpu::tiled_products(queue, stack, alpha, beta);
+  gpu::multiply<gpu::CublasLt>(queue, stack, alpha, beta);
+}
+
+/// Whether cuBLASLt computes a product with its epilogue; otherwise nothing is done. throws: GpuError
+template <FloatingScalar T>
+[[nodiscard]] bool run_epilogue_product(const twill::gpu::Queue<CudaRuntime>& queue, const EpilogueProduct<T>& wanted) {
+  return gpu::multiply_with_epilogue<gpu::CublasLt>(queue, wanted);
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A matrix product with an epilogue: what is done to its result, or summed of its factors, in the same kernel. Vendors'
+// libraries have some; where a team has no such library, or it refuses, nothing is done and the caller launches the product
+// and a program of its own. Read next: ops/biased_product.hpp, kernel/gpu/product_choice.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/device/cuda/gemm.hpp>
+#include <twill/kernel/product_stack.hpp>
+
+namespace twill::inline v0::kernel {
+
+/// One product, its epilogue, and the vectors and matrices that the epilogue reads and writes; see `nvidia::GemmEpilogue`.
+template <class T> struct EpilogueProduct {
+  ProductStack<T> product{}; ///< its batch has no axes
+  nvidia::GemmEpilogue epilogue = nvidia::GemmEpilogue::none;
+  T* bias = nullptr;      ///< dense
+  T* auxiliary = nullptr; ///< m x n, dense
+};
+
+inline namespace TWILL_ISA {
+
+/// Whether a library computed it; otherwise nothing was done. Teams with a library overload it. Call it unqualified.
+template <class TeamType, class T> [[nodiscard]] bool run_epilogue_product(const TeamType&, const EpilogueProduct<T>&) {
+  return false;
+}
+
+} // namespace TWILL_ISA
+} // namespace twill::inline v0::kernel

@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who computes a matrix product on a GPU: a vendor's library where it knows the types and strides, twill's tiled kernel
+// otherwise. Products with epilogues are the library's or nobody's: their callers then launch a product and a program. Each
+// choice is noted once, for library_choices(). The library is a template argument, so the choice is proved without CUDA. Read
+// next: kernel/cuda/product.cuh.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/device/cuda/gemm.hpp>
+#include <twill/device/cuda/plan_choice.hpp>
+#include <twill/device/gpu/library_choices.hpp>
+#include <twill/device/gpu/library_options.hpp>
+#include <twill/device/gpu/queue.hpp>
+#include <twill/kernel/epilogue_product.hpp>
+#include <twill/kernel/gpu/product.hpp>
+#include <twill/kernel/gpu/product_gemm.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
+
+/// A library that may compute products: its `name`, and multiply(queue, gemm), which does it or returns false.
+template <class L, class Queue>
+concept ProductLibrary = requires(const Queue& queue, const nvidia::Gemm& gemm) {
+  {std::string_view{L::name}};
+  { L::multiply(queue, gemm) } -> std::same_as<bool>;
+};
+
+/// Notes who computes a product, once for each problem: the library, or twill for this reason.
+template <class Library, twill::gpu::Runtime R>
+void note_product(const twill::gpu::Queue<R>& queue, const nvidia::Gemm& gemm, bool is_done, std::string_view refused) {
+  constexpr std::uint64_t of_products = std::uint64_t{1} << 63; // beside the parts of convolutions
+  const LibraryOptions options = library_options();
+  const auto words = nvidia::key_of(gemm, static_cast<unsigned>(nvidia::key_bits(options, options.autotune)));
+  static_assert(words.size() < twill::gpu::choice_key_words);
+  twill::gpu::ChoiceKey key{of_products};
+  for (std::size_t i = 0; i < words.size(); ++i) key[i + 1] = words[i];
+  twill::gpu::choice_log<R>(queue.device()).note(key, [&] {
+    return LibraryChoice{.problem = to_string(gemm),
+                         .by = std::string{is_done ? std::string_view{Library::name} : "twill"},
+                         .reason = !is_done           ? std::string{refused}
+                                   : options.autotune ? "the fastest of its proposals"
+                                                      : "its first proposal",
+                         .options = options};
+  });
+}
+
+/// C = alpha A B + beta C for every product of a stack. throws: GpuError
+template <class Library, twill::gpu::Runtime R, Scalar T>
+requires ProductLibrary<Library, twill::gpu::Queue<R>>
+void multiply(const twill::gpu::Queue<R>& queue, const ProductStack<T>& stack, compute_t<T> alpha, compute_t<T> beta) {
+  if constexpr (FloatingScalar<T>) {
+    const StackedGemm stacked = stacked_gemm(stack, double{alpha}, double{beta});
+    std::int64_t done = 0;
+    // what the library refuses once it refuses always: the shapes are those of the first
+    while (done < stacked.count && Library::multiply(queue, stacked.template batch<T>(done))) ++done;
+    const bool is_done = stacked.count > 0 && done == stacked.count;
+    if (stacked.count > 0) note_product<Library>(queue, stacked.first, is_done, "the library has no algorithm for it");
+    if (is_done) return;
+  }
+  tiled_products(queue, stack, alpha, beta);
+}
+
+/// Whether the library computes a product with its epilogue; otherwise nothing is done. throws: GpuError
+template <class Library, twill::gpu::Runtime R, FloatingScalar T>
+requires ProductLibrary<Library, twill::gpu::Queue<R>>
+[[nodiscard]] bool multiply_with_epilogue(const twill::gpu::Queue<R>& queue, const EpilogueProduct<T>& wanted) {
+  const StackedGemm stacked = stacked_gemm(wanted.product);
+  if (stacked.count != 1) return false;
+  nvidia::Gemm gemm = stacked.first;
+  gemm.epilogue = wanted.epilogue;
+  gemm.bias = wanted.bias;
+  gemm.auxiliary = wanted.auxiliary;
+  const std::string_view refused = nvidia::refusal(gemm);
+  const bool is_done = refused.empty() && Library::multiply(queue, gemm);
+  note_product<Library>(queue, gemm, is_done,
+                        refused.empty() ? "the library has no algorithm with this epilogue" : refused);
+  return is_done;
+}
+
+} // namespace twill::inline v0::kernel::gpu::inline TWILL_ISA

@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The form of a model's trace that suits a kind of device. Hosts compute a bias and an activation for nothing in whatever
+// program comes next; on GPUs a product by the vendor's library takes them in. Attention keeps no scores there, and that of
+// 16-bit types stays in its type. So models for GPUs are traced as `ForGpu`. Weights and their names stay, and numbers up to
+// rounding. Read next: ops/biased_product.hpp, ops/attention.hpp.
+
+#include <twill/compile/fit.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/device.hpp>
+#include <twill/graph/graph.hpp>
+#include <twill/nn/declared_inputs.hpp>
+#include <twill/nn/fit.hpp>
+
+#include <tuple>
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+template <Model M> struct ForGpu;
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+template <class M, class Inputs> struct GpuModel;
+template <class M, class First, class... Rest> struct GpuModel<M, std::tuple<First, Rest...>> {
+  static constexpr graph::Value forward(First first, Rest... rest) {
+    first.graph().suits_gpus = true;
+    return M::forward(first, rest...);
+  }
+};
+
+/// What a model says of itself besides.
+template <class M> struct PrecisionOf {};
+template <class M>
+requires requires { typename M::autocast_type; }
+struct PrecisionOf<M> {
+  using autocast_type = typename M::autocast_type;
+};
+
+template <class M> struct BudgetOf {};
+template <compile::Budget M> struct BudgetOf<M> {
+  using unfitted_type = ForGpu<unfitted_t<M>>;
+  using sizes = typename M::sizes;
+  static constexpr auto budget_bytes = M::budget_bytes;
+};
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// A model in the operations of GPUs' libraries: products take in what follows them, attention keeps no scores.
+template <Model M> struct ForGpu : detail::GpuModel<M, inputs_t<M>>, detail::PrecisionOf<M>, detail::BudgetOf<M> {};
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+
+/// GPUs are the devices that a driver's run time drives.
+template <class M, class D> struct TracedOn { using type = M; };
+template <class M, class D>
+requires requires { typename D::Runtime; }
+struct TracedOn<M, D> {
+  using type = ForGpu<M>;
+};
+
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+
+namespace twill::inline v0::nn::inline TWILL_ISA {
+
+/// The model as it is traced for planned steps on devices of a kind.
+template <Model M, ComputeDevice D> using traced_on_t = typename detail::TracedOn<M, D>::type;
+
+} // namespace twill::inline v0::nn::inline TWILL_ISA
