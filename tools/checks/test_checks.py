@@ -11,6 +11,7 @@ from pathlib import Path
 import device_code
 import files
 import layers
+import library_entries
 import operations
 import paths
 import readme
@@ -78,6 +79,27 @@ class DeviceCode(Tree):
         self.assertEqual(list(device_code.check(self.root)), [])
         self.header("kernel/gpu/a.hpp", body=table.format("constexpr"))
         self.assertIn("kernel/gpu/a.hpp:6: reads a table", "".join(device_code.check(self.root)))
+
+
+class LibraryEntries(Tree):
+    def test_an_entry_that_nothing_calls_is_refused(self):
+        entries = (
+            "namespace twill::nvidia::detail {\ninline int own() { return 1; }\n} // namespace twill::nvidia::detail\n"
+            "[[nodiscard]] inline bool try_gemm(int n) { return own() == n; }\n"
+        )
+        self.header("device/cuda/cublas.cuh", body=entries)
+        self.assertIn("nothing in include/ calls try_gemm", "".join(library_entries.check(self.root)))
+        self.header("kernel/cuda/product.cuh", body="// try_gemm(1)\n")
+        self.assertIn("try_gemm", "".join(library_entries.check(self.root)))
+        self.header("kernel/cuda/product.cuh", body="inline bool run() { return try_gemm(1); }\n")
+        self.assertEqual(list(library_entries.check(self.root)), [])
+
+    def test_an_epilogue_that_no_operation_asks_for_is_refused(self):
+        self.header("device/cuda/gemm.hpp", body="enum class GemmEpilogue : char {\n  none, ///< P\n  bias, ///< P + bias\n};\n")
+        self.header("ops/a.hpp", body="auto none = GemmEpilogue::none;\n")
+        self.assertIn("epilogue bias", "".join(library_entries.check(self.root)))
+        self.header("ops/a.hpp", body="auto both = GemmEpilogue::none == GemmEpilogue::bias;\n")
+        self.assertEqual(list(library_entries.check(self.root)), [])
 
 
 class Paths(Tree):
