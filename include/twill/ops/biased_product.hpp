@@ -122,10 +122,13 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   if (node.kind != Kind::operation || !is_same(*node.operation, biased_product_operation) ||
       graph.attribute(node, 0) != static_cast<std::int64_t>(Activation::none))
     return {};
+  const int scope = graph.scope();
+  graph.set_scope(node.scope); // it stays the product's layer
   const Value inputs[] = {{graph, node.input(0)}, {graph, node.input(1)}, {graph, node.input(2)}};
   const Value result = add_operation(biased_product_operation, {inputs[0], inputs[1], inputs[2]}, node.dtype,
                                      Extents{node.shape}, {static_cast<std::int64_t>(activation)});
   if (activation == Activation::gelu_tanh) (void)detail::argument_of(result);
+  graph.set_scope(scope);
   return reshape(result, x.shape());
 }
 

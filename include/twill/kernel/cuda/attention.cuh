@@ -38,8 +38,8 @@ struct CudnnAttention : Cudnn {
                                                            [[maybe_unused]] const AttentionInputs<T>& in,
                                                            [[maybe_unused]] const AttentionGradients<T>& to) {
 #if defined(TWILL_WITH_CUDNN)
-    return nvidia::dnn::run_attention_gradients(queue, a,
-                                                {in.q, in.k, in.v, to.out, to.g, to.logsumexp, to.dq, to.dk, to.dv});
+    const nvidia::dnn::AttentionGradients gradients{in.q, in.k, in.v, to.out, to.g, to.logsumexp, to.dq, to.dk, to.dv};
+    return nvidia::dnn::run_attention_gradients(queue, a, gradients);
 #else
     return {};
 #endif
