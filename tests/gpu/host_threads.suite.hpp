@@ -4,6 +4,7 @@
 // Host threads that share a GPU and its default stream: each gets its own numbers from work that is several launches over the
 // stream's working memory.
 
+#include <tests/support/runtime_calls.hpp>
 #include <tests/support/same_values.hpp>
 #include <tests/support/suite.hpp>
 
@@ -12,6 +13,8 @@
 #include <twill/kernel/gpu/index_sums.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/row_orders.hpp>
+#include <twill/memory/gpu/capture.hpp>
+#include <twill/memory/gpu/stream.hpp>
 #include <twill/tensor/create.hpp>
 #include <twill/tensor/random.hpp>
 
@@ -147,5 +150,30 @@ void matrix_products() {
   });
 }
 const Case products{"threads that share a stream get their own matrix products", &matrix_products};
+
+void graphs_beside_launches() {
+  const auto x = one_each([] { return randn<float, Shape<dyn, dyn>>(Dims(1, 70'001)); });
+  auto recorded = eval(softmax(x[0]));
+  const auto graph = gpu::capture(TestedDevice{0}, [&] { out(recorded) = softmax(x[0]); });
+  require_equal(graph.reason(), std::string{});
+  require_own_numbers(turns_of(100), [&](int t) {
+    if (t > 0) return eval(softmax(x[1]));
+    graph.launch();
+    return eval(recorded + 0.0F);
+  });
+}
+const Case graphs{"a graph and another thread's launches take turns with working memory", &graphs_beside_launches};
+
+void recordings_add_no_working_memory() {
+  const auto x = there(randn<float, Shape<dyn, dyn>>(Dims(1, 70'001)));
+  const gpu::Stream<TestedDevice> other{TestedDevice{0}}; // nothing was recorded for it
+  const StreamGuard<TestedDevice> guard{TestedDevice{0}, other.handle()};
+  auto y = eval(softmax(x));
+  const long before = test::runtime_calls<TestedDevice>({"allocate"});
+  const auto graph = gpu::capture(TestedDevice{0}, [&] { out(y) = softmax(x); });
+  require_equal(graph.reason(), std::string{});
+  require_equal(test::runtime_calls<TestedDevice>({"allocate"}), before);
+}
+const Case recordings{"a recording uses the working memory of its stream", &recordings_add_no_working_memory};
 
 } // namespace

@@ -53,6 +53,7 @@ struct DeviceMemory {
   std::size_t used = 0;    ///< bytes in use, by any process
   std::size_t free = 0;    ///< bytes in use by none
   std::size_t context = 0; ///< of what is used, the driver's own for this process; 0 where it has none, or is not known
+  std::size_t working = 0; ///< the same of twill's kernels and of libraries, beside the pool; 0 on hosts
 };
 
 /// Asks the driver, or the operating system for host devices.
@@ -62,6 +63,7 @@ template <class D> [[nodiscard]] DeviceMemory device_memory(const D& device) {
   const std::size_t free = upstream.free_bytes();
   DeviceMemory memory{total, total >= free ? total - free : 0, free};
   if constexpr (requires { upstream.context_bytes(); }) memory.context = upstream.context_bytes();
+  if constexpr (requires { upstream.working_bytes(); }) memory.working = upstream.working_bytes();
   return memory;
 }
 

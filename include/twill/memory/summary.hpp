@@ -46,7 +46,8 @@ namespace memory {
   const auto whole_bytes = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
 
   std::string table = std::string{"memory of "} + std::string{device} + ": " + whole_bytes(whole.used) + " used" +
-                      (whole.context > 0 ? " (" + whole_bytes(whole.context) + " by the context)" : "") + ", " +
+                      (whole.context > 0 ? " (" + whole_bytes(whole.context) + " by the context)" : "") +
+                      (whole.working > 0 ? " (" + whole_bytes(whole.working) + " as working memory)" : "") + ", " +
                       whole_bytes(whole.free) + " free of " + whole_bytes(whole.total) + "; out of memory " +
                       std::to_string(stats.out_of_memory) + " times, " + std::to_string(stats.retries) + " retries\n";
   table += rule + row("", "current", "peak", "allocated", "freed") + rule;

@@ -5,6 +5,7 @@
 #include "tests/support/emulated_device.hpp"
 #include "tests/support/gpu_bodies.hpp"
 
+#include <twill/device/gpu/library_memory.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/stream.hpp>
@@ -169,8 +170,17 @@ TEST_CASE("a device's figures tell the context's own share", "[memory][MEM-2]") 
   const DeviceMemory whole = device_memory(device);
   CHECK(whole.context == emulation::Machine::context_bytes);
   CHECK(whole.total == emulation::DeviceMemory::capacity);
-  CHECK(whole.used >= whole.context + gpu::allowance_bytes);
-  CHECK(memory_summary(device).find(" used (96.00 MiB by the context), ") != std::string::npos);
+  CHECK(whole.working == gpu::allowance_bytes + sizeof(unsigned) * gpu::allowance_counters);
+  CHECK(whole.used >= whole.context + whole.working);
+  CHECK(memory_summary(device).find(" used (96.00 MiB by the context) (32.06 MiB as working memory), ") !=
+        std::string::npos);
+  {
+    const auto graph = gpu::capture(device, [] {});
+  }
+  CHECK(device_memory(device).working == whole.working); // a recording has no working memory of its own
+  const gpu::Queue<D::Runtime>& queue = current_queue(device);
+  REQUIRE(gpu::library_memory(queue, queue.working_memory(), 2 * gpu::allowance_bytes) != nullptr);
+  CHECK(device_memory(device).working == whole.working + 2 * gpu::allowance_bytes);
   CHECK(memory_summary(Cpu{0}).find("context") == std::string::npos);
   (void)empty_cache(device);
 }

@@ -52,11 +52,13 @@ private:
 
 /// A stream and what kernels on it may use. Never destroyed: a captured graph and a released block may still name it.
 template <Runtime R> struct StreamState {
-  StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& working)
-      : queue{device, stream, properties, working} {}
+  StreamState(int device, typename R::Stream stream, const Properties& properties, WorkingSpace& space, bool is_shared)
+      : working{space}, shares_working{is_shared}, queue{device, stream, properties, space} {}
   StreamState(const StreamState&) = delete;
   StreamState& operator=(const StreamState&) = delete;
 
+  WorkingSpace& working;
+  const bool shares_working; ///< with another stream
   Queue<R> queue;
   StreamState* next = nullptr;       ///< of the same device
   StreamState* next_spare = nullptr; ///< among those that nobody uses
@@ -135,15 +137,7 @@ public:
   }
 
   /// A stream of twill's own. throws: GpuError
-  [[nodiscard]] TWILL_COLD StreamState<R>& make_stream() {
-    const typename R::Stream stream = create_stream();
-    try {
-      return add_stream(stream);
-    } catch (...) {
-      static_cast<void>(R::destroy_stream(stream));
-      throw;
-    }
-  }
+  [[nodiscard]] TWILL_COLD StreamState<R>& make_stream() { return add_new_stream(create_stream()); }
 
   /// A stream of twill's own that nobody else has, until it is given back. throws: GpuError
   [[nodiscard]] StreamState<R>& borrow_stream() {
@@ -161,11 +155,12 @@ public:
     spare_streams_ = &stream;
   }
 
-  /// The stream on which graphs for another one are recorded, made at first use. throws: GpuError
+  /// The stream on which graphs for another one are recorded, made at first use. Recorded launches run on the other one, so
+  /// they use its working memory. throws: GpuError
   [[nodiscard]] StreamState<R>& recorder_of(StreamState<R>& stream) {
     const std::lock_guard lock{recorders_mutex_};
     StreamState<R>* recorder = stream.recorder.load(std::memory_order_relaxed);
-    if (recorder == nullptr) stream.recorder = recorder = &make_stream();
+    if (recorder == nullptr) stream.recorder = recorder = &add_new_stream(create_stream(), &stream.working);
     return *recorder;
   }
 
@@ -175,6 +170,14 @@ public:
     std::optional<typename R::Stream>& stream = side_streams_[static_cast<std::size_t>(which)];
     if (!stream) stream = create_stream();
     return *stream;
+  }
+
+  /// What kernels and libraries hold beside the pool: the working memory of all streams, which recorders share.
+  [[nodiscard]] std::size_t working_bytes() const {
+    std::size_t bytes = 0;
+    for (StreamState<R>* each = first_stream_.load(std::memory_order_acquire); each != nullptr; each = each->next)
+      if (!each->shares_working) bytes += each->working.held_bytes();
+    return bytes;
   }
 
   /// Leaves a stream alone from now on, until somebody uses its handle again. requires: its work is done
@@ -255,13 +258,26 @@ private:
     return stream;
   }
 
-  TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream) {
+  /// Takes in a stream that was just made, and destroys it when that fails.
+  TWILL_COLD StreamState<R>& add_new_stream(typename R::Stream stream, WorkingSpace* working = nullptr) {
+    try {
+      return add_stream(stream, working);
+    } catch (...) {
+      static_cast<void>(R::destroy_stream(stream));
+      throw;
+    }
+  }
+
+  /// With working memory of its own, unless it is given some.
+  TWILL_COLD StreamState<R>& add_stream(typename R::Stream stream, WorkingSpace* working = nullptr) {
     const std::lock_guard lock{streams_mutex_};
     StreamState<R>* const first = first_stream_.load(std::memory_order_acquire);
     for (StreamState<R>* each = first; each != nullptr; each = each->next)
       if (each->queue.stream() == stream) return *each;
     const Using<R> scope{index_};
-    auto* const state = new StreamState<R>{index_, stream, properties_, make_working_space(stream)};
+    const bool is_shared = working != nullptr;
+    if (!is_shared) working = &make_working_space(stream);
+    auto* const state = new StreamState<R>{index_, stream, properties_, *working, is_shared};
     state->next = first;
     first_stream_.store(state, std::memory_order_release);
     return *state;

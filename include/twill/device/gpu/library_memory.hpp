@@ -4,7 +4,7 @@
 // Working memory for a library's engine that wants more than a stream's allowance: one that pads or reorders images wants
 // copies of them. A stream gets a piece of the size that is needed, doubled up from 64 MiB, and keeps it with the process, so
 // that a captured graph keeps its address and nothing is allocated in a steady step. Like the allowance it is no part of the
-// pool. Read next: device/cuda/plan_choice.hpp.
+// pool; `device_memory` tells how much there is. Read next: device/cuda/plan_choice.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/gpu/gpu.hpp>
@@ -41,8 +41,10 @@ template <Runtime R>
     if (pieces[i] != nullptr) return pieces[i];
   const Using<R> scope{queue.device()};
   const std::size_t piece_bytes = std::min((2 * allowance_bytes) << wanted, library_bytes(queue));
-  if (R::allocate_while_capturing(&pieces[wanted], piece_bytes) != 0) pieces[wanted] = nullptr;
-  return pieces[wanted];
+  void* piece = nullptr;
+  if (R::allocate_while_capturing(&piece, piece_bytes) != 0) return nullptr;
+  working.count_library_memory(piece_bytes);
+  return pieces[wanted] = piece;
 }
 
 } // namespace twill::inline v0::gpu

@@ -97,6 +97,13 @@ public:
     return state != nullptr ? state->context_bytes() : 0;
   }
 
+  /// What kernels and libraries of this process hold beside the pool.
+  [[nodiscard]] std::size_t working_bytes() const {
+    const auto* const state =
+        detail::device_table<R>().states[static_cast<std::size_t>(device_)].load(std::memory_order_acquire);
+    return state != nullptr ? state->working_bytes() : 0;
+  }
+
   /// Of the whole device. throws: GpuError
   [[nodiscard]] std::size_t total_bytes() const { return info().total; }
   /// What no process uses. throws: GpuError

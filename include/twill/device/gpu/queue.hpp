@@ -11,6 +11,7 @@
 #include <twill/device/team_of.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 
@@ -36,12 +37,17 @@ public:
 
   /// How much that is.
   [[nodiscard]] const Allowance& size() const { return size_; }
+  /// Bytes of the device that it holds, with what libraries got beside it.
+  [[nodiscard]] std::size_t held_bytes() const {
+    return size_.bytes + sizeof(unsigned) * static_cast<std::size_t>(size_.counter_count) + library_bytes_;
+  }
 
 private:
   friend class WorkingMemory;
   void* memory_ = nullptr;
   unsigned* counters_ = nullptr;
   std::array<void*, library_pieces> library_memory_{};
+  std::atomic<std::size_t> library_bytes_{0};
   Allowance size_{};
   std::recursive_mutex in_use_{};
 };
@@ -62,6 +68,8 @@ public:
   [[nodiscard]] const Allowance& size() const { return space_->size_; }
   /// What libraries got beside it, by size; null until then. For device/gpu/library_memory.hpp.
   [[nodiscard]] std::array<void*, library_pieces>& library_memory() const { return space_->library_memory_; }
+  /// Says that libraries got so many bytes more.
+  void count_library_memory(std::size_t bytes) const { space_->library_bytes_ += bytes; }
 
 private:
   WorkingSpace* space_;

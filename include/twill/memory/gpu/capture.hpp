@@ -99,7 +99,10 @@ public:
     StreamState<R>& current = current_stream(*state_);
     const auto own = stream_->queue.stream();
     if (&current != stream_) Event<R>{*state_, current.queue.stream()}.hold(own, state_->index());
-    check<R>(R::launch_graph(graph_, own), "launch_graph", state_->index());
+    {
+      const WorkingMemory held{stream_->working}; // no other thread's sequence is under way where the graph comes in
+      check<R>(R::launch_graph(graph_, own), "launch_graph", state_->index());
+    }
     if (&current == stream_) return;
     try {
       Event<R>{*state_, own}.hold(current.queue.stream(), state_->index());
