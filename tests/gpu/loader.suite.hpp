@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches brought to a GPU by a loader: the right rows in the right order, from pinned memory that is used again, without
-// waiting for the device.
+// waiting for the device, beside its work.
 
+#include <tests/support/gpu_bodies.hpp>
 #include <tests/support/runtime_calls.hpp>
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
@@ -66,6 +67,34 @@ inline void batches_outlive_their_staging() {
   require_equal(at, 2 * whole.size());
 }
 const Case lasting_case{"host memory is filled anew only after its copy", &batches_outlive_their_staging};
+
+/// The time line of an epoch: the copies of a batch are done when those of their stream are, while the work on the batch
+/// before is not, though it was given to the device earlier. That work still reads its batch, which nobody holds any more.
+inline void copies_run_beside_the_work() {
+  using R = D::Runtime;
+  const data::DataLoader loader{dataset(), data::SequentialSampler{}, D{0}, {.batch_size = 16, .workers = 1}};
+  const auto arrivals = gpu::state_of(D{0}).loading_stream().queue.stream();
+  const memory::Buffer<D> numbers(D{0}, 64 * sizeof(int));
+  std::vector<std::tuple_element_t<0, typename decltype(loader)::Batch>> read{};
+  D::Event worked{};
+  int beside = 0;
+  for (auto [x, label] : loader.epoch(0)) {
+    require_equal(R::synchronize_stream(arrivals), 0);
+    beside += worked.is_complete() ? 0 : 1;
+    for (int i = 0; i < 100; ++i) // the pool asks for events meanwhile, which lets a few of them run
+      start(D{0}, FillInts{}, {.to = static_cast<int*>(numbers.data()), .count = 64, .value = 1});
+    read.push_back(x.clone());
+    worked = record(D{0});
+  }
+  // All of 7 but the first, and the second where its memory was the work's; a real GPU may have been quick.
+  if (HasEmulatedDriver<D>) require_equal(beside >= 5, true);
+  const std::vector<float> whole = random_values<float>(103 * 5, 1);
+  std::size_t at = 0;
+  for (const auto& x : read)
+    for (float value : to_vector(x)) require_equal(value, whole[at++]);
+  require_equal(at, whole.size());
+}
+const Case beside_case{"a loader copies a batch beside the work on the one before", &copies_run_beside_the_work};
 
 } // namespace loader_suite
 } // namespace twill::test

@@ -131,8 +131,12 @@ public:
         : running_{std::make_unique<Running>(loader, number, first_batch)} {}
 
     void advance() {
-      batch_.reset(); // the memory of the last batch can serve the next one
+      batch_.reset();
       batch_ = running_->next();
+      if constexpr (Staging<D>::keeps_last_batch) {
+        last_.reset();
+        if (batch_) last_.emplace(*batch_);
+      }
     }
 
     // Held by address: the workers refer to it.
@@ -206,7 +210,8 @@ public:
       }
 
       [[nodiscard]] Batch to_device(const Host& host) const {
-        return on_device(
+        typename Staging<D>::Arrival arrival{device};
+        Batch arrived = on_device(
             host.rows, [&]<std::size_t... I>(std::index_sequence<I...>, const Batch& batch) {
               const auto copy = [&](const auto& tensor, const auto& field) {
                 Staging<D>::copy(device, tensor.data(), field.data(),
@@ -214,6 +219,8 @@ public:
               };
               (copy(std::get<I>(batch), std::get<I>(host.fields)), ...);
             });
+        std::apply([&](const auto&... tensor) { arrival.hand_over(tensor...); }, arrived);
+        return arrived;
       }
 
       [[nodiscard]] Batch read_in_place(std::int64_t number) const {
@@ -277,6 +284,7 @@ public:
 
     std::unique_ptr<Running> running_;
     std::optional<Batch> batch_;
+    std::optional<Batch> last_; ///< keeps the memory of a batch that was handed over until the next one has its own
   };
 
   /// One epoch, from some batch on: an interrupted one is taken up where it stopped.

@@ -14,6 +14,9 @@ namespace twill::inline v0::data {
 
 /// The elements of one field of a batch, before they go to a device of kind D.
 template <class D> struct Staging {
+  /// Whether the memory of a batch serves none before the next but one: here it may serve the next.
+  static constexpr bool keeps_last_batch = false;
+
   template <class T> class Field {
   public:
     Field() = default;
@@ -22,6 +25,14 @@ template <class D> struct Staging {
 
   private:
     std::unique_ptr<T[]> elements_{};
+  };
+
+  /// While it lives, tensors of the device are made where batches arrive: here where all others are.
+  class Arrival {
+  public:
+    explicit Arrival(const D&) {}
+    /// Later work of this thread on the device comes after all copies so far, and may use the tensors.
+    template <class... X> void hand_over(const X&...) {}
   };
 
   /// Brings a field to memory of the device, in the order of its stream; the field may go when this returns.

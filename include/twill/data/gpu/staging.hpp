@@ -1,8 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches on their way to a GPU: workers fill pinned memory, and the copy is work of the GPU's stream, for which nobody
-// waits. The memory of a batch that is gone serves the next one when its copy is done. Read next: memory/gpu/pinned.hpp.
+// Batches on their way to a GPU: workers fill pinned memory, which is copied on a stream of its own, beside the work on the
+// batch before. A program asks for a batch when it has submitted that work, not when it is done; its stream waits for the
+// copy, the program for nothing. The host memory of a batch serves the next one when its copy is done. Read next:
+// memory/gpu/pinned.hpp.
 
 #include <twill/data/staging.hpp>
 #include <twill/device/gpu/event.hpp>
@@ -17,6 +19,9 @@ namespace twill::inline v0::data {
 template <gpu::GpuDevice D> struct Staging<D> {
   using R = typename D::Runtime;
 
+  /// Work on the last batch is still to run when the next one is copied.
+  static constexpr bool keeps_last_batch = true;
+
   template <class T> class Field {
   public:
     Field() = default;
@@ -25,6 +30,33 @@ template <gpu::GpuDevice D> struct Staging<D> {
 
   private:
     memory::Buffer<Cpu> memory_{};
+  };
+
+  /// While it lives, tensors of the device belong to the stream of arrivals, so that no earlier work uses their memory.
+  class Arrival {
+  public:
+    /// throws: CaptureError while this thread records a graph, which would copy the same host memory at each launch, GpuError
+    explicit Arrival(const D& device)
+        : device_{device},
+          consumer_{consumer_of(device)},
+          guard_{device, gpu::state_of(device).loading_stream().queue.stream()} {}
+
+    /// Work on the stream that this thread was on comes after all copies so far, and may use the tensors. throws: GpuError
+    template <class... X> void hand_over(const X&... tensors) {
+      record(device_).hold(consumer_, device_.index);
+      const auto tell = [this](memory::Buffer<D> storage) { storage.record_stream(consumer_); };
+      (tell(tensors.storage()), ...);
+    }
+
+  private:
+    [[nodiscard]] static typename R::Stream consumer_of(const D& device) {
+      gpu::require_no_recording<R>("DataLoader", device.index);
+      return gpu::current_stream(gpu::state_of(device)).queue.stream();
+    }
+
+    D device_;
+    typename R::Stream consumer_;
+    StreamGuard<D> guard_;
   };
 
   /// The field may go when this returns: its memory knows of the copy. throws: GpuError

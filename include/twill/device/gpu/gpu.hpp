@@ -172,6 +172,14 @@ public:
     return *stream;
   }
 
+  /// The stream on which a loader's batches arrive beside the device's work, made at first use. Tensors may be made on it, but
+  /// it has no working memory for kernels. throws: GpuError
+  [[nodiscard]] StreamState<R>& loading_stream() {
+    const std::lock_guard lock{recorders_mutex_};
+    if (loading_stream_ == nullptr) loading_stream_ = &add_new_stream(create_stream(), &no_working_space_);
+    return *loading_stream_;
+  }
+
   /// What kernels and libraries hold beside the pool: the working memory of all streams, which recorders share.
   [[nodiscard]] std::size_t working_bytes() const {
     std::size_t bytes = 0;
@@ -310,6 +318,8 @@ private:
   std::mutex recorders_mutex_{};
   std::size_t context_bytes_ = 0;
   std::array<std::optional<typename R::Stream>, side_streams> side_streams_{};
+  StreamState<R>* loading_stream_ = nullptr;
+  WorkingSpace no_working_space_{};
   StreamState<R>* spare_streams_ = nullptr;
   EventRecord<R>* spare_events_ = nullptr;
   std::mutex events_mutex_{};
