@@ -88,7 +88,7 @@ TEST_CASE("the kernel of GPUs interpolates as that of hosts does", "[kernel][int
     run_interpolation(Team::serial(), kernel::Interpolating<T>{is_gradient, shape, ins[0].data(), outs[0].data()});
     enqueue(Team::serial(), kernel::gpu::InterpolationBody<T>{},
             kernel::gpu::one_thread_each(is_gradient ? shape.in_elements() : shape.out_elements()),
-            kernel::Interpolating<T>{is_gradient, shape, ins[1].data(), outs[1].data()});
+            kernel::gpu::InterpolationParameters<T>{{is_gradient, shape, ins[1].data(), outs[1].data()}});
     const auto differ = [](const std::vector<T>& a, const std::vector<T>& b) {
       std::size_t count = 0; // sums have another order
       for (std::size_t i = 0; i < a.size(); ++i)

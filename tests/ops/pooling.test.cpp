@@ -125,7 +125,8 @@ TEST_CASE("the kernel of GPUs and teams pool as one thread does", "[kernel][pool
       run_pooling(Team{threads}, pooling(1));
       const bool writes_out = part == PoolingPart::average || part == PoolingPart::pick;
       enqueue(Team::serial(), kernel::gpu::PoolingBody<T>{},
-              kernel::gpu::one_thread_each(writes_out ? shape.out_elements() : shape.in_elements()), pooling(2));
+              kernel::gpu::one_thread_each(writes_out ? shape.out_elements() : shape.in_elements()),
+              kernel::gpu::PoolingParameters<T>{pooling(2)});
       INFO("part " << static_cast<int>(part) << ", mode " << static_cast<int>(shape.mode));
       CHECK(ins[1] == ins[0]);
       CHECK(outs[1] == outs[0]);

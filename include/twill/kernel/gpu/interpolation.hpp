@@ -19,6 +19,11 @@ namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 template <class T> struct InterpolationParameters {
   Interpolating<T> interpolating{};
   Pixels written{};
+
+  /// requires: elements to write
+  constexpr explicit InterpolationParameters(const Interpolating<T>& given)
+      : interpolating{given},
+        written{given.shape.batch, given.is_gradient ? given.shape.input : given.shape.output, given.shape.channels} {}
 };
 
 /// A thread computes one element of the output or, as a gradient, of the input.
@@ -102,9 +107,8 @@ void run_interpolation(const twill::gpu::Queue<R>& queue, const Interpolating<T>
   const InterpolationShape& s = interpolating.shape;
   const std::int64_t elements = interpolating.is_gradient ? s.in_elements() : s.out_elements();
   if (elements == 0) return;
-  const gpu::Pixels written{s.batch, interpolating.is_gradient ? s.input : s.output, s.channels};
   enqueue(queue, gpu::InterpolationBody<T>{}, gpu::one_thread_each(elements),
-          gpu::InterpolationParameters<T>{interpolating, written});
+          gpu::InterpolationParameters<T>{interpolating});
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

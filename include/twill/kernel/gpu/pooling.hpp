@@ -20,6 +20,16 @@ namespace twill::inline v0::kernel::gpu::inline TWILL_ISA {
 template <class T> struct PoolingParameters {
   Pooling<T> pooling{};
   Pixels written{};
+
+  /// requires: elements to write
+  constexpr explicit PoolingParameters(const Pooling<T>& given)
+      : pooling{given}, written{given.shape.batch, written_extents(given), given.shape.channels} {}
+
+private:
+  [[nodiscard]] static constexpr const auto& written_extents(const Pooling<T>& given) {
+    const bool writes_out = given.part == PoolingPart::average || given.part == PoolingPart::pick;
+    return writes_out ? given.shape.output : given.shape.input;
+  }
 };
 
 /// A thread computes one element of what the part writes.
@@ -118,8 +128,7 @@ void run_pooling(const twill::gpu::Queue<R>& queue, const Pooling<T>& pooling) {
   const bool writes_out = pooling.part == PoolingPart::average || pooling.part == PoolingPart::pick;
   const std::int64_t elements = writes_out ? s.out_elements() : s.in_elements();
   if (elements == 0) return;
-  const gpu::Pixels written{s.batch, writes_out ? s.output : s.input, s.channels};
-  enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), gpu::PoolingParameters<T>{pooling, written});
+  enqueue(queue, gpu::PoolingBody<T>{}, gpu::one_thread_each(elements), gpu::PoolingParameters<T>{pooling});
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
