@@ -48,7 +48,8 @@ constexpr List<char> needed_nodes(const Graph& graph) {
     }
     if (kind == Kind::assign || kind == Kind::input || kind == Kind::parameter) needed.items[i] = 1;
     if (needed.items[i] == 0) continue;
-    const int arity = node.arity;
+    const int arity =
+        kind == Kind::rule ? 1 : node.arity; // operands of a rule are for gradients, which have been taken
     for (int k = 0; k < arity; ++k) needed.items[node.inputs.items[k]] = 1;
   }
   return needed;

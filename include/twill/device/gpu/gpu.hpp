@@ -283,9 +283,10 @@ private:
     for (StreamState<R>* each = first; each != nullptr; each = each->next)
       if (each->queue.stream() == stream) return *each;
     const Using<R> scope{index_};
-    const bool is_shared = working != nullptr;
-    if (!is_shared) working = &make_working_space(stream);
-    auto* const state = new StreamState<R>{index_, stream, properties_, *working, is_shared};
+    const bool is_shared =
+        working != nullptr; // else made in the expression, after the room for the state: nothing leaks
+    auto* const state =
+        new StreamState<R>{index_, stream, properties_, is_shared ? *working : make_working_space(stream), is_shared};
     state->next = first;
     first_stream_.store(state, std::memory_order_release);
     return *state;
