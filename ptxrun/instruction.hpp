@@ -130,6 +130,7 @@ struct Instruction {
   bool guard_is_negated = false;
   std::uint32_t guard = 0;      ///< like Operand::offset
   std::uint32_t target = 0;     ///< of a branch
+  std::uint32_t rank = 0;       ///< of lanes that branched apart, those at the lowest go on first
   std::uint64_t executions = 0; ///< by threads
 
   std::array<Operand, 8> destinations{};

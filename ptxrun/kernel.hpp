@@ -62,6 +62,9 @@ public:
 /// Parses once; throws ParseError.
 void parse(Kernel& kernel);
 
+/// Sets every instruction's rank: where lanes that branched apart meet again is ranked after all ways that lead there.
+void number_ranks(std::vector<Instruction>& code);
+
 /// `file:line [inlined at file:line]`, or "unknown place".
 [[nodiscard]] std::string describe(const Kernel& kernel, const Location& location);
 

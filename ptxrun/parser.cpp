@@ -287,6 +287,7 @@ void parse(Kernel& kernel) {
   kernel.traits = {};
   kernel.traits.name = kernel.name;
   Parser{kernel}.parse();
+  number_ranks(kernel.code);
   kernel.is_parsed = true;
 }
 

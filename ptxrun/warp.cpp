@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp's turn. Of the lanes that can go on, those at the lowest program counter execute together until they branch apart or reach
-// others: compilers place a branch's join after both arms, so that lanes meet there again.
+// A warp's turn. Of the lanes that can go on, those at the instruction of the lowest rank execute together until they branch apart
+// or reach others: a branch's join is ranked after both arms, so that lanes meet there again.
 
 #include "ptxrun/findings.hpp"
 #include "ptxrun/lanes.hpp"
@@ -22,29 +22,34 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 struct Group {
   std::uint32_t lanes = 0;
   std::uint32_t counter = nowhere;
-  std::uint32_t next_others = nowhere; ///< the lowest program counter of lanes further on
+  std::uint32_t rank = nowhere;
+  std::uint32_t next_others = nowhere; ///< the lowest rank of lanes further on
 };
+
+std::uint32_t rank_at(const Warp& warp, std::uint32_t counter) { return warp.block->grid.kernel.code[counter].rank; }
 
 Group first_group(const Warp& warp, std::uint32_t ready) {
   Group group;
   for_lanes_in_order(ready, [&](int lane) {
     const std::uint32_t counter = warp.counters[static_cast<std::size_t>(lane)];
-    if (counter < group.counter)
-      group = {std::uint32_t{1} << lane, counter, group.counter};
-    else if (counter == group.counter)
+    const std::uint32_t rank = rank_at(warp, counter);
+    if (rank < group.rank)
+      group = {std::uint32_t{1} << lane, counter, rank, group.rank};
+    else if (rank == group.rank)
       group.lanes |= std::uint32_t{1} << lane;
     else
-      group.next_others = std::min(group.next_others, counter);
+      group.next_others = std::min(group.next_others, rank);
   });
   return group;
 }
 
 Group last_group(const Warp& warp, std::uint32_t ready) {
-  Group group{0, 0, nowhere};
+  Group group;
   for_lanes_in_order(ready, [&](int lane) {
     const std::uint32_t counter = warp.counters[static_cast<std::size_t>(lane)];
-    if (counter > group.counter || group.lanes == 0) group = {0, counter, nowhere};
-    if (counter == group.counter) group.lanes |= std::uint32_t{1} << lane;
+    const std::uint32_t rank = rank_at(warp, counter);
+    if (rank > group.rank || group.lanes == 0) group = {0, counter, rank, nowhere};
+    if (rank == group.rank) group.lanes |= std::uint32_t{1} << lane;
   });
   return group;
 }
@@ -160,7 +165,7 @@ private:
       ++group_.counter;
       break;
     }
-    return group_.counter < group_.next_others && warp_.budget >= 0;
+    return code_[group_.counter].rank < group_.next_others && warp_.budget >= 0;
   }
 
   template <class F> bool diverge(std::uint32_t mask, F&& target) {

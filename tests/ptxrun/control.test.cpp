@@ -6,7 +6,7 @@
 
 using ptxrun::Outcome;
 
-TEST_CASE("lanes meet again behind a branch", "[ptxrun]") {
+TEST_CASE("lanes meet again after a branch", "[ptxrun]") {
   // Both arms count the active lanes, and so does the join.
   const program::Result result = program::run(R"(
     setp.lt.u32 %p1, %r30, 8;
@@ -21,6 +21,31 @@ TEST_CASE("lanes meet again behind a branch", "[ptxrun]") {
   CHECK(result.is_clean());
   CHECK(result.out[0] == 832);
   CHECK(result.out[31] == 2432);
+}
+
+TEST_CASE("lanes meet again at a join whose arm stands after it", "[ptxrun]") {
+  // Within a loop, whose lanes leave it by and by: after the join and after the loop, all lanes are there.
+  const program::Result result = program::run(R"(
+    mov.u32 %r1, 0; mov.u32 %r2, 0;
+  LOOP:
+    and.b32 %r3, %r30, 1; setp.eq.u32 %p1, %r3, 1;
+    @%p1 bra ODD;
+    add.u32 %r2, %r2, 10;
+  JOIN:
+    activemask.b32 %r4; popc.b32 %r4, %r4; mad.lo.u32 %r2, %r4, 1000, %r2;
+    add.u32 %r1, %r1, 1; shr.u32 %r5, %r30, 4; setp.le.u32 %p2, %r1, %r5;
+    @%p2 bra LOOP;
+    bra END;
+  ODD:
+    add.u32 %r2, %r2, 1; bra JOIN;
+  END:
+    bar.sync 0; st.global.u32 [%rd35], %r2;)",
+                                              {1, 32});
+  CHECK(result.is_clean());
+  CHECK(result.out[0] == 32010);
+  CHECK(result.out[15] == 32001);
+  CHECK(result.out[16] == 48020);
+  CHECK(result.out[31] == 48002);
 }
 
 TEST_CASE("lanes leave a loop at different times", "[ptxrun]") {
