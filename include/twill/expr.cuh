@@ -31,7 +31,6 @@
 #include <twill/kernel/cuda/block.cuh>
 #include <twill/kernel/cuda/convolution.cuh>
 #include <twill/kernel/cuda/product.cuh>
-#include <twill/kernel/cuda/radix.cuh>
 #include <twill/kernel/gpu/arrange.hpp>
 #include <twill/kernel/gpu/attention.hpp>
 #include <twill/kernel/gpu/attention_choice.hpp>

@@ -6,6 +6,7 @@
 #include <tests/support/other_launches.cuh>
 
 #include <twill/expr.cuh>
+#include <twill/kernel/cuda/radix.cuh>
 
 namespace twill::test {
 using TestedDevice = Cuda;

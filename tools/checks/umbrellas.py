@@ -25,10 +25,12 @@ OPENING = """#pragma once
 EXPRESSION_LAYERS = ["device", "memory", "kernel", "tensor", "expr"]
 
 
+def opening_of(root: Path, header: str) -> str:
+    return (root / "include" / header).read_text().split("\n#include", 1)[0]
+
+
 def is_public(root: Path, header: str) -> bool:
-    text = (root / "include" / header).read_text()
-    paragraph = text.split("\n#include", 1)[0]
-    return "/detail/" not in header and "Not in the umbrella" not in paragraph
+    return "/detail/" not in header and "Not in the umbrella" not in opening_of(root, header)
 
 
 def is_of_gpus(header: str) -> bool:
@@ -56,7 +58,8 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
             result[f"twill/{layer}.cuh"] = sorted([f"twill/{layer}.hpp", *of_layer])
     if of_gpus := wanted_of_gpus(root, tree.LAYERS):
         result["twill/cuda.cuh"] = sorted(["twill/twill.hpp", *of_gpus])
-        result["twill/expr.cuh"] = sorted(["twill/expr.hpp", *wanted_of_gpus(root, EXPRESSION_LAYERS)])
+        result["twill/expr.cuh"] = sorted(["twill/expr.hpp", *(h for h in wanted_of_gpus(root, EXPRESSION_LAYERS)
+                                                               if "Not in expr.cuh" not in opening_of(root, h))])
     return result
 
 

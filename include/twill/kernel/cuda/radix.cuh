@@ -4,7 +4,8 @@
 // Long sorts on CUDA devices by CUB's radix sort, which reads memory half as often as twill's own and in fewer launches. It
 // gets working memory as twill's own kernels do, so compiled steps and recorded graphs sort with it, and its order is theirs,
 // bit for bit: keys are the same integers and both sorts are stable. This overload is more special than that of
-// kernel/gpu/radix.hpp. Read next: kernel/gpu/queue_sort.hpp.
+// kernel/gpu/radix.hpp. Not in expr.cuh: CUB takes longer to compile than a chain of operations. Read next:
+// kernel/gpu/queue_sort.hpp.
 
 #include <twill/device/cuda/runtime.cuh>
 #include <twill/device/gpu/queue.hpp>
