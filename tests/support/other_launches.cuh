@@ -113,13 +113,11 @@ inline void index_operands(Walk& walk, OperandParameters* operands, const Operan
     OperandParameters& own = operands[o];
     if (!facts[o].moves() || own.mode == Mode::indexed) continue;
     std::int32_t along = own.mode == Mode::broadcast ? 0 : own.step / walk.spacing;
-    bool moves = along != 0;
     for (int d = 0; d < flat.index_rank; ++d) {
       if (was_flat || d == 0 || walk.rank == 1) own.strides[d] = along;
       along *= static_cast<std::int32_t>(flat.index_extents[d].value);
-      moves = moves || own.strides[d] != 0;
     }
-    if (moves) own.mode = Mode::indexed;
+    own.mode = Mode::indexed;
   }
   walk = flat;
 }
@@ -217,6 +215,17 @@ private:
   cudaStream_t stream_;
   std::vector<Range> ranges_{};
 };
+
+/// Counts rows by two dimensions where their number has an even factor.
+inline void split_rows(kernel::gpu::RowJob& job, kernel::gpu::RowOperand* operands, int count) {
+  if (job.between > 0 || job.rows == 0 || job.rows % 2 != 0) return;
+  job.between = 1;
+  job.extents[0] = Divisor{static_cast<std::uint32_t>(job.rows / 2)};
+  for (int o = 0; o < count; ++o) {
+    operands[o].outer[0] = operands[o].down;
+    operands[o].down *= job.rows / 2;
+  }
+}
 
 /// A launch of rows in the form that is asked for; `planned` is what the library would do.
 [[nodiscard]] inline kernel::gpu::RowLaunch other_row_launch(Form form, const kernel::gpu::RowTraits& traits,
@@ -327,6 +336,7 @@ void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, RowBody<P, M> body, co
     return twill::enqueue<RowBody<P, M>, Parameters>(queue, body, shape, parameters);
   if (was_cut && (parameters.job.stage > 0 || parameters.job.first_row > 0)) return; // the first launch did all of it
   Parameters own = parameters;
+  test::split_rows(own.job, own.operands, summary_of<P>.operands);
   const RowExtent extent{own.job.rows, own.job.length, false};
   const RowLaunch launch = test::other_row_launch(form, row_plan_of<P>.traits, extent, queue.properties().shared_bytes);
   test::Misaligned moved{queue.stream(), own.job, own.operands, operand_facts_of<P>.data(), summary_of<P>.operands};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One rank of NCCL on a GPU: every collective of a group of one, sums in a step's order, sub-groups, and what is refused.
-// Groups of several GPUs run where there are several.
+// Groups of several GPUs run where there are several, two ranks on one GPU where NCCL lets them.
 
 #include <tests/support/skip.hpp>
 #include <tests/support/suite.hpp>
@@ -13,6 +13,10 @@
 #include <twill/parallel/ranks.hpp>
 
 #include <cstdint>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -84,6 +88,22 @@ void several_gpus_talk() {
   run_ranks(group, play);
 }
 
+void two_ranks_share_a_gpu() {
+  int version = 0;
+  static_cast<void>(ncclGetVersion(&version));
+  if (version < NCCL_VERSION(2, 30, 0))
+    return test::skip("NCCL puts two ranks on one GPU from 2.30 on; this is version " + std::to_string(version));
+  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1); // before the first communicator of this process reads it
+  const NcclId id = nccl_id();
+  std::vector<NcclCommunicator> group;
+  auto first =
+      std::async(std::launch::async, [&] { return nccl_communicator(Cuda{0}, 0, 2, id, {.timeout_ms = 60'000}); });
+  auto second = nccl_communicator(Cuda{0}, 1, 2, id, {.timeout_ms = 60'000});
+  group.push_back(first.get());
+  group.push_back(std::move(second));
+  run_ranks(group, play);
+}
+
 void a_missing_rank_ends_in_an_error() {
   test::require_throws<CommunicatorError>(
       [] { static_cast<void>(nccl_communicator(Cuda{0}, 0, 2, nccl_id(), {.timeout_ms = 2'000})); }, "rank 0 (cuda:0)");
@@ -102,6 +122,7 @@ void mistakes_are_refused() {
 
 const Case first{"one rank of NCCL talks to itself", &one_rank_talks_to_itself};
 const Case second{"several GPUs talk through NCCL, where there are several", &several_gpus_talk};
+const Case shared{"two ranks of NCCL share a GPU, where it lets them", &two_ranks_share_a_gpu};
 const Case third{"a rank that does not come ends in an error within the time-out", &a_missing_rank_ends_in_an_error};
 const Case fourth{"groups that NCCL could hang in are refused", &mistakes_are_refused, Needs::nothing};
 

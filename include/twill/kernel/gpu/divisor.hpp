@@ -3,31 +3,57 @@
 //
 // Integer division by numbers that a kernel is given, without the dozens of instructions that a GPU needs for it: as a
 // multiplication and a shift. Indices that may pass 31 bits take a divisor that the host made for their bound: all threads of
-// a launch go the fast way, or all divide. Read next: kernel/gpu/axes.hpp.
+// a launch multiply 32 bits, or all 64. Read next: kernel/gpu/axes.hpp.
 
+#include <twill/core/philox.hpp>
+
+#include <concepts>
 #include <cstdint>
 
 namespace twill::inline v0::kernel::gpu {
 
-/// A divisor of numbers below 2^31, as a multiplication and a shift: Granlund and Montgomery, "Division by invariant integers
-/// using multiplication" (1994).
+/// Division of words without their highest bit as a multiplication and a shift: Granlund and Montgomery, "Division by
+/// invariant integers using multiplication" (1994).
+template <std::unsigned_integral Word> struct Reciprocal {
+  Word magic = 1;
+  std::uint32_t shift = 0;
+
+  constexpr Reciprocal() = default;
+  /// requires: 1 <= divisor <= 2^31, or 2^63
+  constexpr explicit Reciprocal(Word divisor) {
+    while ((Word{1} << shift) < divisor) ++shift;
+    const Word rest = (Word{1} << shift) - divisor;
+    if constexpr (sizeof(Word) < 8) {
+      magic = static_cast<Word>((std::uint64_t{rest} << 32) / divisor + 1);
+    } else {
+      magic = 0; // rest * 2^64 / divisor, bit by bit
+      Word left = rest;
+      for (int bit = 0; bit < 64; ++bit) {
+        magic = 2 * magic + (2 * left >= divisor ? 1 : 0);
+        left = 2 * left >= divisor ? 2 * left - divisor : 2 * left;
+      }
+      ++magic;
+    }
+  }
+
+  [[nodiscard]] constexpr Word quotient(Word number) const {
+    if constexpr (sizeof(Word) < 8)
+      return (static_cast<Word>((std::uint64_t{number} * magic) >> 32) + number) >> shift;
+    else
+      return (multiply_high(number, magic) + number) >> shift;
+  }
+};
+
+/// A divisor of numbers below 2^31.
 struct Divisor {
   std::uint32_t value = 1;
-  std::uint32_t magic = 1;
-  std::uint32_t shift = 0;
+  Reciprocal<std::uint32_t> reciprocal{};
 
   constexpr Divisor() = default;
   /// requires: 1 <= divisor <= 2^31
-  constexpr explicit Divisor(std::uint32_t divisor) : value{divisor} {
-    while ((std::uint64_t{1} << shift) < divisor) ++shift;
-    magic =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor)) / divisor + 1);
-  }
+  constexpr explicit Divisor(std::uint32_t divisor) : value{divisor}, reciprocal{divisor} {}
 
-  [[nodiscard]] constexpr std::uint32_t quotient(std::uint32_t number) const {
-    const auto upper = static_cast<std::uint32_t>((std::uint64_t{number} * magic) >> 32);
-    return (upper + number) >> shift;
-  }
+  [[nodiscard]] constexpr std::uint32_t quotient(std::uint32_t number) const { return reciprocal.quotient(number); }
 };
 
 /// Numbers from 0 to a bound, known to the host, divided by one that a launch is given.
@@ -42,13 +68,22 @@ public:
   constexpr IndexDivisor() = default;
   /// requires: divisor >= 1, and numbers below `bound`
   constexpr IndexDivisor(std::int64_t divisor, std::int64_t bound) : value_{divisor}, is_fast_{bound <= fast_bound} {
-    // a greater divisor than that leaves all numbers, as the greatest fast one does
-    if (is_fast_) fast_ = Divisor{static_cast<std::uint32_t>(divisor < fast_bound ? divisor : fast_bound)};
+    if (is_fast_) { // a greater divisor than that leaves all numbers, as the greatest fast one does
+      const Reciprocal narrow{static_cast<std::uint32_t>(divisor < fast_bound ? divisor : fast_bound)};
+      reciprocal_.magic = narrow.magic;
+      reciprocal_.shift = narrow.shift;
+    } else {
+      reciprocal_ = Reciprocal{static_cast<std::uint64_t>(divisor)};
+    }
   }
 
   [[nodiscard]] constexpr bool is_fast() const { return is_fast_; }
   [[nodiscard]] constexpr std::int64_t quotient(std::int64_t number) const {
-    return is_fast_ ? std::int64_t{fast_.quotient(static_cast<std::uint32_t>(number))} : number / value_;
+    if (!is_fast_) return static_cast<std::int64_t>(reciprocal_.quotient(static_cast<std::uint64_t>(number)));
+    Reciprocal<std::uint32_t> narrow;
+    narrow.magic = static_cast<std::uint32_t>(reciprocal_.magic);
+    narrow.shift = reciprocal_.shift;
+    return narrow.quotient(static_cast<std::uint32_t>(number));
   }
   [[nodiscard]] constexpr Parts parts(std::int64_t number) const {
     const std::int64_t whole = quotient(number);
@@ -58,7 +93,7 @@ public:
 private:
   static constexpr std::int64_t fast_bound = std::int64_t{1} << 31;
   std::int64_t value_ = 1;
-  Divisor fast_{};
+  Reciprocal<std::uint64_t> reciprocal_{}; ///< of 32 bits where all numbers have fewer
   bool is_fast_ = true;
 };
 
