@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -58,6 +59,14 @@ TEST_CASE("slices keep what Python's keep", "[tensor]") {
       CHECK(numbers<int>(x[slice{.begin = 1, .step = step}]) == python_slice(n, slice{.begin = 1, .step = step}));
       CHECK(numbers<int>(x[slice{.end = 1, .step = step}]) == python_slice(n, slice{.end = 1, .step = step}));
     }
+  }
+  // steps that pass the end, and whose multiples no integer holds
+  for (const std::int64_t step :
+       {std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::max(), -std::numeric_limits<std::int64_t>::max(),
+        std::numeric_limits<std::int64_t>::min()}) {
+    CAPTURE(step);
+    CHECK(numbers<int>(arange(3)[slice{.step = step}]) == std::vector{step > 0 ? 0 : 2});
+    CHECK(numbers<int>(arange(0)[slice{.step = step}]).empty());
   }
   CHECK(message_of([] { (void)arange(3)[slice{.step = 0}]; }) ==
         "slice: the step is 0; a step is positive or negative");

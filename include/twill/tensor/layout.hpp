@@ -9,6 +9,7 @@
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -99,10 +100,12 @@ inline void append_slice(Layout& to, std::int64_t extent, std::int64_t stride, c
   const std::int64_t begin = range.begin ? clamp(*range.begin) : (forward ? low : high);
   const std::int64_t end = range.end ? clamp(*range.end) : (forward ? high : low);
   const std::int64_t distance = forward ? end - begin : begin - end;
-  const std::int64_t step = forward ? range.step : -range.step;
-  const std::int64_t count = distance > 0 ? (distance + step - 1) / step : 0;
+  // a step past the end leaves one index, however long it is
+  const std::int64_t longest = distance > 0 ? distance : 1;
+  const std::int64_t step = std::clamp(range.step, -longest, longest);
+  const std::int64_t count = distance > 0 ? (distance - 1) / (forward ? step : -step) + 1 : 0;
   if (count > 0) to.offset += begin * stride;
-  append(to, count, stride * range.step);
+  append(to, count, stride * step);
 }
 
 /// Axis `result` of the view is axis `order[result]` of the source.

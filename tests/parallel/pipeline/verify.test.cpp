@@ -33,6 +33,14 @@ TEST_CASE("actions are read and written in the notation of the field", "[paralle
   for (const Action& action : all) text += to_string(action) + " ";
   CHECK(text == "0F1 10B2 3I0 4W1 0SEND_F1 1RECV_F1 2SEND_B0 1RECV_B0 ");
   CHECK_THROWS_WITH(actions("0F1 F2"), "pipeline::actions: expected a number at character 4 of \"0F1 F2\"");
+  CHECK(actions("0F2147483647")[0].micro_batch == 2147483647);
+  CHECK_THROWS_WITH(actions("0F2147483648"),
+                    "pipeline::actions: a number above 2147483647 at character 2 of \"0F2147483648\"");
+  CHECK_THROWS_WITH(actions("99999999999999999999F0"), Catch::StartsWith("pipeline::actions: a number above"));
+  CHECK_THROWS_WITH(table<GPipe>(2, 0),
+                    "pipeline::table: a schedule of GPipe has at least one rank and one micro-batch, "
+                    "got 2 and 0");
+  CHECK_THROWS_WITH(table<OneForwardOneBackward>(-3, 4), Catch::EndsWith("got -3 and 4"));
   CHECK_THROWS_WITH(actions("0G1"), "pipeline::actions: expected F, B, I, W, SEND_ or RECV_ at character 1 of \"0G1\"");
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -90,12 +91,14 @@ struct Action {
   std::size_t at = 0;
   const auto number = [&] {
     const std::size_t first = at;
-    int value = 0;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') value = 10 * value + (text[at++] - '0');
-    if (at == first)
-      throw ValueError("pipeline::actions: expected a number at character " + std::to_string(at) + " of \"" +
-                       std::string{text} + "\"");
-    return value;
+    std::int64_t value = 0;
+    constexpr std::int64_t greatest = std::numeric_limits<int>::max();
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9' && value <= greatest)
+      value = 10 * value + (text[at++] - '0');
+    const auto place = [&] { return " at character " + std::to_string(first) + " of \"" + std::string{text} + "\""; };
+    if (at == first) throw ValueError("pipeline::actions: expected a number" + place());
+    if (value > greatest) throw ValueError("pipeline::actions: a number above " + std::to_string(greatest) + place());
+    return static_cast<int>(value);
   };
   while (true) {
     while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;

@@ -6,11 +6,13 @@
 // and one's own is a struct with the same members. `table<S>(ranks, micro_batches)` has the computation alone,
 // `with_transfers` adds what passes between ranks, and parallel/pipeline/verify.hpp proves either.
 
+#include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/action.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace twill::inline v0::pipeline {
@@ -66,8 +68,12 @@ template <ScheduleKind S> [[nodiscard]] constexpr int multiple_of(int ranks) {
     return 1;
 }
 
-/// The computation of a schedule.
+/// The computation of a schedule. throws: ValueError, fewer than one rank or micro-batch
 template <ScheduleKind S> [[nodiscard]] constexpr Schedule table(int ranks, int micro_batches) {
+  if (ranks < 1 || micro_batches < 1)
+    throw ValueError("pipeline::table: a schedule of " + std::string{S::name} +
+                     " has at least one rank and one micro-batch, got " + std::to_string(ranks) + " and " +
+                     std::to_string(micro_batches));
   Schedule schedule;
   schedule.ranks = ranks;
   schedule.stages = ranks * S::stages_per_rank;
