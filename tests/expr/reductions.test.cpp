@@ -146,6 +146,15 @@ TEST_CASE("nothing sums to 0, multiplies to 1 and has no greatest element", "[ex
   CHECK_THROWS_AS(eval(max<0>(none)), ValueError);
   CHECK_THROWS_AS(eval(argmin(none)), ValueError);
   CHECK_THROWS_AS(eval(max(none)), ValueError);
+  const Tensor<float, Cpu, Shape<dyn, dyn>> no_columns = arange(0).to<float>().reshape(3, 0);
+  const Tensor<float, Cpu, Shape<dyn, dyn>> no_rows = arange(0).to<float>().reshape(0, 3);
+  // as NumPy: of rows without elements, also where they leave nothing to compute; not of no rows
+  CHECK_THROWS_WITH(eval(no_columns - max<1>(no_columns, keepdims)),
+                    "max: the reduced axes of shape (3, 0) hold no elements");
+  CHECK_THROWS_AS(eval(exp(no_columns) / (1 + min<1>(no_columns, keepdims))), ValueError);
+  CHECK(eval(max<1>(no_rows)).elements() == 0);
+  CHECK(eval(no_rows - max<1>(no_rows, keepdims)).elements() == 0);
+  CHECK(eval(softmax<1>(no_columns)).elements() == 0);
 }
 
 TEST_CASE("a single number is its own sum, mean and maximum", "[expr]") {

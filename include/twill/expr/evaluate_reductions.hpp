@@ -139,6 +139,19 @@ template <class Op, class... A> void require_rows(const Node<Op, A...>& node, co
   node.operands.apply([&](const auto&... operand) { (require_rows(operand, domain, trailing), ...); });
 }
 
+/// Checks, where a statement has nothing to compute, that no reduction in it has results of no elements. throws: ValueError
+template <class E> void require_elements(const E&) {}
+template <class Op, class... A> void require_elements(const Node<Op, A...>& node) {
+  node.operands.apply([](const auto&... operand) { (require_elements(operand), ...); });
+}
+template <class Op, unsigned Mask, Rest Remains, class... A>
+void require_elements(const Reduced<Op, Mask, Remains, A...>& reduced) {
+  if constexpr (requires { requires Op::needs_elements; })
+    if (const Dims own = reduced.domain(); own.elements() == 0 && reduced.shape().elements() > 0)
+      no_elements(Op::name(), own);
+  reduced.operands.apply([](const auto&... operand) { (require_elements(operand), ...); });
+}
+
 /// The broadcast extents of what the outermost reductions reduce.
 template <class E> void join_domain(const E&, Dims&) {}
 template <class Op, class... A> void join_domain(const Node<Op, A...>& node, Dims& domain) {
@@ -249,7 +262,7 @@ template <DType To, class E, class D>
 void run_with_reductions(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
   constexpr Form form = form_of<E>();
   constexpr bool gathers_along_rows = form == Form::rows || (form == Form::totals && outermost_of<E>.trailing == 1);
-  if (extents.elements() == 0) return;
+  if (extents.elements() == 0) return require_elements(expression);
   if constexpr (gathers<E> && !gathers_along_rows) {
     run<To>(settled(expression), device, to, to_strides, extents);
   } else if constexpr (form == Form::rows) {
