@@ -90,6 +90,27 @@ TEST_CASE("files of the format's own library are read", "[io][IO-1]") {
   CHECK(element(*read.tensors.find("halves"), 1) == -1.5);
 }
 
+TEST_CASE("a tensor of a foreign type leaves the others readable", "[io][IO-1]") {
+  const TemporaryFile file{};
+  overwrite(file.path, with_header(R"({"scale":{"dtype":"F8_E4M3","shape":[2,3],"data_offsets":[4,10]},)"
+                                   R"("a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})",
+                                   10));
+  const nn::StateDict read = io::load_safetensors(file.path).tensors;
+  REQUIRE(read.size() == 1);
+  CHECK(read.find("a")->shape == Dims(4));
+  REQUIRE(read.foreign().size() == 1);
+  const auto& [name, tensor] = read.foreign()[0];
+  CHECK((name == "scale" && tensor.type == "F8_E4M3" && tensor.shape == Dims(2, 3) && tensor.bytes.size() == 6));
+  CHECK(tensor.bytes[5] == std::byte{1});
+  CHECK_THROWS_WITH(read.find("scale"),
+                    "state_dict: 'scale' has type F8_E4M3, which twill does not have; foreign() has its bytes");
+  CHECK_THROWS_WITH(io::save_safetensors(file.path, read),
+                    "save_safetensors: 'scale' has type F8_E4M3, which twill does not have");
+  const std::string index = file.folder / "x.safetensors.index.json";
+  overwrite(index, R"({"metadata":{"total_size":10},"weight_map":{"a":"x.safetensors","scale":"x.safetensors"}})");
+  CHECK(io::load_sharded(index).foreign().size() == 1);
+}
+
 TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   const TemporaryFile file{};
   const auto refusal = [&](const std::string& bytes) {
@@ -137,8 +158,10 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   std::string no_truth = with_header(tensor("BOOL", "[2]", "[0,2]"), 2);
   no_truth.back() = '\3';
   CHECK(refusal(no_truth) == "': 'a' is damaged: element 1 of type bool is 3");
-  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,2]"), 2)) ==
-        "': 'a' has type F8_E4M3, which twill does not have");
+  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,2]"), 2)) == "nothing"); // kept as bytes
+  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[2,0]"), 2)) == "' is damaged: 'a' has a place from 2 to 0");
+  CHECK(refusal(with_header(tensor("F8_E4M3", "[2]", "[0,1]"), 2)) ==
+        "' is damaged: tensors take 1 bytes, the file has 2");
   CHECK(refusal(with_header(tensor("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4)) ==
         "': 'a' has more dimensions than 8, the most a tensor can have");
   CHECK(refusal(with_header("{\"a\":{\"dtype\":\"F32\"}}", 0)) ==

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ static_assert(std::endian::native == std::endian::little, "twill: safetensors: t
 
 namespace twill::inline v0::io {
 
-/// The content of a safetensors file.
+/// The content of a safetensors file. Tensors of types that twill does not have are bytes: `tensors.foreign()`.
 struct Safetensors {
   nn::StateDict tensors{}; ///< names and tensors, in the order of the file
   Metadata metadata{};     ///< texts by name, as the file's header has them
@@ -48,15 +49,22 @@ struct Safetensors {
   const detail::SafetensorsHeader header{where, {text, static_cast<std::size_t>(length)}, elements.size()};
   Safetensors result{.metadata = header.metadata()};
   std::vector<nn::StateDict::Entry> entries{};
+  std::vector<nn::StateDict::ForeignEntry> foreign{};
   entries.reserve(header.places().size());
   for (const detail::Place& place : header.places()) {
     const auto own =
         elements.subspan(static_cast<std::size_t>(place.begin), static_cast<std::size_t>(place.end - place.begin));
-    if (place.dtype == DType::boolean)
-      require_truth_values(join_text({where, ": '", header.name_of(place), "'"}), place.dtype, own);
-    entries.emplace_back(header.name_of(place), nn::StoredTensor{place.dtype, header.shape_of(place), own, owner});
+    const std::optional<DType> dtype = header.dtype_of(place);
+    if (!dtype) {
+      foreign.emplace_back(header.name_of(place),
+                           nn::ForeignTensor{std::string{header.type_of(place)}, header.shape_of(place), own, owner});
+      continue;
+    }
+    if (*dtype == DType::boolean)
+      require_truth_values(join_text({where, ": '", header.name_of(place), "'"}), *dtype, own);
+    entries.emplace_back(header.name_of(place), nn::StoredTensor{*dtype, header.shape_of(place), own, owner});
   }
-  result.tensors = nn::StateDict{std::move(entries)};
+  result.tensors = nn::StateDict{std::move(entries), std::move(foreign)};
   return result;
 }
 
@@ -170,8 +178,11 @@ private:
   return plan;
 }
 
-/// Writes tensors; the file appears whole or not at all. throws: SystemError
+/// Writes tensors; the file appears whole or not at all. throws: SystemError, ValueError for one of a foreign type
 inline void save_safetensors(const std::string& path, const nn::StateDict& tensors, const Metadata& metadata = {}) {
+  if (!tensors.foreign().empty())
+    throw ValueError(join_text({"save_safetensors: '", tensors.foreign().front().first, "' has type ",
+                                tensors.foreign().front().second.type, ", which twill does not have"}));
   SafetensorsWriter file{path, plan_of(tensors), metadata};
   for (const auto& [name, tensor] : tensors.entries()) file.write(name, tensor.bytes);
   file.finish();

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,7 +55,7 @@ struct Place {
   std::uint32_t name_at = 0;
   std::uint32_t name_bytes = 0;
   std::uint32_t shape_at = 0;
-  DType dtype = DType::float32;
+  std::uint32_t type_at = 0;
 };
 
 class SafetensorsHeader {
@@ -81,6 +82,17 @@ public:
   /// The tensors, in the order in which they lie in the file.
   [[nodiscard]] const std::vector<Place>& places() const { return places_; }
   [[nodiscard]] std::string name_of(const Place& place) const { return JsonReader{where_, text_}.unquoted(raw(place)); }
+  /// As the file names it.
+  [[nodiscard]] std::string_view type_of(const Place& place) const {
+    return JsonReader{where_, text_.substr(place.type_at)}.quoted();
+  }
+  /// Nothing for one that twill does not have.
+  [[nodiscard]] std::optional<DType> dtype_of(const Place& place) const {
+    const std::string_view type = type_of(place);
+    for (const FormatName& format : format_names)
+      if (format.text == type) return format.dtype;
+    return std::nullopt;
+  }
   [[nodiscard]] Dims shape_of(const Place& place) const {
     JsonReader json{where_, text_.substr(place.shape_at)};
     return read_shape(json, place);
@@ -128,12 +140,11 @@ private:
   [[nodiscard]] Place read_place(JsonReader& json, std::string_view name) const {
     Place place{.name_at = static_cast<std::uint32_t>(name.data() - text_.data()),
                 .name_bytes = static_cast<std::uint32_t>(name.size())};
-    bool has_type = false;
     bool has_places = false;
     json.object([&](std::string_view field) {
-      if (field == "dtype" && !has_type) {
-        has_type = true;
-        place.dtype = read_type(name, json.quoted());
+      if (field == "dtype" && place.type_at == 0) {
+        place.type_at = static_cast<std::uint32_t>(json.position());
+        static_cast<void>(json.quoted());
       } else if (field == "shape" && place.shape_at == 0) {
         place.shape_at = static_cast<std::uint32_t>(json.position());
         static_cast<void>(read_shape(json, place));
@@ -152,22 +163,21 @@ private:
         refuse(join_text({"'", name, "' has '", field, "' twice, or should not have it"}));
       }
     });
-    if (!has_type || place.shape_at == 0 || !has_places)
+    if (place.type_at == 0 || place.shape_at == 0 || !has_places)
       refuse(join_text({"'", name, "' lacks its dtype, shape or data_offsets"}));
     const Dims shape = shape_of(place);
-    const std::uint64_t bytes = checked_bytes(join_text({where_, ": '", name, "'"}), place.dtype, shape);
-    if (place.end < place.begin || place.end - place.begin != bytes)
-      refuse(join_text(
-          {"'", name, "' has ", bytes, " bytes by its shape, its place is ", place.begin, " to ", place.end}));
+    const std::optional<DType> dtype = dtype_of(place);
+    if (!dtype && place.end < place.begin)
+      refuse(join_text({"'", name, "' has a place from ", place.begin, " to ", place.end}));
+    if (dtype) {
+      const std::uint64_t bytes = checked_bytes(join_text({where_, ": '", name, "'"}), *dtype, shape);
+      if (place.end < place.begin || place.end - place.begin != bytes)
+        refuse(join_text(
+            {"'", name, "' has ", bytes, " bytes by its shape, its place is ", place.begin, " to ", place.end}));
+    }
     place.hash = name.find('\\') == std::string_view::npos ? std::hash<std::string_view>{}(name)
                                                            : std::hash<std::string>{}(name_of(place));
     return place;
-  }
-
-  [[nodiscard]] DType read_type(std::string_view name, std::string_view type) const {
-    for (const FormatName& format : format_names)
-      if (format.text == type) return format.dtype;
-    throw ValueError(join_text({where_, ": '", name, "' has type ", type, ", which twill does not have"}));
   }
 
   [[nodiscard]] Dims read_shape(JsonReader& json, const Place& place) const {

@@ -294,24 +294,28 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
   const std::string folder = slash == std::string::npos ? std::string{} : path.substr(0, slash + 1);
   std::set<std::string, std::less<>> read{};
   std::vector<nn::StateDict::Entry> entries{};
+  std::vector<nn::StateDict::ForeignEntry> foreign{};
   std::uint64_t total = 0;
   for (const ShardIndex::Entry& entry : index.entries()) {
     const std::string_view shard = index.file_of(entry);
     if (read.contains(shard)) continue;
     const Safetensors content = load_safetensors(join_text({folder, shard}));
     read.emplace(shard);
-    for (const auto& [name, tensor] : content.tensors.entries()) {
+    const auto take = [&](const std::string& name, const auto& tensor, auto& to) {
       if (const std::string_view known = index.file_of(name); known != shard)
         throw ValueError(
             join_text({where, ": '", shard, "' holds '", name, "', which the index ",
                        known.empty() ? "does not name" : "says is in '", known, known.empty() ? "" : "'"}));
       total += tensor.bytes.size();
-      entries.emplace_back(name, tensor);
-    }
+      to.emplace_back(name, tensor);
+    };
+    for (const auto& [name, tensor] : content.tensors.entries()) take(name, tensor, entries);
+    for (const auto& [name, tensor] : content.tensors.foreign()) take(name, tensor, foreign);
   }
-  if (entries.size() != index.entries().size()) {
+  if (entries.size() + foreign.size() != index.entries().size()) {
     std::set<std::string_view> held{};
     for (const auto& entry : entries) held.insert(entry.first);
+    for (const auto& entry : foreign) held.insert(entry.first);
     for (const ShardIndex::Entry& entry : index.entries())
       if (const std::string name = index.name_of(entry); !held.contains(name))
         throw ValueError(
@@ -320,7 +324,7 @@ inline void save_sharded(const std::string& folder, const nn::StateDict& tensors
   if (index.total_bytes().value_or(total) != total)
     throw ValueError(
         join_text({where, " says that all tensors have ", *index.total_bytes(), " bytes, they have ", total}));
-  return nn::StateDict{std::move(entries)};
+  return nn::StateDict{std::move(entries), std::move(foreign)};
 }
 
 } // namespace twill::inline v0::io

@@ -146,6 +146,8 @@ struct Matched {
   if (known.size() < state.size())
     for (const auto& [name, tensor] : state.entries())
       if (!std::binary_search(known.begin(), known.end(), &tensor)) report.unexpected.push_back(name);
+  for (const auto& [name, tensor] : state.foreign())
+    report.unexpected.push_back(name); // what is wanted was refused above
   if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
     throw ValueError("load_state_dict: " + listed("missing: ", report.missing) +
                      (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +

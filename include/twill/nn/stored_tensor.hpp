@@ -36,17 +36,29 @@ struct StoredTensor {
   }
 };
 
+/// A tensor of a file whose elements have a type that twill does not: its bytes, as they stand there.
+struct ForeignTensor {
+  std::string type{};                  ///< as the file names it: "F8_E4M3"
+  Dims shape{};                        ///< its extents
+  std::span<const std::byte> bytes{};  ///< the elements; kept alive by the dictionary
+  std::shared_ptr<const void> owner{}; ///< keeps the bytes
+};
+
 /// Named tensors, in order.
 class StateDict {
 public:
   /// A name and its tensor.
   using Entry = std::pair<std::string, StoredTensor>;
+  /// A name and its tensor.
+  using ForeignEntry = std::pair<std::string, ForeignTensor>;
 
   StateDict() = default;
   /// throws: ValueError for a name that is there twice
-  explicit StateDict(std::vector<Entry> entries) : entries_{std::move(entries)} {
+  explicit StateDict(std::vector<Entry> entries, std::vector<ForeignEntry> foreign = {})
+      : entries_{std::move(entries)}, foreign_{std::move(foreign)} {
     std::vector<std::string_view> names{};
     for (const Entry& entry : entries_) names.push_back(entry.first);
+    for (const ForeignEntry& entry : foreign_) names.push_back(entry.first);
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) throw ValueError("state_dict: '" + std::string{*twice} + "' is there twice");
@@ -57,19 +69,26 @@ public:
     if (find(name) != nullptr) throw ValueError("state_dict: '" + name + "' is there twice");
     entries_.emplace_back(std::move(name), std::move(tensor));
   }
-  /// Null where there is none.
+  /// Null where there is none. throws: ValueError, a tensor of a type that twill does not have
   [[nodiscard]] const StoredTensor* find(std::string_view name) const {
     for (const Entry& entry : entries_)
       if (entry.first == name) return &entry.second;
+    for (const ForeignEntry& entry : foreign_)
+      if (entry.first == name)
+        throw ValueError("state_dict: '" + entry.first + "' has type " + entry.second.type +
+                         ", which twill does not have; foreign() has its bytes");
     return nullptr;
   }
   /// All names and tensors, in the order in which they were added.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-  /// How many tensors there are.
+  /// How many tensors there are, but for those of foreign types.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  /// Those whose types twill does not have.
+  [[nodiscard]] std::span<const ForeignEntry> foreign() const { return foreign_; }
 
 private:
   std::vector<Entry> entries_{};
+  std::vector<ForeignEntry> foreign_{};
 };
 
 } // namespace twill::inline v0::nn
