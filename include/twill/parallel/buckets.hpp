@@ -4,7 +4,7 @@
 // Gradients in buckets: runs of memory that one call adds up over all ranks. A compiled backward pass says in which order it
 // finishes its results and behind which launch, so buckets are filled in that order, each is reduced while the rest is still
 // computed, and the same on every rank. A bucket holds one element type and is closed when it has reached its limit, the
-// first one early (PyTorch's DDP, Li et al., 2020). Read next: parallel/distributed.hpp.
+// first of each type early (PyTorch's DDP, Li et al., 2020). Read next: parallel/distributed.hpp.
 
 #include <twill/compile/interlude.hpp>
 #include <twill/core/config.hpp>
@@ -17,7 +17,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 
 /// When a bucket of gradients is closed and sent: as soon as it has so many bytes.
 struct BucketOptions {
-  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first one, which travels early
+  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first of each element type, which travels early
   std::int64_t bucket_bytes = std::int64_t{25} << 20;      ///< of the others
 };
 
@@ -119,7 +119,6 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   result.entries = List<BucketEntry>(static_cast<std::size_t>(table.outputs), BucketEntry{});
   const List<int> values = detail::output_values(table);
   List<int> open{}; // one of each type
-  int first = -1;
   for (int output : detail::finishing_order(table, values)) {
     const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values.items[output])];
     const std::int64_t per_line = line / static_cast<std::int64_t>(size_of(value.dtype));
@@ -134,13 +133,16 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
     if (place == open.size()) {
       open.push_back(static_cast<int>(result.buckets.size()));
       result.buckets.push_back({value.dtype, 0});
-      if (first < 0) first = open.back();
     }
     const int number = open[place];
     Bucket& bucket = result.buckets.items[number];
     result.entries.items[output] = {number, bucket.count, count};
     bucket.count += detail::rounded_up(count, per_line);
-    if (bucket.bytes() >= (number <= first ? options.first_bucket_bytes : options.bucket_bytes)) {
+    bool is_first = true; // of its type
+    for (int earlier = 0; earlier < number; ++earlier)
+      is_first =
+          is_first && (result.buckets.items[earlier].is_whole || result.buckets.items[earlier].dtype != bucket.dtype);
+    if (bucket.bytes() >= (is_first ? options.first_bucket_bytes : options.bucket_bytes)) {
       open[place] = open.back();
       open.pop_back();
     }
