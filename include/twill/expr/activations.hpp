@@ -74,46 +74,46 @@ struct Elu {
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// max(x, 0)
-template <TensorOperand X> [[nodiscard]] constexpr auto relu(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto relu(X&& x) {
   return expr::function_node<expr::Relu>(std::forward<X>(x));
 }
 /// x where positive, slope * x elsewhere
-template <TensorOperand X> [[nodiscard]] constexpr auto leaky_relu(X&& x, double slope = 0.01) {
+template <TensorOperand X> [[nodiscard]] auto leaky_relu(X&& x, double slope = 0.01) {
   return expr::function_node<expr::LeakyRelu>(std::forward<X>(x), slope);
 }
 /// 1 / (1 + exp(-x)). float32: within 3 ULP
-template <TensorOperand X> [[nodiscard]] constexpr auto sigmoid(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto sigmoid(X&& x) {
   return expr::function_node<expr::Sigmoid>(std::forward<X>(x));
 }
 /// x * sigmoid(x)
-template <TensorOperand X> [[nodiscard]] constexpr auto silu(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto silu(X&& x) {
   return expr::function_node<expr::Silu>(std::forward<X>(x));
 }
 /// x times the normal distribution function at x
-template <TensorOperand X> [[nodiscard]] constexpr auto gelu(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto gelu(X&& x) {
   return expr::function_node<expr::Gelu>(std::forward<X>(x));
 }
 /// gelu by erfc, without cancellation in the left tail
-template <TensorOperand X> [[nodiscard]] constexpr auto gelu_accurate(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto gelu_accurate(X&& x) {
   return expr::function_node<formula::GeluAccurate>(std::forward<X>(x));
 }
 /// gelu as GPT-2 approximates it
-template <TensorOperand X> [[nodiscard]] constexpr auto gelu_tanh(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto gelu_tanh(X&& x) {
   return expr::function_node<expr::GeluTanh>(std::forward<X>(x));
 }
 /// log(1 + exp(x))
-template <TensorOperand X> [[nodiscard]] constexpr auto softplus(X&& x) {
+template <TensorOperand X> [[nodiscard]] auto softplus(X&& x) {
   return expr::function_node<expr::Softplus>(std::forward<X>(x));
 }
 /// x where positive, alpha * (exp(x) - 1) elsewhere
-template <TensorOperand X> [[nodiscard]] constexpr auto elu(X&& x, double alpha = 1) {
+template <TensorOperand X> [[nodiscard]] auto elu(X&& x, double alpha = 1) {
   return expr::function_node<expr::Elu>(std::forward<X>(x), alpha);
 }
 
 /// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:
 /// `y = map([](auto x) { return x * exp(-x); }, a * b)`.
 template <class F, class... X>
-requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] constexpr auto map(F, X&&... x) {
+requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] auto map(F, X&&... x) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
                 "twill: map takes a function without captures; pass what it needs as operands");
   return expr::function_node<F>(std::forward<X>(x)...);

@@ -99,8 +99,11 @@ struct Code {
     return note_leaf(append(line));
   }
   constexpr int note_leaf(int line) {
-    if (leaves < capacity) line_of_leaf[static_cast<std::size_t>(leaves)] = static_cast<std::int16_t>(line);
-    ++leaves;
+    if (leaves == capacity) {
+      is_too_long = true;
+      return line;
+    }
+    line_of_leaf[static_cast<std::size_t>(leaves++)] = static_cast<std::int16_t>(line);
     return line;
   }
   constexpr int tensor(DType type, kernel::Access access, bool outside, bool drops, std::uint64_t shape,

@@ -60,7 +60,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// Multiplies the operands and sums over the letters that the result lacks, as NumPy's einsum does.
 /// throws: ShapeError when extents of one letter differ, DeviceError    cost: one matrix product for each pair of operands
 template <FixedString Pattern, TensorOperand... X>
-requires(sizeof...(X) >= 1 && sizeof...(X) <= expr::max_factors) [[nodiscard]] constexpr auto einsum(X&&... x) {
+requires(sizeof...(X) >= 1 && sizeof...(X) <= expr::max_factors) [[nodiscard]] auto einsum(X&&... x) {
   using Rule = expr::EinsumRule<Pattern, expr::operand_rank<X>...>;
   if constexpr (Rule::pattern.fault != expr::PatternFault::none)
     expr::check_pattern<Rule>();

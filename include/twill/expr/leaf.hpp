@@ -163,7 +163,7 @@ template <class... X> [[nodiscard]] constexpr DType common_type() {
 }
 
 /// Makes a leaf or passes an expression on; numbers become constants of type `T`.
-template <DType NumberType, class X> [[nodiscard]] constexpr auto operand(X&& x) {
+template <DType NumberType, class X> [[nodiscard]] auto operand(X&& x) {
   using Bare = std::remove_cvref_t<X>;
   if constexpr (AnyTensor<Bare>) {
     using T = typename Bare::value_type;

@@ -239,8 +239,7 @@ template <TensorOperand X, TensorOperand M> [[nodiscard]] auto masked_select(X&&
 }
 
 /// x with one value where the mask holds. throws: ShapeError
-template <TensorOperand X, TensorOperand M, WeakScalar V>
-[[nodiscard]] constexpr auto masked_fill(X&& x, M&& mask, V value) {
+template <TensorOperand X, TensorOperand M, WeakScalar V> [[nodiscard]] auto masked_fill(X&& x, M&& mask, V value) {
   using T = typename std::remove_cvref_t<X>::value_type;
   using Node =
       expr::Node<expr::Where, expr::operand_t<dtype_of<T>, M>, expr::Constant<T>, expr::operand_t<dtype_of<T>, X>>;

@@ -56,7 +56,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// The matrix product of the last two axes; axes before them broadcast. A vector on the left is a row, on the right a
 /// column, and its axis disappears.
 /// throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto matmul(A&& left, B&& right) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto matmul(A&& left, B&& right) {
   constexpr int a = expr::operand_rank<A>;
   constexpr int b = expr::operand_rank<B>;
   if constexpr (a == 0 || b == 0)

@@ -76,8 +76,7 @@ struct CrossEntropy {
 };
 
 /// A row function of tensors and a small number.
-template <class F, Rest Remains, int... Axes, class... X>
-[[nodiscard]] constexpr auto with_epsilon(double epsilon, X&&... x) {
+template <class F, Rest Remains, int... Axes, class... X> [[nodiscard]] auto with_epsilon(double epsilon, X&&... x) {
   constexpr DType common = common_type<X...>();
   using Computed = scalar_t<compute_type(floating_type(common))>;
   return reduced_over<RowFunction<F, true>, Remains, Axes...>(operand<common>(std::forward<X>(x))...,
@@ -97,18 +96,18 @@ template <int Rank, int Axis, class L> [[nodiscard]] auto labels_beside(const L&
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
-template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto softmax(X&& x) {
+template <int Axis = -1, TensorOperand X> [[nodiscard]] auto softmax(X&& x) {
   return expr::reduced_node<expr::RowFunction<expr::Softmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
 }
 
 /// x - log(sum(exp(x))) along an axis, without overflow.
-template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto log_softmax(X&& x) {
+template <int Axis = -1, TensorOperand X> [[nodiscard]] auto log_softmax(X&& x) {
   return expr::reduced_node<expr::RowFunction<expr::LogSoftmax>, expr::Rest::whole, Axis>(std::forward<X>(x));
 }
 
 /// (x - mean) / sqrt(variance + epsilon) over axes, the last one unless others are named. Scale and shift fuse:
 /// `layer_norm(x) * weight + bias` is one kernel too.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto layer_norm(X&& x, double epsilon = 1e-5) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto layer_norm(X&& x, double epsilon = 1e-5) {
   if constexpr (sizeof...(Axes) == 0)
     return expr::with_epsilon<expr::LayerNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
   else
@@ -116,7 +115,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto layer_norm(
 }
 
 /// x / sqrt(mean(x^2) + epsilon) over axes, the last one unless others are named.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto rms_norm(X&& x, double epsilon = 1e-5) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto rms_norm(X&& x, double epsilon = 1e-5) {
   if constexpr (sizeof...(Axes) == 0)
     return expr::with_epsilon<expr::RmsNorm, expr::Rest::whole, -1>(epsilon, std::forward<X>(x));
   else
@@ -124,13 +123,13 @@ template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto rms_norm(X&
 }
 
 /// x / max(|x|, epsilon) along an axis.
-template <int Axis = -1, TensorOperand X> [[nodiscard]] constexpr auto normalize(X&& x, double epsilon = 1e-12) {
+template <int Axis = -1, TensorOperand X> [[nodiscard]] auto normalize(X&& x, double epsilon = 1e-12) {
   return expr::with_epsilon<expr::Normalize, expr::Rest::whole, Axis>(epsilon, std::forward<X>(x));
 }
 
 /// The cosine of the angle between a and b along an axis, which disappears.
 template <int Axis = -1, TensorOperand A, TensorOperand B>
-[[nodiscard]] constexpr auto cosine_similarity(A&& a, B&& b, double epsilon = 1e-8) {
+[[nodiscard]] auto cosine_similarity(A&& a, B&& b, double epsilon = 1e-8) {
   return expr::with_epsilon<expr::CosineSimilarity, expr::Rest::dropped, Axis>(epsilon, std::forward<A>(a),
                                                                                std::forward<B>(b));
 }

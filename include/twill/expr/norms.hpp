@@ -31,12 +31,12 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 struct OrderOfMax {};
 struct OrderOfMin {};
 
-template <class X> [[nodiscard]] constexpr auto as_floating(X&& x) {
+template <class X> [[nodiscard]] auto as_floating(X&& x) {
   return make_node<Convert<floating_type(typed<X>().type)>>(std::forward<X>(x));
 }
 
 /// sum(|x|^p)^(1/p), or what it tends to.
-template <int P, int... Axes, class X, class... Keep> [[nodiscard]] constexpr auto norm_node(X&& x, Keep... keep) {
+template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_node(X&& x, Keep... keep) {
   if constexpr (P == 0)
     return as_floating(sum<Axes...>(as_floating(std::forward<X>(x) != 0), keep...));
   else if constexpr (P == 1)
@@ -64,25 +64,24 @@ inline constexpr expr::OrderOfMax order_inf{};
 inline constexpr expr::OrderOfMin order_negative_inf{};
 
 /// sqrt(sum(x^2)), or the norm of another order.
-template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] constexpr auto norm(X&& x, Order<P> = order<2>) {
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, Order<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X, int P = 2>
-[[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, Order<P> = order<2>) {
+template <int... Axes, TensorOperand X, int P = 2> [[nodiscard]] auto norm(X&& x, expr::KeepDims, Order<P> = order<2>) {
   return expr::norm_node<P, Axes...>(std::forward<X>(x), keepdims);
 }
 /// The greatest magnitude. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::OrderOfMax) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, expr::OrderOfMax) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, expr::OrderOfMax) {
   return max<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// The least magnitude. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::OrderOfMin) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto norm(X&& x, expr::KeepDims, expr::OrderOfMin) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, expr::OrderOfMin) {
   return min<Axes...>(abs(expr::as_floating(std::forward<X>(x))), keepdims);
 }
 /// sum(|x|^p)^(1/p) of an order that the run time chooses. throws: ValueError (0, infinite: they have tags)

@@ -53,18 +53,18 @@ template <class F> struct Function {
 };
 
 /// A node over a function of symbols; numbers take the floating type of the tensors beside them.
-template <class F, class... X> [[nodiscard]] constexpr auto function_node(X&&... x) {
+template <class F, class... X> [[nodiscard]] auto function_node(X&&... x) {
   constexpr DType numbers = floating_type(common_type<X...>());
   return Node<Function<F>, operand_t<numbers, X>...>(operand<numbers>(std::forward<X>(x))...);
 }
 
 /// A node over operands of any kind; numbers beside them take the common type.
-template <class Op, class... X> [[nodiscard]] constexpr auto make_node(X&&... x) {
+template <class Op, class... X> [[nodiscard]] auto make_node(X&&... x) {
   constexpr DType common = common_type<X...>();
   return Node<Op, operand_t<common, X>...>(operand<common>(std::forward<X>(x))...);
 }
 
-template <Primitive P, class... X> [[nodiscard]] constexpr auto apply_node(X&&... x) {
+template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
   constexpr DType common = common_type<X...>();
   static_assert(family_of(P) != Family::bitwise || accepts(P, common),
                 "twill: bitwise operations take integers or booleans; convert the operand with cast<T>(x)");

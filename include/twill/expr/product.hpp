@@ -148,7 +148,7 @@ template <class Rule, class... A> [[nodiscard]] auto owned(const Product<Rule, A
 }
 
 /// The product of operands of any kind by a rule.
-template <class Rule, class... X> [[nodiscard]] constexpr auto product_node(X&&... x) {
+template <class Rule, class... X> [[nodiscard]] auto product_node(X&&... x) {
   return Product<Rule, operand_t<DType::float32, X>...>(operand<DType::float32>(std::forward<X>(x))...);
 }
 

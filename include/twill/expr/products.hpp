@@ -122,7 +122,7 @@ namespace twill::inline v0::inline TWILL_ISA {
 
 /// Contracts the last axis of a with the second to last of b (the only one of a vector): NumPy's `dot`.
 /// throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto dot(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto dot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   static_assert(expr::require_result_rank<left + right - 2>());
@@ -131,7 +131,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto dot(A&&
 
 /// Contracts the last axes: `inner(a, b)` of matrices is a times b transposed.
 /// throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto inner(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto inner(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   static_assert(expr::require_result_rank<left + right - 2>());
@@ -140,13 +140,13 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto inner(A
 }
 
 /// Every element of a times every element of b, as a matrix; operands of other ranks are flattened.
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto outer(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto outer(A&& a, B&& b) {
   return expr::product_node<expr::PairingRule<expr::Pairing::outer, 1, 1>>(expr::flattened(std::forward<A>(a)),
                                                                            expr::flattened(std::forward<B>(b)));
 }
 
 /// The sum of all products of two equally shaped operands. throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto vdot(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vdot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != right)
@@ -156,7 +156,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto vdot(A&
 }
 
 /// The dot products of the last axes; axes before them broadcast. throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto vecdot(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto vecdot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left == 0 || right == 0)
@@ -166,7 +166,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto vecdot(
 }
 
 /// The products of two equally long stacks of matrices. throws: ShapeError, DeviceError
-template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto bmm(A&& a, B&& b) {
+template <TensorOperand A, TensorOperand B> [[nodiscard]] auto bmm(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (left != 3 || right != 3)
@@ -178,7 +178,7 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto bmm(A&&
 /// Contracts the named axes, pair by pair; the others stay, those of a first.
 /// throws: ShapeError, DeviceError
 template <class LeftAxes, class RightAxes, TensorOperand A, TensorOperand B>
-[[nodiscard]] constexpr auto tensordot(A&& a, B&& b) {
+[[nodiscard]] auto tensordot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (LeftAxes::count != RightAxes::count)
@@ -190,7 +190,7 @@ template <class LeftAxes, class RightAxes, TensorOperand A, TensorOperand B>
 }
 
 /// Contracts the last Count axes of a with the first of b. throws: ShapeError, DeviceError
-template <int Count = 2, TensorOperand A, TensorOperand B> [[nodiscard]] constexpr auto tensordot(A&& a, B&& b) {
+template <int Count = 2, TensorOperand A, TensorOperand B> [[nodiscard]] auto tensordot(A&& a, B&& b) {
   constexpr int left = expr::operand_rank<A>;
   constexpr int right = expr::operand_rank<B>;
   if constexpr (Count < 0 || Count > left || Count > right)
@@ -217,14 +217,13 @@ template <TensorOperand A, TensorOperand B> [[nodiscard]] auto kron(A&& a, B&& b
 
 /// A dense layer: x times the transposed weight, of shape (outputs, inputs) as PyTorch has it, plus the bias.
 /// throws: ShapeError, DeviceError
-template <TensorOperand X, TensorOperand W> [[nodiscard]] constexpr auto linear(X&& x, W&& weight) {
+template <TensorOperand X, TensorOperand W> [[nodiscard]] auto linear(X&& x, W&& weight) {
   if constexpr (expr::operand_rank<W> != 2)
     static_cast<void>(sizeof(
         refused<Problem::product_needs_operands_of_this_rank, with::rank<2>, with::right<expr::operand_rank<W>>>));
   return inner(std::forward<X>(x), std::forward<W>(weight));
 }
-template <TensorOperand X, TensorOperand W, TensorOperand B>
-[[nodiscard]] constexpr auto linear(X&& x, W&& weight, B&& bias) {
+template <TensorOperand X, TensorOperand W, TensorOperand B> [[nodiscard]] auto linear(X&& x, W&& weight, B&& bias) {
   return linear(std::forward<X>(x), std::forward<W>(weight)) + std::forward<B>(bias);
 }
 

@@ -108,14 +108,14 @@ template <class Op, unsigned Mask, Rest Remains, class... A>
 }
 
 /// A row operation over axes of the broadcast shape of operands that are leaves or nodes.
-template <class Op, Rest Remains, int... Axes, class... A> [[nodiscard]] constexpr auto reduced_over(A... operands) {
+template <class Op, Rest Remains, int... Axes, class... A> [[nodiscard]] auto reduced_over(A... operands) {
   constexpr int rank = CommonShape<typename A::shape_type...>::type::rank;
   constexpr unsigned mask = axes_mask<rank, Axes...>();
   if constexpr (mask == ~0U) static_cast<void>(sizeof(refused<Problem::axis_is_named_twice, with::axis<Axes>...>));
   return Reduced<Op, mask, Remains, A...>(std::move(operands)...);
 }
 /// The same of operands of any kind; numbers beside tensors take the common type.
-template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] constexpr auto reduced_node(X&&... x) {
+template <class Op, Rest Remains, int... Axes, class... X> [[nodiscard]] auto reduced_node(X&&... x) {
   constexpr DType numbers = common_type<X...>();
   return reduced_over<Op, Remains, Axes...>(operand<numbers>(std::forward<X>(x))...);
 }

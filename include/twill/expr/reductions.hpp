@@ -26,79 +26,79 @@ namespace twill::inline v0::inline TWILL_ISA {
 inline constexpr expr::KeepDims keepdims{};
 
 /// The sum; 0 of no elements.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto sum(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto sum(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto sum(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto sum(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::sum>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The product; 1 of no elements.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto prod(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto prod(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::Rest::dropped, Axes...>(
       std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto prod(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto prod(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::product>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The greatest element; NaN if there is one. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto max(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto max(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::max>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto max(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto max(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::max>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The least element; NaN if there is one. throws: ValueError when there are no elements
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto min(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto min(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::min>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto min(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto min(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::min>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// Whether any element is not zero.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto any(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto any(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::any>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto any(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto any(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::any>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// Whether no element is zero; NumPy's `all`, which is a whole axis of an index here.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto all_of(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto all_of(X&& x) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::all>, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto all_of(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto all_of(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Combine<kernel::Reduction::all>, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The mean; NaN of no elements.
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto mean(X&& x) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto mean(X&& x) {
   return expr::reduced_node<expr::Mean, expr::Rest::dropped, Axes...>(std::forward<X>(x));
 }
-template <int... Axes, TensorOperand X> [[nodiscard]] constexpr auto mean(X&& x, expr::KeepDims) {
+template <int... Axes, TensorOperand X> [[nodiscard]] auto mean(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::Mean, expr::Rest::kept, Axes...>(std::forward<X>(x));
 }
 
 /// The index of the greatest element along one axis, or of all in row-major order: the first of several, NaN before others.
 /// throws: ValueError when there are no elements
 template <int... Axis, TensorOperand X>
-requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmax(X&& x) {
+requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmax(X&& x) {
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::max>, expr::Rest::dropped, Axis...>(std::forward<X>(x));
 }
 template <int... Axis, TensorOperand X>
-requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmax(X&& x, expr::KeepDims) {
+requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmax(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::max>, expr::Rest::kept, Axis...>(std::forward<X>(x));
 }
 /// The index of the least element, as argmax finds the greatest.
 template <int... Axis, TensorOperand X>
-requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmin(X&& x) {
+requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmin(X&& x) {
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::dropped, Axis...>(std::forward<X>(x));
 }
 template <int... Axis, TensorOperand X>
-requires(sizeof...(Axis) <= 1) [[nodiscard]] constexpr auto argmin(X&& x, expr::KeepDims) {
+requires(sizeof...(Axis) <= 1) [[nodiscard]] auto argmin(X&& x, expr::KeepDims) {
   return expr::reduced_node<expr::ArgumentOf<kernel::Reduction::min>, expr::Rest::kept, Axis...>(std::forward<X>(x));
 }
 

@@ -50,17 +50,17 @@ namespace twill::inline v0::inline TWILL_ISA {
 /// What a function of the rows along an axis makes of each element:
 /// `rowwise([](auto x) { const auto e = exp(x - max(x)); return e / sum(e); }, a * b)`. Operands broadcast.
 template <int Axis = -1, class F, class... X>
-requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto rowwise(F, X&&... x) {
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto rowwise(F, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::whole, Axis>(std::forward<X>(x)...);
 }
 
 /// What a function makes of each row along an axis, which disappears: `per_row([](auto x) { return max(x) - min(x); }, a)`.
 template <int Axis = -1, class F, class... X>
-requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, X&&... x) {
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::dropped, Axis>(std::forward<X>(x)...);
 }
 template <int Axis = -1, class F, class... X>
-requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] constexpr auto per_row(F, expr::KeepDims, X&&... x) {
+requires(Operands<X...> && sizeof...(X) <= 4) [[nodiscard]] auto per_row(F, expr::KeepDims, X&&... x) {
   return expr::reduced_node<expr::RowFunction<F>, expr::Rest::kept, Axis>(std::forward<X>(x)...);
 }
 
