@@ -112,6 +112,8 @@ template <class D, class T> void check_all_rules() {
   check_rule<D, T>(MomentumSgd{{.rate = 0.05}}, SgdReference{.rate = 0.05, .momentum = 0.9});
   check_rule<D, T>(MomentumSgd{{.rate = 0.05, .momentum = 0.8, .dampening = 0.3, .weight_decay = 0.02}},
                    SgdReference{.rate = 0.05, .weight_decay = 0.02, .momentum = 0.8, .dampening = 0.3});
+  check_rule<D, T>(MomentumSgd{{.rate = 0.05, .momentum = 0, .dampening = 0.3}},
+                   SgdReference{.rate = 0.05, .dampening = 0.3});
   check_rule<D, T>(MomentumSgd{{.rate = 0.05, .momentum = 0.8, .weight_decay = 0.02, .nesterov = true}},
                    SgdReference{.rate = 0.05, .weight_decay = 0.02, .momentum = 0.8, .nesterov = true});
   check_rule<D, T>(Adam{{.rate = 0.01}}, AdamReference{.rate = 0.01});

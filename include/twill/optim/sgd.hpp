@@ -50,7 +50,7 @@ public:
 struct MomentumSgdOptions {
   double rate = 0.01;      ///< learning rate
   double momentum = 0.9;   ///< how much of the velocity stays
-  double dampening = 0;    ///< of the gradient, what the velocity does not get
+  double dampening = 0;    ///< of the gradient, what the velocity does not get; nothing without momentum
   double weight_decay = 0; ///< of the weight, added to its gradient
   bool nesterov = false;   ///< whether the step looks ahead (Nesterov, 1983)
 };
@@ -84,11 +84,12 @@ public:
     u.set_weight(weight - u.number("sgd.velocity_rate") * next - u.number("sgd.gradient_rate") * gradient);
   }
   [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t step) const {
-    // As in PyTorch, the first step takes the whole gradient.
-    const double share = step == 1 ? 1.0 : 1.0 - options.dampening;
+    // As in PyTorch, the first step takes the whole gradient, and without momentum all do.
+    const double dampening = options.momentum == 0 ? 0 : options.dampening;
+    const double share = step == 1 ? 1.0 : 1.0 - dampening;
     const double rate = options.rate;
-    if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0, options.dampening};
-    return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, options.dampening};
+    if (!options.nesterov) return {options.weight_decay, options.momentum, share, rate, 0, dampening};
+    return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, dampening};
   }
   /// Adds its options to a list.
   void list_options(OptionList& list) {
