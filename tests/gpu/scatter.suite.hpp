@@ -109,10 +109,28 @@ void narrow_types_are_added() {
   require_same(truth_there, truth);
 }
 
+template <class T> void add_long_runs() {
+  const auto x = zeros<T, Shape<dyn, dyn>>(Dims(3, 5));
+  const auto there = on_device(x);
+  const auto index = some_indices(3, Dims(1031));
+  const Tensor values = cast<T>(rand<float, Shape<dyn, dyn>>(Dims(1031, 5)) < 0.5F); // sums are exact
+  index_add<0>(x, index, values);
+  index_add<0>(there, on_device(index), on_device(values));
+  require_same(there, x);
+}
+void long_runs_are_added() {
+  add_long_runs<float>();
+  add_long_runs<double>();
+  add_long_runs<twill::half>();
+  add_long_runs<std::int64_t>();
+  add_long_runs<bool>();
+}
+
 const Case slices_case{"slices are added and overwritten by index", &slices_are_added_and_overwritten};
 const Case axes_case{"columns and views are written by index", &other_axes_and_views_are_written};
 const Case along_case{"elements along an axis are written by index", &elements_along_an_axis_are_written};
 const Case pairs_case{"pairs of indices choose the elements that are written", &pairs_of_indices_choose};
 const Case narrow_case{"halves and truth values are added by index", &narrow_types_are_added};
+const Case long_case{"hundreds of values are added to one element, in every type", &long_runs_are_added};
 
 } // namespace

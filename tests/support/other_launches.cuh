@@ -227,10 +227,20 @@ inline void split_rows(kernel::gpu::RowJob& job, kernel::gpu::RowOperand* operan
   }
 }
 
-/// A launch of rows in the form that is asked for; `planned` is what the library would do.
+/// So few threads that each has as many vectors of a row as it can take, if the row is as long.
+[[nodiscard]] inline int fewest_threads(const kernel::gpu::RowTraits& traits, std::int64_t length, int vectors_each) {
+  int threads = 1;
+  while (threads < kernel::gpu::warp_threads &&
+         std::int64_t{threads} * vectors_each * traits.vector < length + traits.vector)
+    threads *= 2;
+  return threads;
+}
+
+/// A launch of rows in the form that is asked for; `planned` is what the library would do. If it is `narrow`, with fewer
+/// threads than the library would take, else with more.
 [[nodiscard]] inline kernel::gpu::RowLaunch other_row_launch(Form form, const kernel::gpu::RowTraits& traits,
                                                              const kernel::gpu::RowExtent& extent,
-                                                             std::size_t shared_bytes) {
+                                                             std::size_t shared_bytes, bool narrow) {
   using namespace kernel::gpu;
   RowExtent many = extent;
   many.rows = 4096; // which are not cut
@@ -239,14 +249,17 @@ inline void split_rows(kernel::gpu::RowJob& job, kernel::gpu::RowOperand* operan
   launch.shared_bytes = cut.shared_bytes; // which blocks take to exchange what their warps found
   if (form == Form::stepped) {
     launch.shared_elements = 0;
-    launch.width = std::max(launch.width, 2 * warp_threads);
+    const int fewest = fewest_threads(traits, extent.length, traits.vectors);
+    const bool fits = launch.mode == RowMode::once && fewest < warp_threads;
+    launch.width = narrow && fits ? fewest : std::max(launch.width, 2 * warp_threads);
   } else {
     launch.mode = RowMode::again;
     launch.width = std::clamp(launch.width, 2 * warp_threads, traits.pass_threads);
+    if (narrow) launch.width = std::max(1, fewest_threads(traits, extent.length, traits.pass_vectors) / 2);
     const std::int64_t elements = (extent.length + traits.vector + 15) / 16 * 16;
     const std::size_t needed = cut.shared_bytes + static_cast<std::size_t>(elements * traits.kept_bytes);
     launch.shared_elements = 0;
-    if (form == Form::indexed && traits.revisits && traits.kept_bytes > 0 && needed <= shared_bytes) {
+    if (form == Form::indexed && !narrow && traits.revisits && traits.kept_bytes > 0 && needed <= shared_bytes) {
       launch.shared_elements = elements;
       launch.shared_bytes = needed;
     }
@@ -256,7 +269,7 @@ inline void split_rows(kernel::gpu::RowJob& job, kernel::gpu::RowOperand* operan
     launch.chunk_elements = (extent.length + 2) / 3;
     launch.chunks = (extent.length + launch.chunk_elements - 1) / launch.chunk_elements;
   }
-  launch.threads = launch.width;
+  launch.threads = std::max(launch.width, warp_threads);
   return launch;
 }
 
@@ -306,6 +319,7 @@ void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, Columns<P> body, const
   walk_otherwise<P>(own.grid.walk, own.grid.operands);
   if (own.grid.walk.chunks != parameters.grid.walk.chunks) { // more than what blocks were given
     own = parameters;
+    own.grid.walk.is_plain = false;
     for (OperandParameters& operand : own.grid.operands)
       if (operand.mode == Mode::vector) operand.mode = Mode::stepped;
   }
@@ -338,7 +352,9 @@ void enqueue(const twill::gpu::Queue<CudaRuntime>& queue, RowBody<P, M> body, co
   Parameters own = parameters;
   test::split_rows(own.job, own.operands, summary_of<P>.operands);
   const RowExtent extent{own.job.rows, own.job.length, false};
-  const RowLaunch launch = test::other_row_launch(form, row_plan_of<P>.traits, extent, queue.properties().shared_bytes);
+  const bool narrow = (extent.rows + extent.length) % 2 == 1; // as often as not, and each time for these rows
+  const RowLaunch launch =
+      test::other_row_launch(form, row_plan_of<P>.traits, extent, queue.properties().shared_bytes, narrow);
   test::Misaligned moved{queue.stream(), own.job, own.operands, operand_facts_of<P>.data(), summary_of<P>.operands};
   is_other_row_launch = true;
   launch_rows<P>(queue, launch, own);
