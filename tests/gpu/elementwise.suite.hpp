@@ -99,6 +99,14 @@ void every_type_is_computed() {
                eval(abs(b)).to<std::uint8_t>());
   same_on_both([](const auto& x) { return cast<twill::half>(x); }, a);
   same_on_both([](const auto& x) { return cast<bfloat16>(x * 3.7F); }, a);
+  // halfway between two numbers of 16 bits, and next to it by less than a float can tell
+  const auto halfway = eval(a.to<twill::half>().to<double>() * (1 + 0x1p-11));
+  for (const double more : {0.0, 0x1p-40, -0x1p-40}) {
+    const auto near = eval(halfway * (1 + more));
+    same_on_both([](const auto& x) { return cast<twill::half>(x); }, near);
+    same_on_both([](const auto& x) { return cast<twill::half>(x * 0x1p-20); }, near);
+    same_on_both([](const auto& x) { return cast<bfloat16>(x); }, near);
+  }
 }
 
 void views_lie_in_any_way() {

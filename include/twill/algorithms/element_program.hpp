@@ -46,8 +46,7 @@ template <class... Lines> struct ElementProgram<kernel::Program<Lines...>> {
       std::memcpy(static_cast<void*>(&element), &operands[entry.operand].bits, sizeof(T));
       return static_cast<value_t<I>>(element);
     } else if constexpr (entry.kind == kernel::LineKind::cast) {
-      const auto value = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
-      return static_cast<value_t<I>>(static_cast<T>(kernel::convert<value_t<I>>(value)));
+      return kernel::cast_element<T>(std::get<static_cast<std::size_t>(entry.arguments[0])>(values));
     } else if constexpr (entry.kind == kernel::LineKind::gather) {
       const auto moved = std::get<static_cast<std::size_t>(entry.arguments[0])>(values);
       return static_cast<value_t<I>>(

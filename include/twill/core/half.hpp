@@ -18,19 +18,17 @@ namespace twill::inline v0 {
 
 namespace detail {
 
-/// Rounds to float such that a second rounding to 16 bits equals a single one: an inexact result is made odd.
+/// The bits of a double that a rounding to 16 bits cannot need, and all of them together in the next one: cut off there, the
+/// value is a float or too small or large for 16 bits, and rounds from there as it would have from all of its bits.
 /// Source: Boldo and Melquiond, "When double rounding is odd" (2005).
+inline constexpr std::uint64_t rest_of_double = (std::uint64_t{1} << 40) - 1;
+[[nodiscard]] constexpr std::uint64_t rounded_to_odd(std::uint64_t bits) {
+  return (bits & ~rest_of_double) | (((bits & rest_of_double) + rest_of_double) & (rest_of_double + 1));
+}
 [[nodiscard]] constexpr float round_to_odd(double value) {
-  if (value != value) return std::numeric_limits<float>::quiet_NaN();
   if (value > std::numeric_limits<float>::max()) return std::numeric_limits<float>::infinity();
   if (value < std::numeric_limits<float>::lowest()) return -std::numeric_limits<float>::infinity();
-  const auto nearest = static_cast<float>(value);
-  const auto bits = std::bit_cast<std::uint32_t>(nearest);
-  const double back = nearest;
-  if (back == value || (bits & 1U) != 0) return nearest;
-  const bool too_large = (back < 0 ? -back : back) > (value < 0 ? -value : value);
-  // an underflow to zero has to keep the sign of the value, which the cast did
-  return std::bit_cast<float>(too_large ? bits - 1 : bits + 1);
+  return static_cast<float>(std::bit_cast<double>(rounded_to_odd(std::bit_cast<std::uint64_t>(value))));
 }
 
 [[nodiscard]] constexpr std::uint16_t half_bits_in_software(float value) {

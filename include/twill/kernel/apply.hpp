@@ -198,6 +198,14 @@ template <class To, class From> [[nodiscard]] constexpr To convert(From value) {
     return static_cast<To>(value);
 }
 
+/// A value in the element type T, rounded once, as programs hold it.
+template <class T, class From> [[nodiscard]] constexpr compute_t<T> cast_element(From value) {
+  if constexpr (NarrowFloat<T> && std::same_as<From, double>)
+    return static_cast<float>(T{value}); // not through a float
+  else
+    return static_cast<compute_t<T>>(static_cast<T>(convert<compute_t<T>>(value)));
+}
+
 /// The value that a reduction starts from.
 template <Reduction R, class T> [[nodiscard]] constexpr T identity() {
   using enum Reduction;

@@ -190,7 +190,7 @@ template <class T, class V> TWILL_INLINE auto cast_to(const V& value) {
   else if constexpr (is_mask<V>)
     return select(resize<mask_bytes<To, N>>(value), Pack<To, N>{To{1}}, Pack<To, N>{To{0}});
   else if constexpr (NarrowFloat<T>)
-    return widen<T>(narrow<T>(convert_lanes<To>(value)));
+    return widen<T>(narrow<T>(value));
   else
     return convert_lanes<To>(value);
 }

@@ -16,6 +16,14 @@ namespace vector_detail {
 template <int N> using Words = Pack<std::uint16_t, N>;
 template <int N> using Bits = Pack<std::uint32_t, N>;
 
+/// As core/half.hpp does on the way to 16 bits.
+template <int N> TWILL_INLINE Pack<float, N> round_to_odd(const Pack<double, N>& value) {
+  constexpr std::uint64_t rest = twill::detail::rest_of_double;
+  const auto bits = bits_as<Pack<std::uint64_t, N>>(value).v;
+  const Pack<std::uint64_t, N> odd{(bits & ~rest) | (((bits & rest) + rest) & (rest + 1))};
+  return convert_lanes<float>(bits_as<Pack<double, N>>(odd));
+}
+
 template <int N> TWILL_INLINE Pack<float, N> widen(const Words<N>& words, bfloat16) {
   return bits_as<Pack<float, N>>(Bits<N>{convert_lanes<std::uint32_t>(words).v << 16});
 }
@@ -65,6 +73,14 @@ template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<float, N> widen(
 /// The bits of N floats rounded to a 16-bit type.
 template <NarrowFloat T, int N> [[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<float, N>& value) {
   return vector_detail::narrow(value, T{});
+}
+/// The bits of N numbers rounded once to a 16-bit type, of integers through float.
+template <NarrowFloat T, class From, int N>
+[[nodiscard]] TWILL_INLINE Pack<std::uint16_t, N> narrow(const Pack<From, N>& value) {
+  if constexpr (std::is_same_v<From, double>)
+    return narrow<T>(vector_detail::round_to_odd(value));
+  else
+    return narrow<T>(convert_lanes<float>(value));
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -139,8 +139,7 @@ template <class P> class Tabulate {
     else if constexpr (own.kind == LineKind::immediate)
       result = load_shared<T>(&bound[own.operand].bits);
     else if constexpr (own.kind == LineKind::cast)
-      result = static_cast<typename B::template Scalar<I>>(
-          static_cast<T>(kernel::convert<typename B::template Scalar<I>>(value<a0>(shared))));
+      result = cast_element<T>(value<a0>(shared));
     else if constexpr (own.arity == 1)
       result = kernel::apply<own.primitive>(value<a0>(shared));
     else if constexpr (own.arity == 2)

@@ -217,8 +217,7 @@ template <class P> struct Lines {
   template <int I> static constexpr void derive(Lane& lane) {
     constexpr Line own = line(I);
     if constexpr (own.kind == LineKind::cast) {
-      value_of<I>(lane) =
-          static_cast<Computed<I>>(static_cast<Element<I>>(convert<Computed<I>>(value_of<own.arguments[0]>(lane))));
+      value_of<I>(lane) = cast_element<Element<I>>(value_of<own.arguments[0]>(lane));
     } else if constexpr (IsDraw::wants(I)) {
       value_of<I>(lane) =
           value_of<-1 - I>(lane).uniform(value_of<own.arguments[0]>(lane), value_of<own.arguments[1]>(lane),

@@ -101,7 +101,7 @@ template <class P> struct RowUniforms {
     } else if constexpr (own.kind == LineKind::immediate) {
       value = static_cast<C>(element_of_bits<T>(place.operands[own.operand].number));
     } else if constexpr (own.kind == LineKind::cast) {
-      value = static_cast<C>(static_cast<T>(kernel::convert<C>(slot<a0>(values))));
+      value = cast_element<T>(slot<a0>(values));
     } else if constexpr (own.primitive == Primitive::random_uniform) {
       value = DrawnBlock{}.uniform(slot<a0>(values), slot<a1>(values), slot<a2>(values), slot<a3>(values));
     } else if constexpr (own.arity == 1) {
@@ -318,7 +318,7 @@ private:
                                static_cast<std::uint64_t>(begin + lane) *
                                    static_cast<std::uint64_t>(place.operands[own.operand].along));
       else if constexpr (own.kind == LineKind::cast)
-        value = static_cast<C>(static_cast<T>(kernel::convert<C>(argument<a0>(k, lane, values, tile, uniforms))));
+        value = cast_element<T>(argument<a0>(k, lane, values, tile, uniforms));
       else if constexpr (R::plan(I).reciprocal)
         value = argument<a0>(k, lane, values, tile, uniforms) * slot<I>(inverses);
       else if constexpr (own.primitive == Primitive::random_uniform)
