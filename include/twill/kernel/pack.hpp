@@ -149,10 +149,41 @@ template <class P> [[nodiscard]] TWILL_INLINE auto join(const P& low, const P& h
   }
 }
 
+namespace vector_detail {
+
+/// A conversion of a whole register in one instruction, of which g++ 12 makes several. Else nothing.
+template <class To, int N, class V> TWILL_INLINE auto convert_at_once([[maybe_unused]] const V& v) {
+#if defined(__GNUC__) && !defined(__clang__)
+  [[maybe_unused]] constexpr bool to_double = std::is_same_v<To, double> && std::is_same_v<typename V::Value, float>;
+  [[maybe_unused]] constexpr bool widens =
+      std::is_same_v<To, std::uint32_t> && std::is_same_v<typename V::Value, std::uint16_t>;
+#if defined(__AVX512F__)
+  [[maybe_unused]] constexpr bool narrows =
+      std::is_same_v<To, std::uint16_t> && std::is_same_v<typename V::Value, std::uint32_t>;
+  if constexpr (to_double && N == 8)
+    return __builtin_ia32_cvtps2pd512_mask(v.v, vector_t<double, 8>{}, static_cast<signed char>(-1), 4);
+  else if constexpr (widens && N == 16)
+    return __builtin_ia32_pmovzxwd512_mask((vector_t<short, 16>)v.v, vector_t<int, 16>{}, static_cast<short>(-1));
+  else if constexpr (narrows && N == 16)
+    return __builtin_ia32_pmovdw512_mask((vector_t<int, 16>)v.v, vector_t<short, 16>{},
+                                         static_cast<unsigned short>(-1));
+#elif defined(__AVX2__)
+  if constexpr (to_double && N == 4)
+    return __builtin_ia32_cvtps2pd256(v.v);
+  else if constexpr (widens && N == 8)
+    return __builtin_ia32_pmovzxwd256((vector_t<short, 8>)v.v);
+#endif
+#endif
+}
+
+} // namespace vector_detail
+
 /// Lane by lane conversion, as static_cast converts.
 template <class To, class From, int N> [[nodiscard]] TWILL_INLINE Pack<To, N> convert_lanes(const Pack<From, N>& pack) {
   if constexpr (std::is_same_v<To, From>)
     return pack;
+  else if constexpr (!std::is_void_v<decltype(vector_detail::convert_at_once<To, N>(pack))>)
+    return Pack<To, N>{(typename Pack<To, N>::Vector)vector_detail::convert_at_once<To, N>(pack)};
   else
     return Pack<To, N>{__builtin_convertvector(pack.v, vector_detail::vector_t<To, N>)};
 }
