@@ -78,6 +78,19 @@ void norms_are_the_hosts() {
   }
 }
 
+void extreme_rows_are_measured() {
+  const std::int64_t length = test::sized(1001);
+  const Matrix x = randn<float, Shape<dyn, dyn>>(Dims(37, length));
+  const auto deviations = eval(stddev<1>(x)), lengths_of_rows = eval(norm<1>(x));
+  for (const float scale : {0x1p+63F, 0x1p-83F}) {
+    const auto there = eval(x * scale).to(TestedDevice{0});
+    require_near<float>(eval(stddev<1>(there) / scale), deviations, 1e-6);
+    require_near<float>(eval(norm<1>(there) / scale), lengths_of_rows, 1e-6);
+  }
+  for (const float y : elements_of<float>(eval(layer_norm(full<float, Shape<3, 1001>>(777.7F, TestedDevice{0})))))
+    require(y == 0);
+}
+
 void sums_are_the_hosts() {
   for (const std::int64_t full : lengths)
     for (const std::int64_t rows : {1, 50}) {
@@ -125,6 +138,8 @@ const Case softmax_case{"softmax of rows of any length is that of a host device"
 const Case full_case{"rows that fill shared memory are those of a host device",
                      &rows_that_fill_shared_memory_are_the_hosts};
 const Case norm_case{"norms of rows of any length are those of a host device", &norms_are_the_hosts};
+const Case extreme_case{"deviations and norms of huge and tiny rows, zeros of equal elements",
+                        &extreme_rows_are_measured};
 const Case sums_case{"sums, maxima and means of rows are those of a host device", &sums_are_the_hosts};
 const Case repeats_case{"row programs repeat bit for bit", &runs_repeat};
 const Case in_place_case{"a softmax may be written over what it reads", &results_may_lie_over_operands};

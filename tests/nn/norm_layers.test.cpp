@@ -82,6 +82,14 @@ TEST_CASE("layer norm normalises the last axes and scales them", "[nn][TRAIN-2]"
   }
 }
 
+TEST_CASE("layer norm of equal elements is zero", "[nn][TRAIN-2]") {
+  nn::Network<LastTwo, Cpu, float> model{};
+  for (const float value : {0.1F, -3.3F, 777.7F, 1e6F}) {
+    CAPTURE(value);
+    for (const float y : to_vector(model.forward(full<float, Shape<2, 3, 7>>(value)).value())) CHECK(y == 0);
+  }
+}
+
 TEST_CASE("rms norm divides by the root of the mean square", "[nn][TRAIN-2]") {
   const auto x = random_rows<double, 5>(Cpu{}, 11);
   Values expected = to_vector(x);

@@ -36,10 +36,11 @@ struct LogSoftmax {
 };
 struct LayerNorm {
   static constexpr std::string_view name = "layer_norm";
-  // (x - mean) / sqrt(variance + epsilon)
+  // (x - mean) / sqrt(variance + epsilon); what the rounded mean lacks is the mean of the differences
   constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
-    const Symbol centred = widened(x) - mean(x);
-    return centred * rsqrt(mean(square(centred)) + epsilon);
+    const Symbol roughly = mean(x), centred = widened(x) - roughly;
+    const Symbol rest = mean(centred);
+    return (widened(x) - (roughly + rest)) * rsqrt(mean(square(centred)) - square(rest) + epsilon);
   }
 };
 struct RmsNorm {
@@ -49,20 +50,24 @@ struct RmsNorm {
     return widened(x) * rsqrt(mean(square(widened(x))) + epsilon);
   }
 };
+/// The root of the sum of a row's squares, summed in float64 as those of expr/norms.hpp.
+[[nodiscard]] constexpr Symbol euclidean_norm(Symbol x) {
+  const Symbol wide = x.type() == DType::float16 ? widened(x) : x.to(DType::float64);
+  return sqrt(sum(square(wide))).to(widened(x).type());
+}
 struct Normalize {
   static constexpr std::string_view name = "normalize";
   // x / max(|x|, epsilon)
   constexpr Symbol operator()(Symbol x, Symbol epsilon) const {
-    return widened(x) / maximum(sqrt(sum(square(widened(x)))), epsilon);
+    return widened(x) / maximum(euclidean_norm(x), epsilon);
   }
 };
 struct CosineSimilarity {
   static constexpr std::string_view name = "cosine_similarity";
-  // a b / (max(|a|, epsilon) max(|b|, epsilon))
+  // (a / max(|a|, epsilon)) (b / max(|b|, epsilon)), neither product of which overflows
   constexpr Symbol operator()(Symbol a, Symbol b, Symbol epsilon) const {
-    const Symbol left = maximum(sqrt(sum(square(widened(a)))), epsilon);
-    const Symbol right = maximum(sqrt(sum(square(widened(b)))), epsilon);
-    return sum(widened(a) * widened(b)) / (left * right);
+    const Symbol left = maximum(euclidean_norm(a), epsilon), right = maximum(euclidean_norm(b), epsilon);
+    return sum((widened(a) / left) * (widened(b) / right));
   }
 };
 struct CrossEntropy {

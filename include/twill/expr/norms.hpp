@@ -3,7 +3,8 @@
 //
 // Vector norms over axes in angle brackets, as NumPy's `linalg.norm` defines them; over several axes or all of them the
 // elements are one vector, so the 2-norm of a matrix is Frobenius'. The order is a tag, because each is a program of its
-// own; a number that only the run time knows makes the general one. Integers are measured as float32.
+// own; a number that only the run time knows makes the general one. Integers are measured as float32. Powers of floats are
+// summed in float64, so that the norm is right wherever it can be represented; those of float64 have its range.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -35,6 +36,25 @@ template <class X> [[nodiscard]] auto as_floating(X&& x) {
   return make_node<Convert<floating_type(typed<X>().type)>>(std::forward<X>(x));
 }
 
+/// x in float64, unless it is a float16, whose powers fit a float.
+template <class X> [[nodiscard]] auto as_summed(X&& x) {
+  constexpr DType type = typed<X>().type;
+  return make_node<Convert<type == DType::float16 ? DType::float32 : DType::float64>>(std::forward<X>(x));
+}
+
+/// root(sum(power(|x|))) in the floating type of x.
+template <int... Axes, class X, class Power, class Root, class... Keep>
+[[nodiscard]] auto norm_of(X&& x, Power power, Root root, Keep... keep) {
+  constexpr DType type = floating_type(typed<X>().type);
+  return make_node<Convert<type>>(root(sum<Axes...>(power(as_summed(std::forward<X>(x))), keep...)));
+}
+
+template <int... Axes, class X, class... Keep> [[nodiscard]] auto norm_of_order(X&& x, double p, Keep... keep) {
+  return norm_of<Axes...>(
+      std::forward<X>(x), [p](auto&& v) { return power(abs(std::move(v)), p); },
+      [p](auto&& s) { return power(std::move(s), 1 / p); }, keep...);
+}
+
 /// sum(|x|^p)^(1/p), or what it tends to.
 template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_node(X&& x, Keep... keep) {
   if constexpr (P == 0)
@@ -42,9 +62,11 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_no
   else if constexpr (P == 1)
     return sum<Axes...>(abs(as_floating(std::forward<X>(x))), keep...);
   else if constexpr (P == 2)
-    return sqrt(sum<Axes...>(square(as_floating(std::forward<X>(x))), keep...));
+    return norm_of<Axes...>(
+        std::forward<X>(x), [](auto&& v) { return square(std::move(v)); }, [](auto&& s) { return sqrt(std::move(s)); },
+        keep...);
   else
-    return power(sum<Axes...>(power(abs(as_floating(std::forward<X>(x))), static_cast<double>(P)), keep...), 1.0 / P);
+    return norm_of_order<Axes...>(std::forward<X>(x), static_cast<double>(P), keep...);
 }
 
 [[nodiscard]] inline double checked_order(double p) {
@@ -86,11 +108,10 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::Kee
 }
 /// sum(|x|^p)^(1/p) of an order that the run time chooses. throws: ValueError (0, infinite: they have tags)
 template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, double p) {
-  return power(sum<Axes...>(power(abs(expr::as_floating(std::forward<X>(x))), expr::checked_order(p))), 1 / p);
+  return expr::norm_of_order<Axes...>(std::forward<X>(x), expr::checked_order(p));
 }
 template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::KeepDims, double p) {
-  return power(sum<Axes...>(power(abs(expr::as_floating(std::forward<X>(x))), expr::checked_order(p)), keepdims),
-               1 / p);
+  return expr::norm_of_order<Axes...>(std::forward<X>(x), expr::checked_order(p), keepdims);
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA

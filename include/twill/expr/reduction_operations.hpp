@@ -52,8 +52,7 @@ template <int Correction, bool Root = false> struct Variance {
   static constexpr std::string_view name() { return Root ? "stddev" : "var"; }
   static constexpr DType result(DType type) { return floating_type(type); }
   static constexpr Symbol emit(Symbol x) {
-    const Symbol variance = var(x, Correction);
-    return (Root ? sqrt(variance) : variance).to(result(x.type()));
+    return (Root ? stddev(x, Correction) : var(x, Correction)).to(result(x.type()));
   }
 };
 
@@ -141,10 +140,11 @@ template <int Correction, bool Root = false> struct VarianceOfNumbers {
   static constexpr Symbol emit(Symbol x) {
     const Symbol value = widened(x);
     const Symbol count = sum(presence(value, value.type()));
-    const Symbol difference = value - sum(without_nan(value, 0)) / count;
-    const Symbol freedom = maximum(count - static_cast<double>(Correction), 0.0);
-    const Symbol variance = sum(without_nan(square(difference), 0)) / freedom;
-    return (Root ? sqrt(variance) : variance).to(result(x.type()));
+    const Symbol number = without_nan(value, 0);
+    const Symbol scale = square_scale(x.type(), number);
+    const Symbol scaled = without_nan((value - sum(number) / count) * scale, 0);
+    const ScaledVariance found = scaled_variance(scaled, scale, count, Correction);
+    return (Root ? found.deviation() : found.variance()).to(result(x.type()));
   }
 };
 

@@ -44,11 +44,45 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   const Symbol total = sum(widened(x));
   return total / row_length(total);
 }
-/// sum((x - mean)^2) / (n - correction)
-[[nodiscard]] constexpr Symbol var(Symbol x, int correction = 1) {
-  const Symbol value = widened(x);
-  const Symbol total = sum(square(value - mean(value)));
-  return total / maximum(row_length(total) - static_cast<double>(correction), 0.0);
+/// A power of two for each row, by which its values can be multiplied before they are squared: no square of their differences
+/// overflows, and none that counts vanishes. 1 where they are neither huge nor tiny, and for float16. `widened` of x is given.
+[[nodiscard]] constexpr Symbol square_scale(DType type, Symbol value) {
+  if (type == DType::float16) return value.number(1);
+  const Symbol greatest = max(abs(value));
+  const bool is_wide = value.type() == DType::float64;
+  const double large = is_wide ? 0x1p+400 : 0x1p+48, small = is_wide ? 0x1p-400 : 0x1p-30, tiny = is_wide ? 0 : 0x1p-80;
+  const Symbol up = where(greatest < small, value.number(is_wide ? 0x1p+600 : 0x1p+50), value.number(1));
+  const Symbol further = is_wide ? up : where(greatest < tiny, value.number(0x1p+110), up);
+  return where(greatest > large, value.number(is_wide ? 0x1p-600 : 0x1p-80), further);
+}
+
+/// The mean square of differences from the mean with divisor n - correction, times the square of a scale.
+struct ScaledVariance {
+  Symbol value;
+  Symbol scale;
+
+  [[nodiscard]] constexpr Symbol variance() const { return value / scale / scale; }
+  [[nodiscard]] constexpr Symbol deviation() const { return sqrt(value) / scale; }
+};
+
+/// From scaled differences of `count` values from their mean. What the rounded mean lacks, their sum says.
+/// Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983), the corrected formula.
+[[nodiscard]] constexpr ScaledVariance scaled_variance(Symbol scaled, Symbol scale, Symbol count, int correction) {
+  const Symbol rest = sum(scaled);
+  const Symbol total = maximum(sum(square(scaled)) - rest * (rest / count), 0.0);
+  return {total / maximum(count - static_cast<double>(correction), 0.0), scale};
+}
+
+/// sum((x - mean)^2) / (n - correction), right wherever it can be represented.
+[[nodiscard]] constexpr ScaledVariance scaled_variance(Symbol x, int correction) {
+  const Symbol value = widened(x), scale = square_scale(x.type(), value);
+  const Symbol lowered = -(mean(value) * scale);
+  const int scaled = x.code().step(Primitive::fma, value.type(), {value.line(), scale.line(), lowered.line(), 0});
+  return scaled_variance({x.code(), scaled}, scale, row_length(value), correction);
+}
+[[nodiscard]] constexpr Symbol var(Symbol x, int correction = 1) { return scaled_variance(x, correction).variance(); }
+[[nodiscard]] constexpr Symbol stddev(Symbol x, int correction = 1) {
+  return scaled_variance(x, correction).deviation();
 }
 
 /// What is subtracted before exponentials are taken: the greatest, or 0 where that is infinite or NaN.

@@ -15,15 +15,21 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace twill::inline v0::kernel {
 
-/// The combination of a reduction, step by step.
+/// The combination of a reduction, step by step. Those that round do so in float64, as PyTorch's on hosts: the error of a
+/// running total grows with its length.
 template <Reduction R> struct Running {
+  template <class T>
+  using accumulator_t =
+      std::conditional_t<std::is_same_v<T, float> && (R == Reduction::sum || R == Reduction::product), double, T>;
   template <class T> static constexpr T combine(T before, T x) { return kernel::combine<R>(before, x); }
 };
 /// log(exp(a) + exp(b)), without overflow.
 struct RunningLogSumExp {
+  template <class T> using accumulator_t = T;
   template <class T> static constexpr T combine(T a, T b) {
     const T greater = kernel::combine<Reduction::max>(a, b);
     if (!(greater - greater == T{0})) return greater; // infinite, or NaN
@@ -41,7 +47,7 @@ struct ScanShape {
 };
 
 template <class Op, class T> class Scan {
-  using C = compute_t<T>;
+  using C = typename Op::template accumulator_t<compute_t<T>>;
   static constexpr std::int64_t chunk = 16384;         ///< elements of a row that are scanned from their own start
   static constexpr std::int64_t width = 64;            ///< columns that advance together
   static constexpr std::int64_t worth_sharing = 65536; ///< elements
