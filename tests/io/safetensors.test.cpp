@@ -8,8 +8,10 @@
 #include "tests/support/stored_tensors.hpp"
 #include "tests/support/test_seed.hpp"
 
+#include <twill/io/checkpoint.hpp>
 #include <twill/io/file_calls.hpp>
 #include <twill/io/sharded.hpp>
+#include <twill/nn/state_names.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -106,6 +108,15 @@ TEST_CASE("a tensor of a foreign type leaves the others readable", "[io][IO-1]")
                     "state_dict: 'scale' has type F8_E4M3, which twill does not have; foreign() has its bytes");
   CHECK_THROWS_WITH(io::save_safetensors(file.path, read),
                     "save_safetensors: 'scale' has type F8_E4M3, which twill does not have");
+  CHECK(nn::with_prefix(read, "m.").foreign()[0].first == "m.scale");
+  CHECK(nn::part(nn::with_prefix(read, "m."), "m.").foreign()[0].first == "scale");
+  CHECK(nn::part(read, "m.").foreign().empty());
+  CHECK(nn::joined({nn::with_prefix(read, "x."), nn::with_prefix(read, "y.")}).foreign().size() == 2);
+  CHECK_THROWS_WITH(nn::joined({read, read}), "state_dict: 'a' is there twice");
+  nn::StateDict more = read;
+  CHECK_THROWS_WITH(more.add("scale", *read.find("a")), "state_dict: 'scale' is there twice");
+  io::Checkpoint checkpoint{};
+  CHECK_THROWS_WITH(checkpoint.add("model", read), "checkpoint: 'scale' has type F8_E4M3, which twill does not have");
   const std::string index = file.folder / "x.safetensors.index.json";
   overwrite(index, R"({"metadata":{"total_size":10},"weight_map":{"a":"x.safetensors","scale":"x.safetensors"}})");
   CHECK(io::load_sharded(index).foreign().size() == 1);

@@ -25,8 +25,10 @@ namespace twill::inline v0::io {
 /// Tensors in named sections and values beside them: all that a program needs to go on bit for bit.
 class Checkpoint {
 public:
-  /// Adds a state, whose tensors are shared, not copied. throws: ValueError for a section that is there
+  /// Adds a state, whose tensors are shared, not copied. throws: ValueError for a section that is there, or a tensor of a
+  /// foreign type
   void add(std::string_view section, const nn::StateDict& state) {
+    state.require_no_foreign("checkpoint");
     if (section.find('/') != std::string_view::npos)
       throw ValueError(join_text({"checkpoint: '", section, "' is no name of a section; it has a '/'"}));
     const auto place = std::lower_bound(sections_.begin(), sections_.end(), section);
@@ -165,6 +167,7 @@ inline void save_checkpoint(const std::string& path, const Checkpoint& checkpoin
     throw ValueError(
         join_text({where, " is damaged: its checksum is ", text, ", recorded is ", all.substr(at, text.size())}));
   Safetensors read = parse_safetensors(where, bytes, owner);
+  read.tensors.require_no_foreign(where);
   Checkpoint result{};
   for (auto& [key, value] : read.metadata) {
     if (key == "twill.checkpoint" && value != detail::checkpoint_version)

@@ -180,9 +180,7 @@ private:
 
 /// Writes tensors; the file appears whole or not at all. throws: SystemError, ValueError for one of a foreign type
 inline void save_safetensors(const std::string& path, const nn::StateDict& tensors, const Metadata& metadata = {}) {
-  if (!tensors.foreign().empty())
-    throw ValueError(join_text({"save_safetensors: '", tensors.foreign().front().first, "' has type ",
-                                tensors.foreign().front().second.type, ", which twill does not have"}));
+  tensors.require_no_foreign("save_safetensors");
   SafetensorsWriter file{path, plan_of(tensors), metadata};
   for (const auto& [name, tensor] : tensors.entries()) file.write(name, tensor.bytes);
   file.finish();

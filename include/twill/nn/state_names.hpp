@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,12 +19,17 @@
 
 namespace twill::inline v0::nn {
 
-/// The state under the names that `rename(name)` gives. throws: ValueError for a name that would be there twice
+/// The state under the names that `rename(name)` gives; where it gives std::nullopt, without the tensor.
+/// throws: ValueError for a name that would be there twice
 template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& rename) {
-  std::vector<StateDict::Entry> entries{};
-  entries.reserve(state.size());
-  for (const auto& [name, tensor] : state.entries()) entries.emplace_back(rename(name), tensor);
-  return StateDict{std::move(entries)};
+  const auto under_new_names = [&]<class E>(std::span<const E> before) {
+    std::vector<E> entries{};
+    entries.reserve(before.size());
+    for (const auto& [name, tensor] : before)
+      if (std::optional<std::string> now = rename(name)) entries.emplace_back(*std::move(now), tensor);
+    return entries;
+  };
+  return StateDict{under_new_names(state.entries()), under_new_names(state.foreign())};
 }
 
 /// Every name with a prefix in front: `with_prefix(state, "module.")`.
@@ -39,17 +45,20 @@ template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& r
 
 /// Only what begins with the prefix, without it: `part(state, "1.")` is the second stage of a pipeline.
 [[nodiscard]] inline StateDict part(const StateDict& state, std::string_view prefix) {
-  std::vector<StateDict::Entry> entries{};
-  for (const auto& [name, tensor] : state.entries())
-    if (name.starts_with(prefix)) entries.emplace_back(name.substr(prefix.size()), tensor);
-  return StateDict{std::move(entries)};
+  return renamed(state, [&](const std::string& name) {
+    return name.starts_with(prefix) ? std::optional{name.substr(prefix.size())} : std::nullopt;
+  });
 }
 
 /// Several states in one. throws: ValueError for a name that is in two of them
 [[nodiscard]] inline StateDict joined(std::initializer_list<StateDict> parts) {
   std::vector<StateDict::Entry> entries{};
-  for (const StateDict& state : parts) entries.insert(entries.end(), state.entries().begin(), state.entries().end());
-  return StateDict{std::move(entries)};
+  std::vector<StateDict::ForeignEntry> foreign{};
+  for (const StateDict& state : parts) {
+    entries.insert(entries.end(), state.entries().begin(), state.entries().end());
+    foreign.insert(foreign.end(), state.foreign().begin(), state.foreign().end());
+  }
+  return StateDict{std::move(entries), std::move(foreign)};
 }
 
 /// The state of a pipeline whose stage i is now number `numbers[i]`: "0.weight" becomes "2.weight" for numbers {2, …}.

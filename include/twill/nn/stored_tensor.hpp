@@ -66,18 +66,16 @@ public:
 
   /// throws: ValueError for a name that is there
   void add(std::string name, StoredTensor tensor) {
-    if (find(name) != nullptr) throw ValueError("state_dict: '" + name + "' is there twice");
+    if (named(entries_, name) != nullptr || named(foreign_, name) != nullptr)
+      throw ValueError("state_dict: '" + name + "' is there twice");
     entries_.emplace_back(std::move(name), std::move(tensor));
   }
   /// Null where there is none. throws: ValueError, a tensor of a type that twill does not have
   [[nodiscard]] const StoredTensor* find(std::string_view name) const {
-    for (const Entry& entry : entries_)
-      if (entry.first == name) return &entry.second;
-    for (const ForeignEntry& entry : foreign_)
-      if (entry.first == name)
-        throw ValueError("state_dict: '" + entry.first + "' has type " + entry.second.type +
-                         ", which twill does not have; foreign() has its bytes");
-    return nullptr;
+    if (const ForeignTensor* const found = named(foreign_, name); found != nullptr)
+      throw ValueError("state_dict: '" + std::string{name} + "' has type " + found->type +
+                       ", which twill does not have; foreign() has its bytes");
+    return named(entries_, name);
   }
   /// All names and tensors, in the order in which they were added.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
@@ -85,8 +83,21 @@ public:
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   /// Those whose types twill does not have.
   [[nodiscard]] std::span<const ForeignEntry> foreign() const { return foreign_; }
+  /// throws: ValueError naming the operation, for one that needs types that twill has
+  void require_no_foreign(std::string_view operation) const {
+    if (!foreign_.empty())
+      throw ValueError(std::string{operation} + ": '" + foreign_.front().first + "' has type " +
+                       foreign_.front().second.type + ", which twill does not have");
+  }
 
 private:
+  template <class T>
+  [[nodiscard]] static const T* named(const std::vector<std::pair<std::string, T>>& entries, std::string_view name) {
+    const auto found =
+        std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
+    return found == entries.end() ? nullptr : &found->second;
+  }
+
   std::vector<Entry> entries_{};
   std::vector<ForeignEntry> foreign_{};
 };
