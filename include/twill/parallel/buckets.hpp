@@ -118,7 +118,12 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   Buckets result{};
   result.entries = List<BucketEntry>(static_cast<std::size_t>(table.outputs), BucketEntry{});
   const List<int> values = detail::output_values(table);
-  List<int> open{}; // one of each type
+  struct Open {
+    DType dtype;
+    int bucket;    ///< -1 where the last was closed
+    bool is_first; ///< of its type
+  };
+  List<Open> of_types{};
   for (int output : detail::finishing_order(table, values)) {
     const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values.items[output])];
     const std::int64_t per_line = line / static_cast<std::int64_t>(size_of(value.dtype));
@@ -129,23 +134,18 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
       continue;
     }
     std::size_t place = 0;
-    while (place < open.size() && result.buckets.items[open[place]].dtype != value.dtype) ++place;
-    if (place == open.size()) {
-      open.push_back(static_cast<int>(result.buckets.size()));
+    while (place < of_types.size() && of_types[place].dtype != value.dtype) ++place;
+    if (place == of_types.size()) of_types.push_back({value.dtype, -1, true});
+    Open& open = of_types.items[place];
+    if (open.bucket < 0) {
+      open.bucket = static_cast<int>(result.buckets.size());
       result.buckets.push_back({value.dtype, 0});
     }
-    const int number = open[place];
-    Bucket& bucket = result.buckets.items[number];
-    result.entries.items[output] = {number, bucket.count, count};
+    Bucket& bucket = result.buckets.items[open.bucket];
+    result.entries.items[output] = {open.bucket, bucket.count, count};
     bucket.count += detail::rounded_up(count, per_line);
-    bool is_first = true; // of its type
-    for (int earlier = 0; earlier < number; ++earlier)
-      is_first =
-          is_first && (result.buckets.items[earlier].is_whole || result.buckets.items[earlier].dtype != bucket.dtype);
-    if (bucket.bytes() >= (is_first ? options.first_bucket_bytes : options.bucket_bytes)) {
-      open[place] = open.back();
-      open.pop_back();
-    }
+    if (bucket.bytes() >= (open.is_first ? options.first_bucket_bytes : options.bucket_bytes))
+      open = {value.dtype, -1, false};
   }
   for (Bucket& bucket : result.buckets)
     if (!bucket.is_whole)
