@@ -10,6 +10,8 @@
 #include <twill/graph/smooth.hpp>
 #include <twill/kernel/formulas.hpp>
 
+#include <numbers>
+
 namespace twill::inline v0::graph {
 
 namespace detail {
@@ -56,11 +58,22 @@ template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Ter
 namespace detail {
 using Two = Applied<2>;
 
-// Which share of a sum of exponentials a term has.
-[[nodiscard]] constexpr Value share_of_first(const Two& f) { return reciprocal(exp(f.x[1] - f.x[0]) + 1); }
-[[nodiscard]] constexpr Value share_of_second(const Two& f) { return reciprocal(exp(f.x[0] - f.x[1]) + 1); }
-[[nodiscard]] constexpr Value share_of_first_of_2(const Two& f) { return reciprocal(exp2(f.x[1] - f.x[0]) + 1); }
-[[nodiscard]] constexpr Value share_of_second_of_2(const Two& f) { return reciprocal(exp2(f.x[0] - f.x[1]) + 1); }
+// Which share of a sum of exponentials a term has, by how much the other exceeds it. Its slope is the product of both shares,
+// exact in both tails.
+[[nodiscard]] constexpr Value share_slope(const Applied<1>& f);
+[[nodiscard]] constexpr Value share_slope_of_2(const Applied<1>& f);
+[[nodiscard]] constexpr Value share(Value excess) {
+  return with_derivative<share_slope>(reciprocal(exp(excess) + 1), excess);
+}
+[[nodiscard]] constexpr Value share_of_2(Value excess) {
+  return with_derivative<share_slope_of_2>(reciprocal(exp2(excess) + 1), excess);
+}
+constexpr Value share_slope(const Applied<1>& f) { return -(f.y * share(-f.x[0])); }
+constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(-f.x[0]) * -std::numbers::ln2; }
+[[nodiscard]] constexpr Value share_of_first(const Two& f) { return share(f.x[1] - f.x[0]); }
+[[nodiscard]] constexpr Value share_of_second(const Two& f) { return share(f.x[0] - f.x[1]); }
+[[nodiscard]] constexpr Value share_of_first_of_2(const Two& f) { return share_of_2(f.x[1] - f.x[0]); }
+[[nodiscard]] constexpr Value share_of_second_of_2(const Two& f) { return share_of_2(f.x[0] - f.x[1]); }
 
 [[nodiscard]] constexpr Value log_or_nothing(const Two& f) {
   const Value none = logical_and(equal(f.x[0], 0), f.x[1] <= 0);
