@@ -177,10 +177,22 @@ TEST_CASE("activation functions agree with their definitions", "[expr]") {
       -3, 3, [](const auto& x) { return elu(x, 0.5); },
       [](double x) -> double { return x > 0 ? x : 0.5 * std::expm1(x); });
   check_unary(
+      -3, 3, [](const auto& x) { return celu(x, 0.5); },
+      [](double x) -> double { return x > 0 ? x : 0.5 * std::expm1(2 * x); });
+  check_unary(
+      -3, 3, [](const auto& x) { return selu(x); },
+      [](double x) -> double { return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x)); });
+  check_unary(
+      -3, 3, [](const auto& x) { return logsigmoid(x); }, [](double x) -> double { return -std::log1p(std::exp(-x)); });
+  check_unary(
+      -3, 3, [](const auto& x) { return mish(x); },
+      [](double x) -> double { return x * std::tanh(std::log1p(std::exp(x))); });
+  check_unary(
       -3, 3, [](const auto& x) { return map([](auto v) { return v * exp(-square(v)); }, x); },
       [](double x) -> double { return x * std::exp(-x * x); });
   CHECK(eval(softplus(tensor({800.0})))[0].item() == 800.0);
   CHECK(eval(sigmoid(tensor({-800.0})))[0].item() == 0.0);
+  CHECK(eval(logsigmoid(tensor({-800.0})))[0].item() == -800.0);
 }
 
 TEST_CASE("element types meet as PyTorch's do and numbers are weak", "[expr]") {

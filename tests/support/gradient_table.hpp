@@ -168,6 +168,10 @@ inline constexpr std::tuple activation_rows{
     detail::row("gelu_tanh", {}, [](Value x) { return graph::gelu_tanh(x); }, [](const double* x) { return 0.5 * x[0] * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x[0] + 0.044715 * x[0] * x[0] * x[0]))); }),
     detail::row("softplus", {}, [](Value x) { return graph::softplus(x); }, [](const double* x) { return std::log(1 + std::exp(x[0])); }),
     detail::row("elu", {}, [](Value x) { return graph::elu(x, 1.5); }, [](const double* x) { return x[0] > 0 ? x[0] : 1.5 * std::expm1(x[0]); }),
+    detail::row("logsigmoid", {}, [](Value x) { return graph::logsigmoid(x); }, [](const double* x) { return -std::log1p(std::exp(-x[0])); }),
+    detail::row("mish", {}, [](Value x) { return graph::mish(x); }, [](const double* x) { return x[0] * std::tanh(std::log1p(std::exp(x[0]))); }),
+    detail::row("celu", {}, [](Value x) { return graph::celu(x, 1.5); }, [](const double* x) { return x[0] > 0 ? x[0] : 1.5 * std::expm1(x[0] / 1.5); }),
+    detail::row("selu", {}, [](Value x) { return graph::selu(x); }, [](const double* x) { return 1.0507009873554805 * (x[0] > 0 ? x[0] : 1.6732632423543772 * std::expm1(x[0])); }),
     detail::row("clamp", {}, [](Value x) { return graph::clamp(x, -1, 0.5) * x; }, [](const double* x) { return std::min(std::max(x[0], -1.0), 0.5) * x[0]; }),
 };
 

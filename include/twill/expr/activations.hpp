@@ -26,47 +26,38 @@ struct LeakyRelu {
   static constexpr std::string_view name = "leaky_relu";
   constexpr Symbol operator()(Symbol x, Symbol slope) const { return where(x > 0.0, x, x * slope); }
 };
-struct Sigmoid {
-  static constexpr std::string_view name = "sigmoid";
-  constexpr Symbol operator()(Symbol x) const { return reciprocal(exp(-x) + 1.0); }
-};
 struct Silu {
   static constexpr std::string_view name = "silu";
-  constexpr Symbol operator()(Symbol x) const { return x * Sigmoid{}(x); }
+  constexpr Symbol operator()(Symbol x) const { return x * formula::Sigmoid{}(x); }
 };
-struct Gelu {
-  static constexpr std::string_view name = "gelu";
-  // x times the normal distribution function at x
-  constexpr Symbol operator()(Symbol x) const { return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0); }
+struct Logsigmoid {
+  static constexpr std::string_view name = "logsigmoid";
+  constexpr Symbol operator()(Symbol x) const { return -formula::Softplus{}(-x); }
 };
-struct GeluTanh {
-  static constexpr std::string_view name = "gelu_tanh";
-  // the approximation of GPT-2
+struct Mish {
+  static constexpr std::string_view name = "mish";
+  constexpr Symbol operator()(Symbol x) const { return x * tanh(formula::Softplus{}(x)); }
+};
+struct Selu {
+  static constexpr std::string_view name = "selu";
   constexpr Symbol operator()(Symbol x) const {
-    return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1.0);
-  }
-};
-struct Softplus {
-  static constexpr std::string_view name = "softplus";
-  // log(1 + exp(x)) without overflow
-  constexpr Symbol operator()(Symbol x) const { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
-};
-struct Elu {
-  static constexpr std::string_view name = "elu";
-  constexpr Symbol operator()(Symbol x, Symbol alpha) const {
-    return where(x > 0.0, x, expm1(minimum(x, 0.0)) * alpha);
+    return formula::Elu{}(x, x.number(formula::selu_alpha)) * formula::selu_scale;
   }
 };
 
 // clang-format off
 [[nodiscard]] constexpr Symbol relu(Symbol x) { return Relu{}(x); }
 [[nodiscard]] constexpr Symbol leaky_relu(Symbol x, double slope = 0.01) { return LeakyRelu{}(x, x.number(slope)); }
-[[nodiscard]] constexpr Symbol sigmoid(Symbol x) { return Sigmoid{}(x); }
+[[nodiscard]] constexpr Symbol sigmoid(Symbol x) { return formula::Sigmoid{}(x); }
 [[nodiscard]] constexpr Symbol silu(Symbol x) { return Silu{}(x); }
-[[nodiscard]] constexpr Symbol gelu(Symbol x) { return Gelu{}(x); }
-[[nodiscard]] constexpr Symbol gelu_tanh(Symbol x) { return GeluTanh{}(x); }
-[[nodiscard]] constexpr Symbol softplus(Symbol x) { return Softplus{}(x); }
-[[nodiscard]] constexpr Symbol elu(Symbol x, double alpha = 1) { return Elu{}(x, x.number(alpha)); }
+[[nodiscard]] constexpr Symbol gelu(Symbol x) { return formula::Gelu{}(x); }
+[[nodiscard]] constexpr Symbol gelu_tanh(Symbol x) { return formula::GeluTanh{}(x); }
+[[nodiscard]] constexpr Symbol softplus(Symbol x) { return formula::Softplus{}(x); }
+[[nodiscard]] constexpr Symbol logsigmoid(Symbol x) { return Logsigmoid{}(x); }
+[[nodiscard]] constexpr Symbol mish(Symbol x) { return Mish{}(x); }
+[[nodiscard]] constexpr Symbol elu(Symbol x, double alpha = 1) { return formula::Elu{}(x, x.number(alpha)); }
+[[nodiscard]] constexpr Symbol celu(Symbol x, double alpha = 1) { return formula::Celu{}(x, x.number(alpha)); }
+[[nodiscard]] constexpr Symbol selu(Symbol x) { return Selu{}(x); }
 // clang-format on
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
@@ -83,7 +74,7 @@ template <TensorOperand X> [[nodiscard]] auto leaky_relu(X&& x, double slope = 0
 }
 /// 1 / (1 + exp(-x)). float32: within 3 ULP
 template <TensorOperand X> [[nodiscard]] auto sigmoid(X&& x) {
-  return expr::function_node<expr::Sigmoid>(std::forward<X>(x));
+  return expr::function_node<formula::Sigmoid>(std::forward<X>(x));
 }
 /// x * sigmoid(x)
 template <TensorOperand X> [[nodiscard]] auto silu(X&& x) {
@@ -91,7 +82,7 @@ template <TensorOperand X> [[nodiscard]] auto silu(X&& x) {
 }
 /// x times the normal distribution function at x
 template <TensorOperand X> [[nodiscard]] auto gelu(X&& x) {
-  return expr::function_node<expr::Gelu>(std::forward<X>(x));
+  return expr::function_node<formula::Gelu>(std::forward<X>(x));
 }
 /// gelu by erfc, without cancellation in the left tail
 template <TensorOperand X> [[nodiscard]] auto gelu_accurate(X&& x) {
@@ -99,15 +90,31 @@ template <TensorOperand X> [[nodiscard]] auto gelu_accurate(X&& x) {
 }
 /// gelu as GPT-2 approximates it
 template <TensorOperand X> [[nodiscard]] auto gelu_tanh(X&& x) {
-  return expr::function_node<expr::GeluTanh>(std::forward<X>(x));
+  return expr::function_node<formula::GeluTanh>(std::forward<X>(x));
 }
 /// log(1 + exp(x))
 template <TensorOperand X> [[nodiscard]] auto softplus(X&& x) {
-  return expr::function_node<expr::Softplus>(std::forward<X>(x));
+  return expr::function_node<formula::Softplus>(std::forward<X>(x));
+}
+/// log(sigmoid(x)), exact in both tails
+template <TensorOperand X> [[nodiscard]] auto logsigmoid(X&& x) {
+  return expr::function_node<expr::Logsigmoid>(std::forward<X>(x));
+}
+/// x * tanh(softplus(x))
+template <TensorOperand X> [[nodiscard]] auto mish(X&& x) {
+  return expr::function_node<expr::Mish>(std::forward<X>(x));
 }
 /// x where positive, alpha * (exp(x) - 1) elsewhere
 template <TensorOperand X> [[nodiscard]] auto elu(X&& x, double alpha = 1) {
-  return expr::function_node<expr::Elu>(std::forward<X>(x), alpha);
+  return expr::function_node<formula::Elu>(std::forward<X>(x), alpha);
+}
+/// x where positive, alpha * (exp(x / alpha) - 1) elsewhere
+template <TensorOperand X> [[nodiscard]] auto celu(X&& x, double alpha = 1) {
+  return expr::function_node<formula::Celu>(std::forward<X>(x), alpha);
+}
+/// 1.0507 * elu(x, 1.6733), which keeps mean 0 and variance 1 from layer to layer
+template <TensorOperand X> [[nodiscard]] auto selu(X&& x) {
+  return expr::function_node<expr::Selu>(std::forward<X>(x));
 }
 
 /// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:

@@ -103,10 +103,50 @@ struct Lerp {
   }
 };
 
+/// 1 / (1 + exp(-x))
+struct Sigmoid {
+  static constexpr std::string_view name = "sigmoid";
+  constexpr auto operator()(auto x) const { return reciprocal(exp(-x) + 1.0); }
+};
+/// x times the normal distribution function
+struct Gelu {
+  static constexpr std::string_view name = "gelu";
+  constexpr auto operator()(auto x) const { return x * 0.5 * (erf(x * 0.70710678118654752440) + 1.0); }
+};
+/// The approximation of gelu by tanh that GPT-2 uses.
+struct GeluTanh {
+  static constexpr std::string_view name = "gelu_tanh";
+  constexpr auto operator()(auto x) const {
+    return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1.0);
+  }
+};
 /// x times the normal distribution function, by erfc: no cancellation in the left tail.
 struct GeluAccurate {
   static constexpr std::string_view name = "gelu_accurate";
   constexpr auto operator()(auto x) const { return x * 0.5 * erfc(x * -0.70710678118654752440); }
 };
+/// log(1 + exp(x)) without overflow
+struct Softplus {
+  static constexpr std::string_view name = "softplus";
+  constexpr auto operator()(auto x) const { return maximum(x, 0.0) + log1p(exp(-abs(x))); }
+};
+/// x where positive, alpha (exp(x) - 1) elsewhere
+struct Elu {
+  static constexpr std::string_view name = "elu";
+  constexpr auto operator()(auto x, auto alpha) const {
+    return where(greater(x, 0.0), x, expm1(minimum(x, 0.0)) * alpha);
+  }
+};
+/// x where positive, alpha (exp(x / alpha) - 1) elsewhere
+struct Celu {
+  static constexpr std::string_view name = "celu";
+  constexpr auto operator()(auto x, auto alpha) const {
+    return where(greater(x, 0.0), x, expm1(minimum(x, 0.0) / alpha) * alpha);
+  }
+};
+/// The factor and alpha of selu.
+/// Source: Klambauer, Unterthiner, Mayr and Hochreiter, "Self-normalizing neural networks" (2017).
+inline constexpr double selu_scale = 1.0507009873554804934193349852946;
+inline constexpr double selu_alpha = 1.6732632423543772848170429916717;
 
 } // namespace twill::inline v0::formula

@@ -20,6 +20,13 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return where(f.x[0] > 0, 1, f.x[1] * exp(minimum(f.x[0], 0)));
 }
 [[nodiscard]] constexpr Value elu_by_scale(const Applied<2>& f) { return expm1(minimum(f.x[0], 0)); }
+[[nodiscard]] constexpr Value celu_slope(const Applied<2>& f) {
+  return where(f.x[0] > 0, 1, exp(minimum(f.x[0], 0) / f.x[1]));
+}
+[[nodiscard]] constexpr Value celu_by_scale(const Applied<2>& f) {
+  const Value ratio = minimum(f.x[0], 0) / f.x[1];
+  return expm1(ratio) - ratio * exp(ratio);
+}
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -36,7 +43,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// 1 / (1 + exp(-x)).
 [[nodiscard]] constexpr Value sigmoid(Value x) {
-  return detail::with_derivative<detail::logistic_slope>(reciprocal(exp(-x) + 1), x);
+  return detail::with_derivative<detail::logistic_slope>(formula::Sigmoid{}(x), x);
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
@@ -51,24 +58,37 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 [[nodiscard]] constexpr Value silu(Value x) { return x * sigmoid(x); }
 
 /// x * Phi(x) with the normal distribution function.
-[[nodiscard]] constexpr Value gelu(Value x) { return x * 0.5 * (erf(x * 0.70710678118654752440) + 1); }
+[[nodiscard]] constexpr Value gelu(Value x) { return formula::Gelu{}(x); }
 
 /// The approximation of gelu by tanh that GPT-2 uses.
 [[nodiscard]] constexpr Value gelu_tanh(Value x) {
   if (const auto product = activated_product(x, Activation::gelu_tanh)) return *product;
-  return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286535588) + 1);
+  return formula::GeluTanh{}(x);
 }
 
 /// log(1 + exp(x)), without overflow.
 [[nodiscard]] constexpr Value softplus(Value x) {
-  return detail::with_derivative<detail::softplus_slope>(maximum(x, 0) + log1p(exp(-abs(x))), x);
+  return detail::with_derivative<detail::softplus_slope>(formula::Softplus{}(x), x);
 }
+
+/// log(sigmoid(x)), exact in both tails.
+[[nodiscard]] constexpr Value logsigmoid(Value x) { return -softplus(-x); }
+
+/// x * tanh(softplus(x)).
+[[nodiscard]] constexpr Value mish(Value x) { return x * tanh(softplus(x)); }
 
 /// x where x > 0, alpha * (exp(x) - 1) elsewhere.
 [[nodiscard]] constexpr Value elu(Value x, double alpha = 1) {
-  return detail::with_derivatives<detail::elu_slope, detail::elu_by_scale>(
-      where(x > 0, x, expm1(minimum(x, 0)) * alpha), x, alpha);
+  return detail::with_derivatives<detail::elu_slope, detail::elu_by_scale>(formula::Elu{}(x, alpha), x, alpha);
 }
+
+/// x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
+[[nodiscard]] constexpr Value celu(Value x, double alpha = 1) {
+  return detail::with_derivatives<detail::celu_slope, detail::celu_by_scale>(formula::Celu{}(x, alpha), x, alpha);
+}
+
+/// 1.0507 * elu(x, 1.6733), which keeps mean 0 and variance 1 from layer to layer.
+[[nodiscard]] constexpr Value selu(Value x) { return elu(x, formula::selu_alpha) * formula::selu_scale; }
 
 /// gelu by erfc, without cancellation in the left tail.
 [[nodiscard]] constexpr Value gelu_accurate(Value x) { return formula::GeluAccurate{}(x); }

@@ -27,7 +27,9 @@ UNARY = {
     "acosh": torch.acosh, "atanh": torch.atanh, "erf": torch.erf, "erfc": torch.erfc, "sinc": torch.sinc,
     "power 2": lambda x: x**2, "power 3": lambda x: x**3, "power -1": lambda x: x**-1.0, "power 0.5": lambda x: x**0.5,
     "power 0": lambda x: x**0.0, "power 1": lambda x: x**1.0,
-    "maximum with 1": lambda x: torch.clamp(x, min=1), "log_softmax beside 0": lambda x: F.logsigmoid(x),
+    "maximum with 1": lambda x: torch.clamp(x, min=1), "logsigmoid": F.logsigmoid, "mish": F.mish,
+    "celu of 0.5": lambda x: F.celu(x, 0.5), "selu": F.selu,
+    "gelu_accurate": lambda x: x * 0.5 * torch.erfc(x * -math.sqrt(0.5)),
 }
 BINARY = {
     "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax, "fmin": torch.fmin, "hypot": torch.hypot,

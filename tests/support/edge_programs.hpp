@@ -1,0 +1,162 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled functions and their derivatives at kinks, in tails and at the ends of an element type's range, beside what the
+// reference makes of the same graph in float64. Included for every device kind and element type.
+
+#include <tests/support/edge_functions.hpp>
+
+#include <twill/compile/function.hpp>
+#include <twill/tensor/create.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace twill::test {
+
+/// A run of the functions of a table, all in one graph.
+template <const auto& Table, int First, int Count> struct EdgeProgram {
+  template <class... X> constexpr auto operator()(const X&... x) const {
+    constexpr std::size_t each = sizeof...(X) == 1 ? 3 : 6;
+    std::array<Value, Count * each> all{};
+    for (std::size_t i = 0; i < Count; ++i) {
+      const auto found = with_derivatives(Table[First + i], x...);
+      for (std::size_t k = 0; k < each; ++k) all[i * each + k] = found[k];
+    }
+    return all;
+  }
+};
+
+/// Values of T of every kind and size: zeros, kinks, ties, denormals, the ends of exponentials, infinities, NaN.
+template <class T> std::vector<double> edge_points() {
+  using Limits = std::numeric_limits<T>;
+  const double greatest = static_cast<double>(Limits::max()), end = std::log(greatest);
+  std::vector<double> points{0.0, std::numeric_limits<double>::quiet_NaN()};
+  for (const double size :
+       {1.0, 0.5, 2.0, 9.0, 20.0, 40.0, 100.0, end - 0.6, end + 0.4, std::exp2(Limits::max_exponent / 2),
+        std::exp2(-Limits::max_exponent / 2), 8 * static_cast<double>(Limits::denorm_min()), greatest,
+        static_cast<double>(Limits::infinity())})
+    points.push_back(static_cast<double>(static_cast<T>(size)));
+  for (std::size_t i = points.size(); i-- > 0;) points.push_back(-points[i]);
+  return points;
+}
+
+/// Pairs of such values, without the largest.
+template <class T> std::array<std::vector<double>, 2> edge_pairs() {
+  using Limits = std::numeric_limits<T>;
+  const double end = std::log(static_cast<double>(Limits::max())), large = std::exp2(0.6 * Limits::max_exponent);
+  std::vector<double> sides{0.0, -0.0, 1.0, -1.0, 2.0, -0.5};
+  for (const double size : {1 / large, 0.7 * end, -0.7 * end, 1.2 * end, -1.2 * end, large})
+    sides.push_back(static_cast<double>(static_cast<T>(size)));
+  std::array<std::vector<double>, 2> pairs{};
+  for (const double left : sides)
+    for (const double right : sides) {
+      pairs[0].push_back(left);
+      pairs[1].push_back(right);
+    }
+  return pairs;
+}
+
+/// Where an element type cannot have what the reference has, or digits go. Rows: 0 the value, then derivatives.
+struct EdgeLoss {
+  std::string_view function;
+  std::array<std::size_t, 3> rows;
+  bool (*holds)(double a, double b);
+  std::string_view reason;
+};
+
+inline constexpr auto is_far = [](double a, double) { return std::fabs(a) > 8; };
+inline constexpr auto is_some = [](double, double) { return true; };
+inline constexpr EdgeLoss edge_losses[] = {
+    {"sigmoid", {1, 2}, is_far, "1 - y, as PyTorch's"},
+    {"silu", {1, 2}, is_far, "as for sigmoid"},
+    {"softplus", {2}, is_far, "as for sigmoid"},
+    {"logsigmoid", {2}, is_far, "as for sigmoid"},
+    {"bce_with_logits", {1, 3}, is_far, "as for sigmoid"},
+    {"bce_with_logits of weighted positives", {1, 3}, is_far, "as for sigmoid"},
+    {"tanh", {1, 2}, is_far, "1 - y^2, as PyTorch's"},
+    {"gelu_tanh",
+     {1, 2},
+     [](double a, double) { return std::fabs(a) >= 2; },
+     "1 - tanh^2, and 0 times x^2 where that is infinite, as PyTorch's"},
+    {"gelu", {1, 2}, is_far, "the exponent of the density is rounded, as PyTorch's"},
+    {"gelu_accurate", {0, 1, 2}, is_far, "the exponent of erfc is rounded"},
+    {"mish", {2}, is_far, "1 - tanh^2, and 0 times the largest, as PyTorch's"},
+    {"expm1", {1, 2}, is_far, "y + 1, as PyTorch's"},
+    {"asinh", {1, 2}, is_far, "x^2 is infinite for the largest, as PyTorch's"},
+    {"acosh", {1, 2}, is_far, "x^2 is infinite for the largest, as PyTorch's"},
+    {"sinc", {0, 1, 2}, is_some, "the argument, pi x, is rounded, as PyTorch's"},
+    {"hypot", {3, 5}, is_some, "cancels where one operand is small beside the other"},
+    {"atan2", {4}, [](double a, double b) { return std::fabs(a) == std::fabs(b); }, "0 but for rounding"},
+    {"atan2", {3, 4, 5}, [](double a, double b) { return std::hypot(a, b) < 1e-2; }, "infinite on the way"},
+    {"power", {3, 5}, [](double a, double) { return std::fabs(a) < 1e-3; }, "0 times an infinite power, as PyTorch's"},
+};
+
+/// What differs between functions of a table, compiled for T, and the reference at points of all operands: one line each, or
+/// nothing. Right is what lies within so many steps of T, or below 128 of the smallest normal numbers of what
+/// it is computed in, where functions that
+/// divide by an infinite exponential give 0.
+template <class T, const auto& Table, int First = 0, class D, class... Points>
+std::string edge_differences(const D& device, double steps, const Points&... points) {
+  using Limits = std::numeric_limits<T>;
+  constexpr int group = 6, count = static_cast<int>(std::size(Table)), here = std::min(group, count - First);
+  const auto tensor_of = [&](const std::vector<double>& values) {
+    std::vector<T> elements{};
+    for (const double value : values) elements.push_back(static_cast<T>(value));
+    return from_values<Shape<dyn>>(elements).to(device);
+  };
+  std::vector<std::vector<double>> results{};
+  const auto fetch = [&](const auto& output) {
+    const auto copy = output.to(Cpu{0}).contiguous();
+    synchronize(Cpu{0});
+    std::vector<double>& values = results.emplace_back();
+    for (std::int64_t i = 0; i < copy.elements(); ++i) values.push_back(static_cast<double>(copy.data()[i]));
+  };
+  std::apply([&](const auto&... output) { (fetch(output), ...); },
+             compiled(EdgeProgram<Table, First, here>{})(tensor_of(points)...));
+  std::ostringstream text{};
+  std::size_t next = 0;
+  for (int f = First; f < First + here; ++f)
+    for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(Table[f], points...)) {
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double right = expected[i], got = results.at(next)[i], at[]{points[i]..., 0};
+        const double rounded = static_cast<double>(static_cast<T>(right));
+        const double margin = steps * static_cast<double>(Limits::epsilon()) * std::fabs(right) +
+                              128 * static_cast<double>(std::numeric_limits<kernel::compute_t<T>>::min()) +
+                              static_cast<double>(Limits::denorm_min());
+        const bool is_right =
+            got == rounded || (std::isnan(got) && std::isnan(right)) || std::fabs(got - right) <= margin;
+        const bool is_lost = std::any_of(std::begin(edge_losses), std::end(edge_losses), [&](const EdgeLoss& loss) {
+          return loss.function == Table[f].name && loss.holds(at[0], at[1]) &&
+                 std::find(loss.rows.begin(), loss.rows.end(), row) != loss.rows.end();
+        });
+        if (!is_right && !is_lost)
+          text << Table[f].name << ", row " << row << " at " << at[0] << " and " << at[1] << ": " << got << ", not "
+               << right << "\n";
+      }
+      ++row, ++next;
+    }
+  if constexpr (First + group < count) text << edge_differences<T, Table, First + group>(device, steps, points...);
+  return text.str();
+}
+
+/// The same of all functions of one operand, and of all of two.
+template <class T, class D> std::string edge_differences_of_one(const D& device) {
+  return edge_differences<T, edge_unary>(device, 16, edge_points<T>());
+}
+template <class T, class D> std::string edge_differences_of_two(const D& device) {
+  const auto [left, right] = edge_pairs<T>();
+  return edge_differences<T, edge_binary>(device, 16, left, right);
+}
+
+} // namespace twill::test
