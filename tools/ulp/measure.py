@@ -26,6 +26,8 @@ this library's own form in float64, whose values tests/expr/functions_floating.t
 Errors are in units in the last place of the result type, those of subnormals at least, against libm in float64 (float64: in
 long double). "Wrong" counts results of another kind than the exact one: NaN, infinity, the sign of zero. Results are the same
 for every number of lanes; without fused multiply-add (x86-64) they differ, and sin and tan lose relative accuracy at their zeros.
+Activation functions are measured from the given number up: below, their results are no normal numbers; or digits cancel, as
+in gelu and gelu_tanh, where gelu_accurate keeps those that the rounded square of x leaves.
 """
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures the errors of the vector functions: unary float32 ones over all 2^32 inputs, binary ones and those of float64 by
-// dense sampling. Prints a table. `tools/ulp/measure` builds and runs it for each instruction set.
+// Measures the errors of the vector functions: unary float32 ones over all 2^32 inputs, activation
+// functions over every 61st, binary ones and those of float64 by dense sampling. Prints a table. `tools/ulp/measure` builds and runs it for each instruction set.
 //
 //   ulp [--stride N] [--threads N] [function ...]
 
+#include "formulas.hpp"
 #include "functions.hpp"
 
 #include <algorithm>
@@ -151,6 +152,16 @@ int main(int count, char** arguments) {
     char where[80];
     std::snprintf(where, sizeof where, "%a", static_cast<double>(found.where));
     print(function.name, "float32", found, where);
+    if (found.wrong > 0) std::printf("wrong: at %a\n", static_cast<double>(found.where_wrong));
+  }
+  for (const Formula& formula : formulas) {
+    if (!wanted(formula.name)) continue;
+    const Finding found = sweep(formula, std::max<std::uint64_t>(stride, 61));
+    char type[40] = "float32, sampled", where[80];
+    if (std::isfinite(formula.least))
+      std::snprintf(type, sizeof type, "float32 from %g", static_cast<double>(formula.least));
+    std::snprintf(where, sizeof where, "%a", static_cast<double>(found.where));
+    print(formula.name, type, found, where);
     if (found.wrong > 0) std::printf("wrong: at %a\n", static_cast<double>(found.where_wrong));
   }
   const int blocks = static_cast<int>(std::max<std::uint64_t>(100, 2000 / stride));
