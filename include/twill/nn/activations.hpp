@@ -97,15 +97,20 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-/// log(sum(exp(x - above))) + above.
-[[nodiscard]] constexpr Value logsumexp_above(Value x, Value above, int axis, int line) {
-  return log(sum(exp(x - above), {axis}, KeepDims::yes, line)) + above;
+/// log(sum(exp(x - above))).
+[[nodiscard]] constexpr Value log_sum(Value x, Value above, int axis, int line) {
+  return log(sum(exp(x - above), {axis}, KeepDims::yes, line));
 }
 
-/// logsumexp of rows with a finite maximum, NaN of others, as PyTorch's log_softmax and cross entropy have it.
-[[nodiscard]] constexpr Value normaliser(Value x, int axis, int line) {
-  x = autocast_to_wide(x);
-  return logsumexp_above(x, stop_gradient(max(x, {axis}, KeepDims::yes, line)), axis, line);
+/// The greatest of each row, and how far logsumexp exceeds it: apart, since their sum would lose the digits of the second.
+/// Rows whose greatest is infinite have NaN, as in PyTorch's log_softmax and cross entropy.
+struct Normaliser {
+  Value greatest;
+  Value excess;
+};
+[[nodiscard]] constexpr Normaliser normaliser(Value x, int axis, int line) {
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
+  return {greatest, log_sum(x, greatest, axis, line)};
 }
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
@@ -123,13 +128,16 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 /// nothing but its negative.
 [[nodiscard]] constexpr Value logsumexp(Value x, int axis = -1, int line = __builtin_LINE()) {
   x = detail::autocast_to_wide(x);
-  const Value largest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
-  return detail::logsumexp_above(x, where(isinf(largest), 0, largest), axis, line);
+  const Value greatest = stop_gradient(max(x, {axis}, KeepDims::yes, line));
+  const Value above = where(isinf(greatest), 0, greatest);
+  return detail::log_sum(x, above, axis, line) + above;
 }
 
 /// x - logsumexp(x) over one axis; NaN in rows whose maximum is infinite.
 [[nodiscard]] constexpr Value log_softmax(Value x, int axis = -1, int line = __builtin_LINE()) {
-  return x - detail::normaliser(x, axis, line);
+  x = detail::autocast_to_wide(x);
+  const detail::Normaliser of_rows = detail::normaliser(x, axis, line);
+  return x - of_rows.greatest - of_rows.excess;
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -155,22 +155,47 @@ struct CrossEntropyFormula {
     if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
       logits.graph().refuse(graph::Problem::label_smoothing_is_outside_0_to_1,
                             graph::shown_as_integer(options.label_smoothing), 1, 0);
+    if (is_floating(labels.dtype()) && labels.rank() == logits.rank()) return of_probabilities(logits, labels, options);
     if (!are_labels_of(logits, labels, options.axis, options.weight)) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const Rows rows{x, labels, options.ignore_index};
     const bool is_weighted = options.weight.id() >= 0;
     const graph::Value weight = is_weighted ? graph::cast(options.weight, x.dtype()) : graph::Value{};
     // -log softmax(x)[label] = log(sum(exp(x))) - x[label]
-    const graph::Value normaliser = graph::detail::normaliser(x, -1, __builtin_LINE());
-    graph::Value losses = normaliser - rows.of_label(x);
+    const auto [greatest, excess] = graph::detail::normaliser(x, -1, __builtin_LINE());
+    graph::Value losses = excess - (rows.of_label(x) - greatest);
     if (is_weighted) losses = losses * rows.of_label(weight);
     if (options.label_smoothing != 0) {
       // (1 - s) loss + s / classes * sum over classes of -log softmax(x)
-      const graph::Value all = normaliser - x;
+      const graph::Value all = excess - (x - greatest);
       const graph::Value uniform = graph::mean(is_weighted ? all * weight : all, {-1}, graph::KeepDims::yes);
       losses = losses * (1 - options.label_smoothing) + uniform * options.label_smoothing;
     }
     return rows.reduced(losses, weight, options.reduce);
+  }
+
+  /// -sum of probability times log softmax(x); a class without probability counts nothing, however unlikely it is.
+  [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value logits, graph::Value target,
+                                                               const CrossEntropyOptions& options) {
+    graph::Graph& graph = logits.graph();
+    for (int axis = 0; axis < logits.rank(); ++axis) {
+      const graph::Extent wanted = logits.shape()[axis], given = target.shape()[axis];
+      if (graph::unify(graph, wanted, given)) continue;
+      graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents,
+                   given.is_static() ? given.factor : -1, wanted.is_static() ? wanted.factor : -1, 0);
+      return logits;
+    }
+    const graph::Value x = widened(with_classes_last(logits, options.axis));
+    const graph::Value t = widened(with_classes_last(target, options.axis));
+    const auto [greatest, excess] = graph::detail::normaliser(x, -1, __builtin_LINE());
+    const graph::Value all = excess - (x - greatest);
+    const graph::Value is_nothing = graph::logical_and(graph::equal(t, 0), graph::isinf(all));
+    graph::Value losses = t * graph::where(is_nothing, 0, all);
+    if (options.label_smoothing != 0)
+      losses = losses * (1 - options.label_smoothing) +
+               all * graph::constant(graph, x.dtype(), options.label_smoothing, x.shape()[x.rank() - 1]);
+    if (options.weight.id() >= 0) losses = losses * graph::cast(options.weight, x.dtype());
+    return detail::reduced(graph::sum(losses, {-1}), options.reduce);
   }
 };
 
@@ -275,7 +300,8 @@ struct KlFormula {
 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
-/// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers.
+/// -log softmax(logits)[label]. logits: (batch, …, classes), labels: (batch, …) integers, or probabilities of all classes in
+/// the shape of the logits.
 /// throws: IndexError in a run on a host device, for a label that is no class; on a GPU, unless the step is checked, and where
 /// the model computes labels, the loss is infinite
 inline constexpr Loss<detail::CrossEntropyFormula> cross_entropy{};

@@ -31,7 +31,7 @@ template <AnyRankAxis A> struct ShardedCrossEntropyFormula {
     const graph::Value is_label = graph::equal(own, graph::iota(graph, classes));
     const graph::Value of_label =
         graph::reduce_from<A>(graph::sum(graph::where(is_label, wide, 0), {-1}, graph::KeepDims::yes));
-    const graph::Value losses = graph::log(total) + largest - of_label;
+    const graph::Value losses = graph::log(total) - (of_label - largest);
     const graph::Value is_class = graph::logical_and(label >= 0, label < share * A::size);
     return graph::mean(graph::where(is_class, losses, std::numeric_limits<double>::infinity()));
   }
