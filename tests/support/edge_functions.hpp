@@ -127,19 +127,18 @@ constexpr std::array<Value, 6> with_derivatives(const EdgeBinary& f, Value a, Va
           graph::gradient(graph::sum(by_b), b)};
 }
 
-/// What the reference makes of them in float64 at points, given for each operand.
+/// What the reference makes of them in float64 of operands of one shape.
 template <class F, class... Points>
-std::vector<std::vector<double>> edge_reference(const F& function, const Points&... points) {
+std::vector<std::vector<double>> edge_reference(const F& function, const Dims& shape, const Points&... points) {
   graph::Graph graph{DType::float64};
-  const Dims shapes[]{Dims(static_cast<std::int64_t>(points.size()))...};
   const auto input = [&](const auto&) {
-    return Value{graph, graph.add_input(DType::float64, graph::extents_of(shapes[0]))};
+    return Value{graph, graph.add_input(DType::float64, graph::extents_of(shape))};
   };
   for (const Value& each :
        std::apply([&](const auto&... x) { return with_derivatives(function, x...); }, std::tuple{input(points)...}))
     graph.outputs.push_back(each.id());
   std::vector<std::vector<double>> results{};
-  for (const Array& output : evaluate(graph, {.inputs = {{shapes[0], points}...}}).outputs)
+  for (const Array& output : evaluate(graph, {.inputs = {{shape, points}...}}).outputs)
     results.push_back(output.elements);
   return results;
 }

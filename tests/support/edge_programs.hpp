@@ -4,7 +4,7 @@
 // Compiled functions and their derivatives at kinks, in tails and at the ends of an element type's range, beside what the
 // reference makes of the same graph in float64. Included for every device kind and element type.
 
-#include <tests/support/edge_functions.hpp>
+#include <tests/support/edge_rows.hpp>
 
 #include <twill/compile/function.hpp>
 #include <twill/tensor/create.hpp>
@@ -67,6 +67,19 @@ template <class T> std::array<std::vector<double>, 2> edge_pairs() {
   return pairs;
 }
 
+/// Rows of four.
+template <class T> std::vector<double> edge_matrix() {
+  using Limits = std::numeric_limits<T>;
+  const double end = 1.2 * std::log(static_cast<double>(Limits::max())), large = std::exp2(0.6 * Limits::max_exponent);
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> rows{0, 0,  0,    0,        1,    1,    1,     1,         -2, -2,  3,     3,     1, 2, 3,
+                           4, -1, 0,    1,        -0.0, 30,   -30,   0,         1,  end, -end,  0,     1, 0, 2,
+                           0, 3,  1000, 1000.5,   999,  1000, large, 1,         0,  -1,  large, large, 1, 0, 1 / large,
+                           0, 0,  0,    infinity, 0,    1,    2,     -infinity, 0,  1,   2,     nan,   1, 2, 3};
+  for (double& element : rows) element = static_cast<double>(static_cast<T>(element));
+  return rows;
+}
+
 /// Where an element type cannot have what the reference has, or digits go. Rows: 0 the value, then derivatives.
 struct EdgeLoss {
   std::string_view function;
@@ -106,14 +119,15 @@ inline constexpr EdgeLoss edge_losses[] = {
 /// nothing. Right is what lies within so many steps of T, or below 128 of the smallest normal numbers of what
 /// it is computed in, where functions that
 /// divide by an infinite exponential give 0.
-template <class T, const auto& Table, int First = 0, class D, class... Points>
-std::string edge_differences(const D& device, double steps, const Points&... points) {
+template <class T, class S, const auto& Table, int First = 0, class D, class... Points>
+std::string edge_differences(const D& device, const Dims& shape, const Points&... points) {
   using Limits = std::numeric_limits<T>;
+  const double steps = 16;
   constexpr int group = 6, count = static_cast<int>(std::size(Table)), here = std::min(group, count - First);
   const auto tensor_of = [&](const std::vector<double>& values) {
     std::vector<T> elements{};
     for (const double value : values) elements.push_back(static_cast<T>(value));
-    return from_values<Shape<dyn>>(elements).to(device);
+    return from_values<S>(elements, shape).to(device);
   };
   std::vector<std::vector<double>> results{};
   const auto fetch = [&](const auto& output) {
@@ -127,7 +141,7 @@ std::string edge_differences(const D& device, double steps, const Points&... poi
   std::ostringstream text{};
   std::size_t next = 0;
   for (int f = First; f < First + here; ++f)
-    for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(Table[f], points...)) {
+    for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(Table[f], shape, points...)) {
       for (std::size_t i = 0; i < expected.size(); ++i) {
         const double right = expected[i], got = results.at(next)[i], at[]{points[i]..., 0};
         const double rounded = static_cast<double>(static_cast<T>(right));
@@ -146,17 +160,24 @@ std::string edge_differences(const D& device, double steps, const Points&... poi
       }
       ++row, ++next;
     }
-  if constexpr (First + group < count) text << edge_differences<T, Table, First + group>(device, steps, points...);
+  if constexpr (First + group < count) text << edge_differences<T, S, Table, First + group>(device, shape, points...);
   return text.str();
 }
 
-/// The same of all functions of one operand, and of all of two.
+/// The same of all functions of one operand, of all of two, and of all of rows.
 template <class T, class D> std::string edge_differences_of_one(const D& device) {
-  return edge_differences<T, edge_unary>(device, 16, edge_points<T>());
+  const std::vector<double> points = edge_points<T>();
+  return edge_differences<T, Shape<dyn>, edge_unary>(device, Dims(static_cast<std::int64_t>(points.size())), points);
 }
 template <class T, class D> std::string edge_differences_of_two(const D& device) {
   const auto [left, right] = edge_pairs<T>();
-  return edge_differences<T, edge_binary>(device, 16, left, right);
+  return edge_differences<T, Shape<dyn>, edge_binary>(device, Dims(static_cast<std::int64_t>(left.size())), left,
+                                                      right);
+}
+template <class T, class D> std::string edge_differences_of_rows(const D& device) {
+  const std::vector<double> rows = edge_matrix<T>();
+  return edge_differences<T, Shape<dyn, 4>, edge_rows>(device, Dims(static_cast<std::int64_t>(rows.size()) / 4, 4),
+                                                       rows);
 }
 
 } // namespace twill::test

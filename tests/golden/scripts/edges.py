@@ -2,7 +2,8 @@
 """Values and derivatives of first and second order at kinks, in tails and at the ends of ranges, as PyTorch has them.
 
 `points`, and for each function of one operand an array [value, first, second] along them; `pairs`, and for each of two
-operands [value, by a, by b, by a twice, by a and b, by b twice]. Losses stand at (prediction, target)."""
+operands [value, by a, by b, by a twice, by a and b, by b twice]. Losses stand at (prediction, target). Of each function of
+`rows` the value, then the gradient of its sum weighted by 1, 2, ... along rows, and that gradient's."""
 
 import math
 
@@ -42,6 +43,23 @@ BINARY = {
     "bce_with_logits of weighted positives":
         lambda a, b: F.binary_cross_entropy_with_logits(a, b, reduction="none", pos_weight=torch.tensor(3.0)),
 }
+ROWS = [[0.0, 0, 0, 0], [1, 1, 1, 1], [-2, -2, 3, 3], [1, 2, 3, 4], [-1, 0, 1, -0.0], [30, -30, 0, 1], [800, -800, 0, 1],
+        [0, 2, 0, 3], [1000, 1000.5, 999, 1000], [1e200, 1, 0, -1], [1e200, 1e200, 1, 0], [1e-200, 0, 0, 0],
+        [1e-200, -1e-200, 1e-200, 2e-200], [INF, 0, 1, 2], [-INF, 0, 1, 2], [-INF, -INF, -INF, -INF], [INF, -INF, 0, 0],
+        [NAN, 1, 2, 3]]
+CLASSES = torch.arange(len(ROWS)) % 4
+NUMBERS = torch.tensor([1.0, 2, 3, 4])
+OF_ROWS = {
+    "sum": lambda x: x.sum(1), "mean": lambda x: x.mean(1), "prod": lambda x: x.prod(1), "max": lambda x: x.amax(1),
+    "min": lambda x: x.amin(1), "var": lambda x: x.var(1, correction=0), "softmax": lambda x: F.softmax(x, 1),
+    "log_softmax": lambda x: F.log_softmax(x, 1), "logsumexp": lambda x: torch.logsumexp(x, 1, keepdim=True),
+    "layer_norm": lambda x: F.layer_norm(x, (4,)), "rms_norm": lambda x: F.rms_norm(x, (4,), eps=1e-5),
+    "normalize": F.normalize, "cosine_similarity": lambda x: F.cosine_similarity(x, NUMBERS.expand_as(x)),
+    "cross_entropy": lambda x: F.cross_entropy(x, CLASSES, reduction="none"),
+    "cross_entropy of smoothed labels": lambda x: F.cross_entropy(x, CLASSES, reduction="none", label_smoothing=0.2),
+    "cross_entropy of probabilities": lambda x: F.cross_entropy(x, (NUMBERS * 0.1).expand_as(x), reduction="none"),
+    "nll": lambda x: F.nll_loss(x, CLASSES, reduction="none"),
+}
 OF_PROBABILITIES = {"bce": lambda a, b: F.binary_cross_entropy(a, b, reduction="none")}
 
 
@@ -66,6 +84,17 @@ def of_two(function, left, right):
     return torch.stack([y, by_a, by_b, derivative(by_a, a), derivative(by_a, b), derivative(by_b, b)])
 
 
+def weighted(y):
+    return (y * NUMBERS[: y.shape[1]] if y.dim() == 2 else y).sum()
+
+
+def of_rows(function):
+    x = torch.tensor(ROWS, requires_grad=True)
+    y = function(x)
+    first = derivative(weighted(y), x)
+    return [y, first, derivative(weighted(first), x)]
+
+
 def make(save):
     save("points", torch.tensor(POINTS))
     save("unary", torch.stack([of_one(f, POINTS) for f in UNARY.values()]))
@@ -75,11 +104,6 @@ def make(save):
     left, right = zip(*[(a, b) for a in PROBABILITIES for b in (0.0, 1.0, 0.25)])
     save("probabilities", torch.tensor([left, right]))
     save("of_probabilities", torch.stack([of_two(f, left, right) for f in OF_PROBABILITIES.values()]))
-    rows = torch.tensor([[0.0, 0, 0], [1, 2, 2], [1e-200, 0, 0], [0, 3, 0], [-1, -1, -1], [1e100, 1, 0]], requires_grad=True)
-    others = torch.tensor([[1.0, 2, 3]] * 6)
-    unit = F.normalize(rows)
-    save("rows", rows)
-    save("normalize", torch.stack([unit, derivative(unit * others, rows)]))
-    cosine = F.cosine_similarity(rows, others)
-    save("cosine", cosine)
-    save("cosine_gradient", derivative(cosine, rows))
+    save("rows", torch.tensor(ROWS))
+    for name, f in OF_ROWS.items():
+        save(name.replace(" ", "_"), torch.cat([each.flatten() for each in of_rows(f)]))
