@@ -124,6 +124,14 @@ inline constexpr Refusal losses[] = {
      [](Graph& g) {
        use(nn::cross_entropy(in(g, {3, 4}), in(g, {1}, integer)));
      }},
+    {Reason::labels_and_logits_have_different_batch_extents, 1, 3, // probabilities
+     [](Graph& g) {
+       use(nn::cross_entropy(in(g, {3, 4}), in(g, {1, 4})));
+     }},
+    {Reason::class_weights_are_not_one_for_each_class, 1, 4,
+     [](Graph& g) {
+       use(nn::cross_entropy(in(g, {3, 4}), in(g, {3, 4}), {.weight = in(g, {1})}));
+     }},
     {Reason::labels_and_logits_have_different_batch_extents, 4, 5, // classes in the middle
      [](Graph& g) {
        use(nn::nll(in(g, {3, 2, 5}), in(g, {3, 4}, integer), {.axis = 1}));

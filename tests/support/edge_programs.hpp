@@ -105,6 +105,11 @@ inline constexpr EdgeLoss edge_losses[] = {
     {"gelu", {1, 2}, is_far, "the exponent of the density is rounded, as PyTorch's"},
     {"gelu_accurate", {0, 1, 2}, is_far, "the exponent of erfc is rounded"},
     {"mish", {2}, is_far, "1 - tanh^2, and 0 times the largest, as PyTorch's"},
+    {"prod", {0, 1, 2}, [](double a, double) { return a > 700; }, "infinite on the way"},
+    {"layer_norm", {0, 2}, [](double a, double) { return a > 1e15; }, "the variance is infinite, as PyTorch's"},
+    {"rms_norm", {0, 2}, [](double a, double) { return a > 1e15; }, "the mean square is infinite, as PyTorch's"},
+    {"normalize", {0}, [](double a, double) { return a > 1e15; }, "the sum of squares is infinite, as PyTorch's"},
+    {"cosine_similarity", {0}, [](double a, double) { return a > 1e15; }, "as for normalize"},
     {"expm1", {1, 2}, is_far, "y + 1, as PyTorch's"},
     {"asinh", {1, 2}, is_far, "x^2 is infinite for the largest, as PyTorch's"},
     {"acosh", {1, 2}, is_far, "x^2 is infinite for the largest, as PyTorch's"},
@@ -114,6 +119,14 @@ inline constexpr EdgeLoss edge_losses[] = {
     {"atan2", {3, 4, 5}, [](double a, double b) { return std::hypot(a, b) < 1e-2; }, "infinite on the way"},
     {"power", {3, 5}, [](double a, double) { return std::fabs(a) < 1e-3; }, "0 times an infinite power, as PyTorch's"},
 };
+
+/// The greatest finite size of a row's elements.
+inline double greatest_of(const std::vector<double>& matrix, std::size_t row, std::size_t width) {
+  double greatest = 0;
+  for (std::size_t i = row * width; i < (row + 1) * width; ++i)
+    if (std::isfinite(matrix[i])) greatest = std::max(greatest, std::fabs(matrix[i]));
+  return greatest;
+}
 
 /// What differs between functions of a table, compiled for T, and the reference at points of all operands: one line each, or
 /// nothing. Right is what lies within so many steps of T, or below 128 of the smallest normal numbers of what
@@ -143,9 +156,15 @@ std::string edge_differences(const D& device, const Dims& shape, const Points&..
   for (int f = First; f < First + here; ++f)
     for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(Table[f], shape, points...)) {
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double right = expected[i], got = results.at(next)[i], at[]{points[i]..., 0};
+        const double right = expected[i], got = results.at(next)[i];
+        double at[]{points[i]..., 0}, scale = std::fabs(right);
+        if (shape.rank == 2) { // a row's elements are sums, and known by its greatest
+          const std::size_t width = expected.size() / static_cast<std::size_t>(shape[0]);
+          at[0] = greatest_of(points..., i / width, static_cast<std::size_t>(shape[1]));
+          scale = 4 * std::max(1.0, greatest_of(expected, i / width, width));
+        }
         const double rounded = static_cast<double>(static_cast<T>(right));
-        const double margin = steps * static_cast<double>(Limits::epsilon()) * std::fabs(right) +
+        const double margin = steps * static_cast<double>(Limits::epsilon()) * scale +
                               128 * static_cast<double>(std::numeric_limits<kernel::compute_t<T>>::min()) +
                               static_cast<double>(Limits::denorm_min());
         const bool is_right =

@@ -5,34 +5,16 @@
 // becomes one row program by itself, and so does its gradient. Definitions and defaults are PyTorch's.
 
 #include <twill/core/config.hpp>
+#include <twill/core/promotion.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/reductions.hpp>
 
-namespace twill::inline v0::graph::inline TWILL_ISA {
-
-/// (x - mean) / sqrt(variance + epsilon) over one axis. What the rounded mean lacks, 0 without rounding, is found beside the
-/// variance and taken off, so that equal elements give 0 and an offset costs no more digits than its mean has.
-[[nodiscard]] constexpr Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
-  const Value roughly = mean(x, {axis}, KeepDims::yes, line), centred = x - roughly;
-  const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, line));
-  const Value variance = mean(square(centred), {axis}, KeepDims::yes, line) - square(rest);
-  return (x - (roughly + rest)) * rsqrt(variance + epsilon);
-}
-
-/// The same over the last axis, scaled and shifted by vectors of its length.
-[[nodiscard]] constexpr Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
-                                         int line = __builtin_LINE()) {
-  return layer_norm(x, epsilon, -1, line) * scale + shift;
-}
-
-/// x / sqrt(mean(x^2) + epsilon) over one axis.
-[[nodiscard]] constexpr Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
-  return x * rsqrt(mean(square(x), {axis}, KeepDims::yes, line) + epsilon);
-}
-
-} // namespace twill::inline v0::graph::inline TWILL_ISA
-
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
+
+/// f(x), computed in float32 at least: 16 bits hold neither a small epsilon nor sums of squares.
+template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
+  return cast(f(widened(x)), floating_type(autocast_to_wide(x).dtype()));
+}
 
 /// The root of the sum of squares over one axis. At the origin, where it has a kink, the gradient is 0.
 [[nodiscard]] constexpr Value euclidean_norm(Value x, int axis, KeepDims keep, int line) {
@@ -45,16 +27,43 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
+/// (x - mean) / sqrt(variance + epsilon) over one axis. What the rounded mean lacks, 0 without rounding, is found beside the
+/// variance and taken off, so that equal elements give 0 and an offset costs no more digits than its mean has.
+[[nodiscard]] constexpr Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+  return detail::in_wide(x, [&](Value wide) {
+    const Value roughly = mean(wide, {axis}, KeepDims::yes, line), centred = wide - roughly;
+    const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, line));
+    const Value variance = mean(square(centred), {axis}, KeepDims::yes, line) - square(rest);
+    return (wide - (roughly + rest)) * rsqrt(variance + epsilon);
+  });
+}
+
+/// The same over the last axis, scaled and shifted by vectors of its length.
+[[nodiscard]] constexpr Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
+                                         int line = __builtin_LINE()) {
+  return layer_norm(x, epsilon, -1, line) * scale + shift;
+}
+
+/// x / sqrt(mean(x^2) + epsilon) over one axis.
+[[nodiscard]] constexpr Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+  return detail::in_wide(
+      x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, line) + epsilon); });
+}
+
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
 [[nodiscard]] constexpr Value normalize(Value x, double epsilon = 1e-12, int axis = -1, int line = __builtin_LINE()) {
-  return x / clamp_min(detail::euclidean_norm(x, axis, KeepDims::yes, line), epsilon);
+  return detail::in_wide(x, [&](Value wide) {
+    return wide / clamp_min(detail::euclidean_norm(wide, axis, KeepDims::yes, line), epsilon);
+  });
 }
 
 /// The cosine of the angle between a and b over one axis, which disappears.
 [[nodiscard]] constexpr Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
                                                 int line = __builtin_LINE()) {
+  const DType type = floating_type(detail::autocast_to_wide(a * b).dtype());
+  const Value left = widened(a), right = widened(b);
   const auto length = [&](Value x) { return clamp_min(detail::euclidean_norm(x, axis, KeepDims::no, line), epsilon); };
-  return sum(a * b, {axis}, KeepDims::no, line) / (length(a) * length(b));
+  return cast(sum(left * right, {axis}, KeepDims::no, line) / (length(left) * length(right)), type);
 }
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA

@@ -33,6 +33,7 @@ def make(save):
         lambda x: F.binary_cross_entropy(torch.sigmoid(x), p),
         lambda x: F.kl_div(F.log_softmax(x, -1), p),
         lambda x: F.kl_div(F.log_softmax(x, -1), p.log(), log_target=True, reduction="batchmean"),
+        lambda x: F.cross_entropy(x, F.softmax(y, 1), weight=weight, label_smoothing=0.3),
     ]
     values, gradients = [], []
     for loss in table:

@@ -124,6 +124,14 @@ struct Rows {
   }
 };
 
+/// Refuses weights that are not one for each class.
+constexpr void require_class_weights(graph::Extent classes, graph::Value weight) {
+  if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(weight.graph(), weight.shape()[0], classes)))
+    weight.graph().refuse(graph::Problem::class_weights_are_not_one_for_each_class,
+                          weight.rank() == 1 ? weight.shape()[0].factor : -1, classes.is_static() ? classes.factor : -1,
+                          0);
+}
+
 /// False after refusing labels that are not integers or do not belong to the values.
 [[nodiscard]] constexpr bool are_labels_of(graph::Value values, graph::Value labels, int axis, graph::Value weight) {
   graph::Graph& graph = values.graph();
@@ -142,10 +150,7 @@ struct Rows {
                    labels.shape()[at].is_static() ? labels.shape()[at].factor : -1, rows.is_static() ? rows.factor : -1,
                    0);
   }
-  const graph::Extent count = values.shape()[classes];
-  if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(graph, weight.shape()[0], count)))
-    graph.refuse(graph::Problem::class_weights_are_not_one_for_each_class,
-                 weight.rank() == 1 ? weight.shape()[0].factor : -1, count.is_static() ? count.factor : -1, 0);
+  require_class_weights(values.shape()[classes], weight);
   return !graph.fault.any();
 }
 
@@ -194,6 +199,7 @@ struct CrossEntropyFormula {
     if (options.label_smoothing != 0)
       losses = losses * (1 - options.label_smoothing) +
                all * graph::constant(graph, x.dtype(), options.label_smoothing, x.shape()[x.rank() - 1]);
+    require_class_weights(x.shape()[x.rank() - 1], options.weight);
     if (options.weight.id() >= 0) losses = losses * graph::cast(options.weight, x.dtype());
     return detail::reduced(graph::sum(losses, {-1}), options.reduce);
   }
