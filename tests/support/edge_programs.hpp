@@ -160,7 +160,7 @@ std::string edge_differences(const D& device, const Dims& shape, const Points&..
         double at[]{points[i]..., 0}, scale = std::fabs(right);
         if (shape.rank == 2) { // a row's elements are sums, and known by its greatest
           const std::size_t width = expected.size() / static_cast<std::size_t>(shape[0]);
-          at[0] = greatest_of(points..., i / width, static_cast<std::size_t>(shape[1]));
+          at[0] = greatest_of(std::get<0>(std::tie(points...)), i / width, static_cast<std::size_t>(shape[1]));
           scale = 4 * std::max(1.0, greatest_of(expected, i / width, width));
         }
         const double rounded = static_cast<double>(static_cast<T>(right));
