@@ -51,8 +51,8 @@ template <int... Axes, class X, class Power, class Root, class... Keep>
 
 template <int... Axes, class X, class... Keep> [[nodiscard]] auto norm_of_order(X&& x, double p, Keep... keep) {
   return norm_of<Axes...>(
-      std::forward<X>(x), [p](auto&& v) { return power(abs(std::move(v)), p); },
-      [p](auto&& s) { return power(std::move(s), 1 / p); }, keep...);
+      std::forward<X>(x), [p](auto v) { return power(abs(std::move(v)), p); },
+      [p](auto s) { return power(std::move(s), 1 / p); }, keep...);
 }
 
 /// sum(|x|^p)^(1/p), or what it tends to.
@@ -63,7 +63,7 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_no
     return sum<Axes...>(abs(as_floating(std::forward<X>(x))), keep...);
   else if constexpr (P == 2)
     return norm_of<Axes...>(
-        std::forward<X>(x), [](auto&& v) { return square(std::move(v)); }, [](auto&& s) { return sqrt(std::move(s)); },
+        std::forward<X>(x), [](auto v) { return square(std::move(v)); }, [](auto s) { return sqrt(std::move(s)); },
         keep...);
   else
     return norm_of_order<Axes...>(std::forward<X>(x), static_cast<double>(P), keep...);
