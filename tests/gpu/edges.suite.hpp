@@ -15,7 +15,6 @@ using namespace twill;
 template <class T> void functions_are_right() {
   test::require_equal(test::edge_differences_of_one<T>(test::TestedDevice{0}), std::string{});
 }
-/// 16-bit types are computed in float32.
 template <class T> void functions_of_two_are_right() {
   test::require_equal(test::edge_differences_of_two<T>(test::TestedDevice{0}), std::string{});
 }
@@ -30,9 +29,6 @@ const test::Case half_case{"functions of float16 at kinks, in tails and at the e
 const test::Case bfloat16_case{"functions of bfloat16 at kinks, in tails and at the ends",
                                &functions_are_right<bfloat16>};
 const test::Case floats_case{"functions of two float32 at ties and at the ends", &functions_of_two_are_right<float>};
-const test::Case doubles_case{"functions of two float64 at ties and at the ends", &functions_of_two_are_right<double>};
 const test::Case rows_case{"functions of rows of float32 at ties and at the ends", &functions_of_rows_are_right<float>};
-const test::Case half_rows_case{"functions of rows of float16 at ties and at the ends",
-                                &functions_of_rows_are_right<twill::half>};
 
 } // namespace

@@ -98,6 +98,7 @@ inline constexpr EdgeLoss edge_losses[] = {
     {"bce_with_logits", {1, 3}, is_far, "as for sigmoid"},
     {"bce_with_logits of weighted positives", {1, 3}, is_far, "as for sigmoid"},
     {"tanh", {1, 2}, is_far, "1 - y^2, as PyTorch's"},
+    {"tanh_accurate", {1, 2}, is_far, "as for tanh"},
     {"gelu_tanh",
      {1, 2},
      [](double a, double) { return std::fabs(a) >= 2; },

@@ -30,12 +30,15 @@ UNARY = {
     "power 0": lambda x: x**0.0, "power 1": lambda x: x**1.0,
     "maximum with 1": lambda x: torch.clamp(x, min=1), "logsigmoid": F.logsigmoid, "mish": F.mish,
     "celu of 0.5": lambda x: F.celu(x, 0.5), "selu": F.selu,
+    "tanh_accurate": torch.tanh, "erf_accurate": torch.erf, "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc, "sign": torch.sign,
     "gelu_accurate": lambda x: x * 0.5 * torch.erfc(x * -math.sqrt(0.5)),
 }
 BINARY = {
     "maximum": torch.maximum, "minimum": torch.minimum, "fmax": torch.fmax, "fmin": torch.fmin, "hypot": torch.hypot,
     "atan2": torch.atan2, "power": torch.pow, "logaddexp": torch.logaddexp, "logaddexp2": torch.logaddexp2,
-    "xlogy": torch.xlogy, "divide": torch.div, "clamp_min": lambda a, b: torch.clamp(a, min=b),
+    "xlogy": torch.xlogy, "divide": torch.div, "remainder": torch.remainder, "fmod": torch.fmod,
+    "copysign": torch.copysign, "kl_divergence": lambda a, b: F.kl_div(a, b, reduction="none"),
+    "clamp_min": lambda a, b: torch.clamp(a, min=b),
     "clamp_max": lambda a, b: torch.clamp(a, max=b), "mse": lambda a, b: (a - b) ** 2,
     "l1": lambda a, b: F.l1_loss(a, b, reduction="none"), "huber": lambda a, b: F.huber_loss(a, b, reduction="none"),
     "smooth_l1": lambda a, b: F.smooth_l1_loss(a, b, reduction="none", beta=0.5),
