@@ -23,13 +23,13 @@ HERE = pathlib.Path(__file__).parent
 def saver(topic, differing):
     """Writes files, or where a list of those that differ is given, adds to it."""
     folder = HERE / topic
-    folder.mkdir(exist_ok=True)
 
     def save(name, array):
         array = numpy.asarray(array.detach() if isinstance(array, torch.Tensor) else array)
         kind = numpy.int64 if array.dtype.kind in "iub" else numpy.float64
         array, path = numpy.ascontiguousarray(array, dtype=kind), folder / f"{name}.npy"
         if differing is None:
+            folder.mkdir(exist_ok=True)
             numpy.save(path, array)
         elif not path.exists() or not numpy.allclose(numpy.load(path), array, 1e-10, 1e-14, equal_nan=True):
             differing.append(f"{topic}/{name}")

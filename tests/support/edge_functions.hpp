@@ -11,8 +11,12 @@
 #include <twill/nn/activations.hpp>
 #include <twill/nn/losses.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -136,6 +140,27 @@ constexpr std::array<Value, 6> with_derivatives(const EdgeBinary& f, Value a, Va
           graph::gradient(graph::sum(by_a), a),
           graph::gradient(graph::sum(by_a), b),
           graph::gradient(graph::sum(by_b), b)};
+}
+
+/// Where results are meant to differ, and why. Rows: 0 the value, then derivatives in the order above.
+struct EdgeException {
+  std::string_view function;
+  std::vector<std::size_t> rows;
+  bool (*holds)(double a, double b);
+  std::string_view reason;
+};
+[[nodiscard]] inline bool is_listed(std::span<const EdgeException> list, std::string_view function, std::size_t row,
+                                    double a, double b) {
+  return std::any_of(list.begin(), list.end(), [&](const EdgeException& each) {
+    return each.function == function && std::find(each.rows.begin(), each.rows.end(), row) != each.rows.end() &&
+           each.holds(a, b);
+  });
+}
+
+/// Equal, both NaN, or finite and no further apart than a margin.
+[[nodiscard]] inline bool agrees(double got, double expected, double margin) {
+  return got == expected || (std::isnan(got) && std::isnan(expected)) ||
+         (std::isfinite(expected) && std::fabs(got - expected) <= margin);
 }
 
 /// What the reference makes of them in float64 of operands of one shape.
