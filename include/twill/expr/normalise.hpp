@@ -9,6 +9,7 @@
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/expr/row_symbols.hpp>
 #include <twill/expr/rowwise.hpp>
 #include <twill/expr/statistics.hpp>
 #include <twill/expr/symbol_functions.hpp>
@@ -50,10 +51,9 @@ struct RmsNorm {
     return widened(x) * rsqrt(mean(square(widened(x))) + epsilon);
   }
 };
-/// The root of the sum of a row's squares, summed in float64 as those of expr/norms.hpp.
+/// The root of the sum of a row's squares.
 [[nodiscard]] constexpr Symbol euclidean_norm(Symbol x) {
-  const Symbol wide = x.type() == DType::float16 ? widened(x) : x.to(DType::float64);
-  return sqrt(sum(square(wide))).to(widened(x).type());
+  return sqrt(sum(square(x.to(square_sum_type(x.type()))))).to(widened(x).type());
 }
 struct Normalize {
   static constexpr std::string_view name = "normalize";

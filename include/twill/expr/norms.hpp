@@ -12,6 +12,7 @@
 #include <twill/expr/functions.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/operators.hpp>
+#include <twill/expr/row_symbols.hpp>
 #include <twill/expr/statistics.hpp>
 
 #include <string>
@@ -36,17 +37,12 @@ template <class X> [[nodiscard]] auto as_floating(X&& x) {
   return make_node<Convert<floating_type(typed<X>().type)>>(std::forward<X>(x));
 }
 
-/// x in float64, unless it is a float16, whose powers fit a float.
-template <class X> [[nodiscard]] auto as_summed(X&& x) {
-  constexpr DType type = typed<X>().type;
-  return make_node<Convert<type == DType::float16 ? DType::float32 : DType::float64>>(std::forward<X>(x));
-}
-
 /// root(sum(power(|x|))) in the floating type of x.
 template <int... Axes, class X, class Power, class Root, class... Keep>
 [[nodiscard]] auto norm_of(X&& x, Power power, Root root, Keep... keep) {
-  constexpr DType type = floating_type(typed<X>().type);
-  return make_node<Convert<type>>(root(sum<Axes...>(power(as_summed(std::forward<X>(x))), keep...)));
+  constexpr DType type = typed<X>().type;
+  auto wide = make_node<Convert<square_sum_type(type)>>(std::forward<X>(x));
+  return make_node<Convert<floating_type(type)>>(root(sum<Axes...>(power(std::move(wide)), keep...)));
 }
 
 template <int... Axes, class X, class... Keep> [[nodiscard]] auto norm_of_order(X&& x, double p, Keep... keep) {

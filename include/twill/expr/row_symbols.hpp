@@ -44,6 +44,11 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
   const Symbol total = sum(widened(x));
   return total / row_length(total);
 }
+/// The type in which squares of a type's numbers are summed, so that their root is right wherever it can be represented.
+[[nodiscard]] constexpr DType square_sum_type(DType type) {
+  return type == DType::float16 ? DType::float32 : DType::float64; // float32 holds the squares of all float16
+}
+
 /// A power of two for each row, by which its values can be multiplied before they are squared: no square of their differences
 /// overflows, and none that counts vanishes. 1 where they are neither huge nor tiny, and for float16. `widened` of x is given.
 [[nodiscard]] constexpr Symbol square_scale(DType type, Symbol value) {
@@ -73,7 +78,7 @@ struct ScaledVariance {
   return {total / maximum(count - static_cast<double>(correction), 0.0), scale};
 }
 
-/// sum((x - mean)^2) / (n - correction), right wherever it can be represented.
+/// sum((x - mean)^2) / (n - correction), right wherever it and the sum of the row can be represented.
 [[nodiscard]] constexpr ScaledVariance scaled_variance(Symbol x, int correction) {
   const Symbol value = widened(x), scale = square_scale(x.type(), value);
   const Symbol lowered = -(mean(value) * scale);

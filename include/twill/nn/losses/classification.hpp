@@ -124,6 +124,13 @@ struct Rows {
   }
 };
 
+/// Refuses targets that are more or fewer than the predictions along an axis.
+constexpr void require_extent(graph::Graph& graph, graph::Extent wanted, graph::Extent given) {
+  if (!graph::unify(graph, wanted, given))
+    graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents, given.is_static() ? given.factor : -1,
+                 wanted.is_static() ? wanted.factor : -1, 0);
+}
+
 /// Refuses weights that are not one for each class.
 constexpr void require_class_weights(graph::Extent classes, graph::Value weight) {
   if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(weight.graph(), weight.shape()[0], classes)))
@@ -145,10 +152,7 @@ constexpr void require_class_weights(graph::Extent classes, graph::Value weight)
   const int classes = graph::checked_axis(values, axis, 0);
   for (int at = 0; at < labels.rank(); ++at) {
     const graph::Extent rows = values.shape()[at < classes ? at : at + 1];
-    if (!graph::unify(graph, rows, labels.shape()[at]))
-      graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents,
-                   labels.shape()[at].is_static() ? labels.shape()[at].factor : -1, rows.is_static() ? rows.factor : -1,
-                   0);
+    require_extent(graph, rows, labels.shape()[at]);
   }
   require_class_weights(values.shape()[classes], weight);
   return !graph.fault.any();
@@ -183,13 +187,8 @@ struct CrossEntropyFormula {
   [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value logits, graph::Value target,
                                                                const CrossEntropyOptions& options) {
     graph::Graph& graph = logits.graph();
-    for (int axis = 0; axis < logits.rank(); ++axis) {
-      const graph::Extent wanted = logits.shape()[axis], given = target.shape()[axis];
-      if (graph::unify(graph, wanted, given)) continue;
-      graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents,
-                   given.is_static() ? given.factor : -1, wanted.is_static() ? wanted.factor : -1, 0);
-      return logits;
-    }
+    for (int axis = 0; axis < logits.rank(); ++axis) require_extent(graph, logits.shape()[axis], target.shape()[axis]);
+    if (graph.fault.any()) return logits;
     const graph::Value x = widened(with_classes_last(logits, options.axis));
     const graph::Value t = widened(with_classes_last(target, options.axis));
     const auto [greatest, excess] = graph::detail::normaliser(x, -1, __builtin_LINE());
