@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# twill_development: what tests, benchmarks and examples of this tree are compiled with and users of the library are
-# not. Warnings, sanitizers and the instruction set live here and nowhere else; no global flag is touched.
+# twill_flags: what this tree's own sources are compiled with and users of the library are not. Warnings, sanitizers and the
+# instruction set live here and nowhere else; no global flag is touched. twill_development is what tests, benchmarks and
+# examples link: these flags with the compiled library, twill_header_only with the headers alone.
 
 option(TWILL_WERROR "Treat warnings as errors in this tree's own sources" OFF)
 set(TWILL_SANITIZE "" CACHE STRING "Sanitizers of this tree's own sources: address,undefined or thread")
@@ -30,26 +31,30 @@ if(PROJECT_IS_TOP_LEVEL AND TWILL_USE_CCACHE)
   endif()
 endif()
 
+add_library(twill_flags INTERFACE)
+target_link_libraries(twill_compiled PRIVATE twill_flags)
 add_library(twill_development INTERFACE)
-target_link_libraries(twill_development INTERFACE twill::twill)
+target_link_libraries(twill_development INTERFACE twill_flags twill::compiled)
+add_library(twill_header_only INTERFACE)
+target_link_libraries(twill_header_only INTERFACE twill_flags twill::twill)
 set(twill_cxx_options -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${TWILL_WERROR}>:-Werror>)
-target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${twill_cxx_options}>")
+target_compile_options(twill_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${twill_cxx_options}>")
 
 # g++ begins to collect its garbage at 1 GB instead of at 128 MB: a seventh less time for files full of templates.
 set(twill_gcc_heap --param=ggc-min-heapsize=1000000)
-target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${twill_gcc_heap}>")
+target_compile_options(twill_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${twill_gcc_heap}>")
 # The same for the host's side of .cu files.
-target_compile_options(twill_development INTERFACE
+target_compile_options(twill_flags INTERFACE
                        "$<$<AND:$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=${twill_gcc_heap}>")
 if(TWILL_CCACHE) # without it ccache cannot tell which precompiled header was read
-  target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
+  target_compile_options(twill_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 endif()
 
 # Programs of so many small functions link in a seventh of the time, where lld is installed, which cannot link g++'s LTO.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=lld TWILL_HAS_LLD)
 if(TWILL_HAS_LLD AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT "${CMAKE_EXE_LINKER_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "-fuse-ld=|-flto")
-  target_link_options(twill_development INTERFACE $<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
+  target_link_options(twill_flags INTERFACE $<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
 endif()
 
 if(TWILL_ARCH)
@@ -57,7 +62,7 @@ if(TWILL_ARCH)
   string(MAKE_C_IDENTIFIER "TWILL_COMPILER_KNOWS_MARCH_${TWILL_ARCH}" known)
   check_cxx_compiler_flag(-march=${TWILL_ARCH} ${known})
   if(${known})
-    target_compile_options(twill_development INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${TWILL_ARCH}>)
+    target_compile_options(twill_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${TWILL_ARCH}>)
     twill_note("instruction set" "-march=${TWILL_ARCH}" "tests, benchmarks and examples run on this kind of processor only")
   else()
     twill_note("instruction set" "default" "the compiler does not know -march=${TWILL_ARCH}")
@@ -71,7 +76,7 @@ if(TWILL_SANITIZE)
   endif()
   # g++ 12 sees uninitialised members in its own <functional> once the sanitizers' checks stand between the accesses.
   list(APPEND sanitize $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  target_compile_options(twill_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
-  target_link_options(twill_development INTERFACE -fsanitize=${TWILL_SANITIZE})
+  target_compile_options(twill_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+  target_link_options(twill_flags INTERFACE -fsanitize=${TWILL_SANITIZE})
   twill_note(sanitizers "${TWILL_SANITIZE}" "slower, and every finding ends the program")
 endif()

@@ -15,7 +15,7 @@
 #include "examples/support/training_options.hpp"
 
 #include <twill/data/fashion_mnist.hpp>
-#include <twill/twill.hpp>
+#include <twill/all.hpp>
 
 #include <iostream>
 #include <string>

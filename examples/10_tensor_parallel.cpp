@@ -6,6 +6,7 @@
 // prints: the losses agree: yes
 // prints: elements of "wide.weight" on each device: 4096 of 8192
 
+#include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
 #include <cmath>

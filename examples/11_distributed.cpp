@@ -7,6 +7,7 @@
 // prints: as one device
 // prints: states of rank 0
 
+#include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
 #include <algorithm>

@@ -10,6 +10,8 @@
 // prints: the losses agree: yes
 // prints: the results agree: yes
 
+#include <twill/io.hpp>
+#include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
 #include <cmath>

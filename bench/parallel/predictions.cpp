@@ -5,6 +5,7 @@
 // the steps, because other work on the machine slows down both; beside it what counting alone would have said. Prints JSON
 // for bench/parallel/table.py.    predictions [repeats, default 5]
 
+#include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
 #include <algorithm>

@@ -5,6 +5,8 @@
 // prints: the peak was predicted: yes
 // prints: two loads, the same results: yes
 
+#include <twill/io.hpp>
+#include <twill/profile.hpp>
 #include <twill/twill.hpp>
 
 #include <cstdint>

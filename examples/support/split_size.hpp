@@ -10,6 +10,7 @@
 #include "examples/support/core_process.hpp"
 #include "examples/support/split_size_report.hpp"
 
+#include <twill/parallel.hpp>
 #include <twill/twill.hpp>
 
 #include <algorithm>

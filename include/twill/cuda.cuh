@@ -1,9 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything for hosts and CUDA, for files that nvcc compiles. CUDA's own headers have `half`, `all` and `any` outside of all
-// namespaces: behind `using namespace twill`, write `twill::half` and `twill::all`. Link twill::cuda. Libraries that not
-// every program needs stand beside it: <twill/device/cuda/cudnn.cuh>, <twill/parallel/nccl.cuh>, <twill/algorithms.cuh>.
+// Tensors, models and training on hosts and CUDA, for files that nvcc compiles.
 
 #include <twill/compile/gpu/executor.hpp>
 #include <twill/compile/gpu/numbers_block.hpp>
@@ -14,7 +12,6 @@
 #include <twill/compile/gpu/slot_record.hpp>
 #include <twill/compile/gpu/step_graphs.hpp>
 #include <twill/compile/gpu/watch.hpp>
-#include <twill/data/gpu/staging.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>
@@ -94,9 +91,6 @@
 #include <twill/memory/gpu/capture.hpp>
 #include <twill/memory/gpu/pinned.hpp>
 #include <twill/memory/gpu/stream.hpp>
-#include <twill/profile/cuda/machine.hpp>
-#include <twill/profile/cuda/show_utilization.cuh>
-#include <twill/profile/cuda/utilization.hpp>
 #include <twill/tensor/cuda/pin_memory.cuh>
 #include <twill/tensor/gpu/dlpack.hpp>
 #include <twill/tensor/gpu/pin_memory.hpp>

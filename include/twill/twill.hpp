@@ -1,21 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything for hosts. Each layer has an umbrella of its own, and every header can be included alone.
+// Tensors, models and training on hosts. Each layer has an umbrella of its own, and every header can be included
+// alone.
 
 #include <twill/compile.hpp>
 #include <twill/core.hpp>
-#include <twill/data.hpp>
 #include <twill/device.hpp>
 #include <twill/expr.hpp>
 #include <twill/graph.hpp>
-#include <twill/io.hpp>
 #include <twill/kernel.hpp>
 #include <twill/memory.hpp>
 #include <twill/nn.hpp>
 #include <twill/ops.hpp>
 #include <twill/optim.hpp>
-#include <twill/parallel.hpp>
-#include <twill/profile.hpp>
 #include <twill/tensor.hpp>
 #include <twill/train.hpp>

@@ -5,7 +5,7 @@
 
 #include <tests/support/other_launches.cuh>
 
-#include <twill/cuda.cuh>
+#include <twill/all.cuh>
 
 #include <cstddef>
 #include <string_view>

@@ -20,7 +20,7 @@ def check(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()
         lines = text.splitlines()
-        is_header = path.suffix in (".hpp", ".cuh")
+        is_header = path.suffix in (".hpp", ".ipp", ".cuh")
         if len(lines) > MOST_LINES:
             yield f"{name}: {len(lines)} lines; {MOST_LINES} are the most, one idea a file"
         elif len(lines) > MANY_LINES:

@@ -13,7 +13,7 @@ def layer_of(header: str) -> str:
 
 
 def check(root):
-    for header in tree.headers(root):
+    for header in tree.headers(root) + tree.bodies(root):
         own = layer_of(header)
         is_umbrella = header.count("/") == 1
         if not own and not is_umbrella:

@@ -27,7 +27,7 @@ def functions(text):
 
 
 def check(root):
-    texts = {header: without_comments((root / "include" / header).read_text()) for header in tree.headers(root)}
+    texts = {header: without_comments((root / "include" / header).read_text()) for header in tree.headers(root) + tree.bodies(root)}
     for header in filter(ENTRIES.search, texts):
         for name in functions((root / "include" / header).read_text()):
             calls = re.compile(rf"\b{name}\(")

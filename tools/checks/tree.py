@@ -11,7 +11,9 @@ LAYERS = [
     "ops", "nn", "optim", "train", "data", "io", "parallel", "profile",
     "algorithms",
 ]
-# Layers with an umbrella that <twill/twill.hpp> leaves out, because they need a library that not everybody has.
+# Layers that <twill/twill.hpp> leaves to <twill/all.hpp>.
+BESIDE = ["data", "io", "parallel", "profile"]
+# Layers with an umbrella that no other includes, because they need a library that not everybody has.
 APART = ["algorithms"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
@@ -24,6 +26,12 @@ def headers(root: Path) -> list[str]:
     return sorted(p.relative_to(base).as_posix() for p in found)
 
 
+def bodies(root: Path) -> list[str]:
+    """Paths of all files with the bodies of a header's functions, relative to include/, sorted."""
+    base = root / "include"
+    return sorted(p.relative_to(base).as_posix() for p in (base / "twill").rglob("*.ipp"))
+
+
 def includes(root: Path, header: str) -> list[str]:
     """What a header includes, in order, as written."""
     return INCLUDE.findall((root / "include" / header).read_text())
@@ -31,8 +39,8 @@ def includes(root: Path, header: str) -> list[str]:
 
 def sources(root: Path) -> list[Path]:
     """Every C++ and CUDA source file that the project wrote."""
-    folders = ("include", "tests", "bench", "examples", "tools")
-    kinds = (".hpp", ".cuh", ".cpp", ".cu")
+    folders = ("include", "src", "tests", "bench", "examples", "tools")
+    kinds = (".hpp", ".ipp", ".cuh", ".cpp", ".cu")
     found = [p for f in folders for p in (root / f).rglob("*") if p.suffix in kinds and p.is_file()]
     return sorted(p for p in found if not is_built(root, p))
 

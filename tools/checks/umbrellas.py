@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Umbrellas are complete: X.hpp beside X/ includes every public header of X, sorted, and holds nothing else.
 
-A header under detail/ is not public. Those under gpu/ and all .cuh belong to `twill/cuda.cuh`, so that programs without a GPU
-do not pay for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left
-out. `umbrellas.py --write` brings the include lists up to date.
+`twill/twill.hpp` is tensors, models and training; `twill/all.hpp` adds the layers of tree.BESIDE. A header under detail/ is not
+public. Those under gpu/ and all .cuh belong to `twill/cuda.cuh` and `twill/all.cuh`, so that programs without a GPU do not pay
+for them. One that needs a third-party library says `Not in the umbrella` in its opening paragraph and is left out. src/X.cpp
+includes every .ipp of X, for the compiled library. `umbrellas.py --write` brings the include lists up to date.
 """
 
 import re
@@ -51,19 +52,31 @@ def umbrellas(root: Path) -> dict[str, list[str]]:
     """Each umbrella that has to exist, with its includes."""
     result = {f"twill/{layer}.hpp": wanted(root, layer) for layer in tree.LAYERS}
     result = {name: content for name, content in result.items() if content}
-    result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART})
+    later = [f"twill/{layer}.hpp" for layer in tree.BESIDE if f"twill/{layer}.hpp" in result]
+    result["twill/twill.hpp"] = sorted(set(result) - {f"twill/{layer}.hpp" for layer in tree.APART} - set(later))
+    result["twill/all.hpp"] = sorted(["twill/twill.hpp", *later])
     for layer in tree.APART:
         if of_layer := [h for h in tree.headers(root)
                         if h.startswith(f"twill/{layer}/") and is_of_gpus(h) and is_public(root, h)]:
             result[f"twill/{layer}.cuh"] = sorted([f"twill/{layer}.hpp", *of_layer])
-    if of_gpus := wanted_of_gpus(root, tree.LAYERS):
+    if of_gpus := wanted_of_gpus(root, [layer for layer in tree.LAYERS if layer not in tree.BESIDE]):
         result["twill/cuda.cuh"] = sorted(["twill/twill.hpp", *of_gpus])
+        result["twill/all.cuh"] = sorted(["twill/all.hpp", "twill/cuda.cuh", *wanted_of_gpus(root, tree.BESIDE)])
         result["twill/expr.cuh"] = sorted(["twill/expr.hpp", *(h for h in wanted_of_gpus(root, EXPRESSION_LAYERS)
                                                                if "Not in expr.cuh" not in opening_of(root, h))])
     return result
 
 
+def library_sources(root: Path) -> dict[str, list[str]]:
+    """Each source of the compiled library that has to exist, with the bodies that it includes."""
+    result = {f"src/{layer}.cpp": [b for b in tree.bodies(root) if b.startswith(f"twill/{layer}/")] for layer in tree.LAYERS}
+    return {name: content for name, content in result.items() if content}
+
+
 def check(root: Path):
+    for name, content in library_sources(root).items():
+        if not (root / name).exists() or tree.INCLUDE.findall((root / name).read_text()) != content:
+            yield f"{name}: does not include all bodies of its layer and nothing else; run tools/checks/umbrellas.py --write"
     for name, content in umbrellas(root).items():
         path = root / "include" / name
         if not path.exists():
@@ -87,14 +100,22 @@ def write(root: Path) -> None:
         if path.exists():
             opening = path.read_text().split("#include", 1)[0]
         elif name == "twill/twill.hpp":
-            opening = OPENING.format(text="Everything for hosts. Each layer has an umbrella of its own, and every header can be included alone.")
+            opening = OPENING.format(text="Tensors, models and training on hosts. Each layer has an umbrella of its own, and every header can be included\n// alone.")
+        elif name == "twill/all.hpp":
+            opening = OPENING.format(text="Everything for hosts: twill.hpp with data sets, files, several devices and profiling.")
         elif name == "twill/cuda.cuh":
+            opening = OPENING.format(text="Tensors, models and training on hosts and CUDA, for files that nvcc compiles.")
+        elif name == "twill/all.cuh":
             opening = OPENING.format(text="Everything for hosts and CUDA, for files that nvcc compiles.")
         elif name == "twill/expr.cuh":
             opening = OPENING.format(text="Tensors and expressions for hosts and CUDA, without models, for files that nvcc compiles.")
         else:
             opening = OPENING.format(text=f"All of {path.stem}/." if path.suffix == ".hpp" else f"All of {path.stem}/, for files that nvcc compiles.")
         path.write_text(opening + "".join(f"#include <{header}>\n" for header in content))
+    for name, content in library_sources(root).items():
+        opening = f"// SPDX-License-Identifier: Apache-2.0\n//\n// Bodies of {Path(name).stem}/ in the compiled library.\n\n"
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(opening + "".join(f"#include <{body}>\n" for body in content))
 
 
 if __name__ == "__main__":

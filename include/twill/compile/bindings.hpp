@@ -102,34 +102,16 @@ template <class Run> void run_with_interlude(const Binding& binding, Interlude* 
 }
 
 /// Tells the operands of a binding where everything lies that the caller hands in. throws: never
-inline void place_outside(Bound& bound, const RunArguments& arguments) {
-  bound.numbers.orders = arguments.orders;
-  kernel::Operand* const operands = bound.numbers.operands.data();
-  for (const OutsideOperand& operand : bound.numbers.outside) {
-    void* const* addresses = operand.storage == Storage::input       ? arguments.inputs.data()
-                             : operand.storage == Storage::parameter ? arguments.parameters.data()
-                                                                     : arguments.outputs.data();
-    operands[operand.operand].data = static_cast<std::byte*>(addresses[operand.index]) + operand.start;
-  }
-  for (const RandomOperand& operand : bound.numbers.random)
-    operands[operand.operand].bits =
-        static_cast<std::uint64_t>(arguments.first_row * operand.elements_per_row + operand.start);
-}
+void place_outside(Bound& bound, const RunArguments& arguments);
 
 /// Tells them where everything lies but the run-time numbers. throws: never
-inline void place_operands(Bound& bound, void* arena, const RunArguments& arguments) {
-  if (bound.arena != arena) {
-    for (const OutsideOperand& operand : bound.numbers.inside)
-      bound.numbers.operands[operand.operand].data = static_cast<std::byte*>(arena) + operand.index + operand.start;
-    bound.arena = arena;
-  }
-  place_outside(bound, arguments);
-}
+void place_operands(Bound& bound, void* arena, const RunArguments& arguments);
 
 /// Tells them where the run-time numbers lie, eight bytes apart.
-inline void place_numbers(Bound& bound, void* numbers) {
-  for (const OutsideOperand& operand : bound.numbers.numbers)
-    bound.numbers.operands[operand.operand].data = static_cast<std::uint64_t*>(numbers) + operand.index;
-}
+void place_numbers(Bound& bound, void* numbers);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/bindings.ipp>
+#endif

@@ -132,19 +132,11 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 /// Marks them in each binding of a program that a host device runs and whose arena nobody looks into.
 class DescentsInProducts final : public BindingEdit {
 public:
-  void apply(const TableView& table, Binding& binding) const override {
-    for (const Descent& descent : find_descents(table, binding.symbols)) {
-      const auto product = static_cast<std::size_t>(descent.product);
-      const auto update = static_cast<std::size_t>(descent.update);
-      binding.instructions[product].part = DescentPart::keeps_factors;
-      binding.instructions[product].descends = true;
-      binding.instructions[update].part = DescentPart::updates;
-      binding.instructions[update].product = product;
-      std::size_t launch = update;
-      while (table.instructions[launch].continues) --launch;
-      binding.instructions[launch].descends = true;
-    }
-  }
+  void apply(const TableView& table, Binding& binding) const override;
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/descents.ipp>
+#endif

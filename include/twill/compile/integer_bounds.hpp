@@ -15,15 +15,8 @@
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-[[noreturn]] TWILL_COLD inline void refuse_integer(const graph::IntegerBounds& bounds, std::int64_t least,
-                                                   std::int64_t end, std::int64_t value, std::int64_t position) {
-  const std::string layer{bounds.layer.view()};
-  throw IndexError((layer.empty() ? "" : layer + ": ") + std::string{bounds.what} + " has to lie between " +
-                   std::to_string(least) + " and " + std::to_string(end - 1) +
-                   (bounds.has_exception ? ", or be " + std::to_string(bounds.exception) : "") + "; element " +
-                   std::to_string(position) + " of input " + std::to_string(bounds.input) + " is " +
-                   std::to_string(value));
-}
+[[noreturn]] void refuse_integer(const graph::IntegerBounds& bounds, std::int64_t least, std::int64_t end,
+                                 std::int64_t value, std::int64_t position);
 
 /// All of them in one pass without branches, and only then which.
 template <class T>
@@ -44,15 +37,8 @@ void check_integers(const graph::IntegerBounds& bounds, std::int64_t end, const 
 }
 
 /// One input, dense in the host's memory.
-inline void check_integers(const TableView& table, const graph::SymbolValues& symbols,
-                           const graph::IntegerBounds& bounds, const void* data) {
-  const graph::InputInfo& input = table.inputs[static_cast<std::size_t>(bounds.input)];
-  const std::int64_t count = input.shape.elements().evaluate(symbols);
-  const std::int64_t end = bounds.end.evaluate(symbols) + (bounds.may_be_end ? 1 : 0);
-  if (input.dtype == DType::int64) check_integers<std::int64_t>(bounds, end, data, count);
-  if (input.dtype == DType::int32) check_integers<std::int32_t>(bounds, end, data, count);
-  if (input.dtype == DType::uint8) check_integers<std::uint8_t>(bounds, end, data, count);
-}
+void check_integers(const TableView& table, const graph::SymbolValues& symbols, const graph::IntegerBounds& bounds,
+                    const void* data);
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
@@ -60,9 +46,10 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Looks at the inputs of a run, which lie in the host's memory.
 /// throws: IndexError naming the layer, the bounds and the value    cost: one pass over indices, labels and lengths
-inline void check_integers(const TableView& table, const graph::SymbolValues& symbols, std::span<void* const> inputs) {
-  for (const graph::IntegerBounds& bounds : table.bounds)
-    detail::check_integers(table, symbols, bounds, inputs[static_cast<std::size_t>(bounds.input)]);
-}
+void check_integers(const TableView& table, const graph::SymbolValues& symbols, std::span<void* const> inputs);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/integer_bounds.ipp>
+#endif

@@ -30,11 +30,7 @@ public:
 
 protected:
   ~Interlude() = default;
-  void set_places(std::vector<int> places) {
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    places_ = std::move(places);
-  }
+  void set_places(std::vector<int> places);
 
 private:
   std::vector<int> places_{};
@@ -43,16 +39,9 @@ private:
 /// Two interludes as one: at each place of either, the first acts, then the second. Both ignore places that are not theirs.
 class BothInterludes final : public Interlude {
 public:
-  BothInterludes(Interlude& first, Interlude& second) : first_{&first}, second_{&second} {
-    std::vector<int> places{first.places().begin(), first.places().end()};
-    places.insert(places.end(), second.places().begin(), second.places().end());
-    set_places(std::move(places));
-  }
+  BothInterludes(Interlude& first, Interlude& second);
 
-  void reach(int place, const Binding& binding) override {
-    first_->reach(place, binding);
-    second_->reach(place, binding);
-  }
+  void reach(int place, const Binding& binding) override;
 
 private:
   Interlude* first_;
@@ -80,3 +69,7 @@ private:
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/interlude.ipp>
+#endif

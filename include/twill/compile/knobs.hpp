@@ -20,56 +20,31 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 class Knobs {
 public:
   Knobs() = default;
-  explicit Knobs(std::span<const graph::KnobInfo> infos) : infos_{infos} {
-    for (const graph::KnobInfo& info : infos) bits_.push_back(bits_of(info.dtype, info.initial));
-  }
+  explicit Knobs(std::span<const graph::KnobInfo> infos);
 
   [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
   [[nodiscard]] std::span<const graph::KnobInfo> infos() const { return infos_; }
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) >= 0; }
 
   /// throws: ValueError when there is no number of this name, listing those there are, or when it cannot be that
-  void set(std::string_view name, double number) {
-    const int index = find(name);
-    if (index < 0) {
-      std::string known{};
-      for (const graph::KnobInfo& info : infos_) known += (known.empty() ? "" : ", ") + std::string{info.name.view()};
-      throw ValueError("set: there is no run-time number '" + std::string{name} + "'; there are: " + known);
-    }
-    if (infos_[static_cast<std::size_t>(index)].is_probability && !(number >= 0 && number <= 1))
-      throw ValueError("set: '" + std::string{name} + "' has to lie between 0 and 1; it is " + std::to_string(number));
-    set_at(static_cast<std::size_t>(index), number);
-  }
+  void set(std::string_view name, double number);
 
   void set_at(std::size_t index, double number) { bits_[index] = bits_of(infos_[index].dtype, number); }
 
   void copy_at(std::size_t index, const Knobs& from, std::size_t source) { bits_[index] = from.bits_[source]; }
 
   /// Sets the number if the table has one of this name.
-  void set_if_present(std::string_view name, double number) {
-    if (const int index = find(name); index >= 0) set_at(static_cast<std::size_t>(index), number);
-  }
+  void set_if_present(std::string_view name, double number);
 
   /// What random draws of the next run depend on.
-  void set_draw(std::uint64_t seed, std::uint64_t step) {
-    if (const int index = find(graph::seed_knob); index >= 0) bits_[static_cast<std::size_t>(index)] = seed;
-    if (const int index = find(graph::step_knob); index >= 0) bits_[static_cast<std::size_t>(index)] = step;
-  }
+  void set_draw(std::uint64_t seed, std::uint64_t step);
 
   [[nodiscard]] bool draws() const { return contains(graph::seed_knob); }
 
   /// Takes over the values of all numbers that both have.
-  void take(const Knobs& other) {
-    for (std::size_t i = 0; i < infos_.size(); ++i)
-      if (const int index = other.find(infos_[i].name.view()); index >= 0)
-        bits_[i] = other.bits_[static_cast<std::size_t>(index)];
-  }
+  void take(const Knobs& other);
 
-  [[nodiscard]] int find(std::string_view name) const {
-    for (std::size_t i = 0; i < infos_.size(); ++i)
-      if (infos_[i].name.view() == name) return static_cast<int>(i);
-    return -1;
-  }
+  [[nodiscard]] int find(std::string_view name) const;
 
 private:
   std::span<const graph::KnobInfo> infos_{};
@@ -77,3 +52,7 @@ private:
 };
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/knobs.ipp>
+#endif

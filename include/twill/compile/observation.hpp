@@ -45,65 +45,18 @@ template <class T> void copy_values(const void* data, std::vector<double>& value
 }
 
 /// Puts a dense value of the host's memory into an observation that knows its element type and shape.
-inline void copy_values(const void* data, Observation& seen) {
-  seen.values.resize(static_cast<std::size_t>(seen.shape.elements()));
-  switch (seen.dtype) {
-  case DType::boolean:
-    return copy_values<bool>(data, seen.values);
-  case DType::uint8:
-    return copy_values<std::uint8_t>(data, seen.values);
-  case DType::int32:
-    return copy_values<std::int32_t>(data, seen.values);
-  case DType::int64:
-    return copy_values<std::int64_t>(data, seen.values);
-  case DType::float16:
-    return copy_values<half>(data, seen.values);
-  case DType::bfloat16:
-    return copy_values<bfloat16>(data, seen.values);
-  case DType::float32:
-    return copy_values<float>(data, seen.values);
-  case DType::float64:
-    return copy_values<double>(data, seen.values);
-  }
-}
+void copy_values(const void* data, Observation& seen);
 
 /// The number that an element type holds in place of another.
-[[nodiscard]] inline double rounded(DType dtype, double number) {
-  if (dtype == DType::float32) return static_cast<double>(static_cast<float>(number));
-  if (dtype == DType::float16) return static_cast<double>(static_cast<half>(static_cast<float>(number)));
-  if (dtype == DType::bfloat16) return static_cast<double>(static_cast<bfloat16>(static_cast<float>(number)));
-  return number;
-}
+[[nodiscard]] double rounded(DType dtype, double number);
 
 /// Appends an observation. The gradient of a layer's input comes in parts, one for each use: they are added up, and what was
 /// known of them moves to the end, where the gradient is complete.
-inline void append(std::vector<Observation>& known, Observation seen) {
-  if (seen.is_gradient && seen.place == TapPlace::layer_input)
-    for (auto part = known.begin(); part != known.end(); ++part) {
-      if (!part->is_gradient || part->tap != seen.tap || part->place != seen.place) continue;
-      for (std::size_t i = 0; i < seen.values.size(); ++i)
-        seen.values[i] = rounded(seen.dtype, seen.values[i] + part->values[i]);
-      known.erase(part);
-      break;
-    }
-  known.push_back(std::move(seen));
-}
+void append(std::vector<Observation>& known, Observation seen);
 
 /// The observation of a tap.
-[[nodiscard]] inline Observation observed(const TableView& table, const graph::SymbolValues& symbols,
-                                          const graph::TapInfo& tap, const void* data) {
-  const ValueInfo& info = table.values[static_cast<std::size_t>(tap.node)];
-  Observation seen{};
-  seen.layer = tap.name.view();
-  seen.operation = "tap";
-  seen.is_gradient = tap.is_gradient;
-  seen.place = tap.place;
-  seen.tap = tap.number;
-  seen.dtype = info.dtype;
-  seen.shape = info.shape.evaluate(symbols);
-  copy_values(data, seen);
-  return seen;
-}
+[[nodiscard]] Observation observed(const TableView& table, const graph::SymbolValues& symbols,
+                                   const graph::TapInfo& tap, const void* data);
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
@@ -117,24 +70,10 @@ public:
 
   void also(Watcher* other) { other_ = other; }
 
-  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
-    if (other_ != nullptr) other_->see(table, symbols, value, data);
-    for (std::size_t i = 0; i < table.taps.size(); ++i) {
-      if (table.taps[i].node != value) continue;
-      Observation seen = detail::observed(table, symbols, table.taps[i], data);
-      seen.device = devices_[static_cast<std::size_t>(table.values[static_cast<std::size_t>(value)].slot)];
-      observations_.push_back({i, std::move(seen)});
-    }
-  }
+  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 
   /// Hands them over in the order in which the model was traced, gradients the other way.
-  [[nodiscard]] std::vector<Observation> take() {
-    sort_stably(observations_, [](const Numbered& a, const Numbered& b) { return a.number < b.number; });
-    std::vector<Observation> observations{};
-    for (Numbered& each : observations_) detail::append(observations, std::move(each.observation));
-    observations_.clear();
-    return observations;
-  }
+  [[nodiscard]] std::vector<Observation> take();
 
 private:
   struct Numbered {
@@ -192,3 +131,7 @@ template <class Executor, class Run, class F> void run_tapped(Executor& executor
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/observation.ipp>
+#endif

@@ -22,36 +22,12 @@
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Whether some instruction from `begin` to before `end` writes what outlives the run.
-[[nodiscard]] inline bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end) {
-  const auto changes = [&](const OperandInfo& operand) {
-    return operand.kind == OperandKind::memory && operand.writes &&
-           table.values[static_cast<std::size_t>(operand.value)].storage == Storage::parameter;
-  };
-  return std::any_of(
-      table.instructions.begin() + static_cast<std::ptrdiff_t>(begin),
-      table.instructions.begin() + static_cast<std::ptrdiff_t>(end), [&](const Instruction& instruction) {
-        const auto operands = table.operands.subspan(static_cast<std::size_t>(instruction.first_operand),
-                                                     static_cast<std::size_t>(instruction.operand_count));
-        return std::any_of(operands.begin(), operands.end(), changes);
-      });
-}
-[[nodiscard]] inline bool changes_parameters(const TableView& table) {
-  return changes_parameters(table, 0, table.instructions.size());
-}
+[[nodiscard]] bool changes_parameters(const TableView& table, std::size_t begin, std::size_t end);
+[[nodiscard]] bool changes_parameters(const TableView& table);
 
 /// The instructions of a slot, each once. requires: the operands are placed
-TWILL_COLD inline void rehearse(const Team& team, const TableView& table, const Binding& binding,
-                                std::span<const KernelFunction> kernels, int slot) {
-  const kernel::Rehearsal rehearsal{};
-  for (std::size_t i = 0; i < binding.instructions.size(); ++i) {
-    const BoundInstruction& instruction = binding.instructions[i];
-    const Instruction& info = table.instructions[i];
-    if (info.slot != slot || info.moves || instruction.collective != kernel::Collective::none) continue;
-    kernels[instruction.kernel](team, binding.call(instruction));
-    if (are_worth_a_team(team, {&instruction, instruction.members}) || instruction.part == DescentPart::updates)
-      team.parallel([](int, int) {});
-  }
-}
+void rehearse(const Team& team, const TableView& table, const Binding& binding, std::span<const KernelFunction> kernels,
+              int slot);
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
@@ -59,12 +35,11 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Lets the team and the calling thread take what a run of this binding needs, unless they have it.
 /// throws: std::bad_alloc    cost: a comparison, when they have it
-inline void take_working_memory(const Team& team, const TableView& table, Bound& bound,
-                                std::span<const KernelFunction> kernels) {
-  if (bound.rehearsed == kernel::Scratch::state_of_thread()) [[likely]]
-    return;
-  if (detail::changes_parameters(table)) detail::rehearse(team, table, bound.numbers, kernels, 0);
-  bound.rehearsed = kernel::Scratch::state_of_thread();
-}
+void take_working_memory(const Team& team, const TableView& table, Bound& bound,
+                         std::span<const KernelFunction> kernels);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/rehearse.ipp>
+#endif

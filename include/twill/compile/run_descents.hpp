@@ -65,15 +65,10 @@ template <class T> void descend(const Team& team, const kernel::Call& product, c
 }
 
 /// One instruction of a launch with such parts. requires: it is one of them
-inline void run_descent(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
-  const bool is_single = binding.dtypes[instruction.first_operand] == DType::float32;
-  if (instruction.part == DescentPart::keeps_factors) {
-    const kernel::Call product = binding.call(instruction);
-    return is_single ? keep_factors<float>(product) : keep_factors<double>(product);
-  }
-  const kernel::Call product = binding.call(binding.instructions[instruction.product]);
-  const kernel::Call update = binding.call(instruction);
-  is_single ? descend<float>(team, product, update) : descend<double>(team, product, update);
-}
+void run_descent(const Team& team, const Binding& binding, const BoundInstruction& instruction);
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/run_descents.ipp>
+#endif

@@ -31,21 +31,11 @@ public:
   explicit TimedRun(RecordedRun run) : run_{std::move(run)} {}
 
   /// When a launch ran, behind those before it in its slot. requires: room in the record's times
-  void add(const NodeTime& time) {
-    const std::lock_guard lock{mutex_};
-    run_.times.push_back(time);
-  }
+  void add(const NodeTime& time);
   /// No more will come.
-  void end() {
-    has_ended_.store(true, std::memory_order_release);
-    has_ended_.notify_all();
-  }
+  void end();
 
-  [[nodiscard]] RecordedRun take() override {
-    has_ended_.wait(false, std::memory_order_acquire);
-    const std::lock_guard lock{mutex_};
-    return std::move(run_);
-  }
+  [[nodiscard]] RecordedRun take() override;
 
 private:
   std::mutex mutex_{};
@@ -72,71 +62,30 @@ private:
 };
 
 /// A record of a run that begins now. The nodes are described once for a binding.
-[[nodiscard]] TWILL_COLD inline RecordedRun new_record(const TableView& table, Binding& binding,
-                                                       std::vector<std::string> devices) {
-  describe(table, binding);
-  RecordedRun run{};
-  run.nodes = binding.nodes;
-  run.devices = std::move(devices);
-  run.is_update = updates_weights(table);
-  run.times.reserve(launches_between(binding, 0, binding.instructions.size())); // so that none fails in the midst
-  return run;
-}
+[[nodiscard]] RecordedRun new_record(const TableView& table, Binding& binding, std::vector<std::string> devices);
 
 /// The same of a run that somebody looks into, whose instructions share no launch.
-[[nodiscard]] TWILL_COLD inline RecordedRun new_checked_record(const TableView& table, Binding& binding,
-                                                               std::vector<std::string> devices) {
-  RecordedRun run = new_record(table, binding, std::move(devices));
-  run.nodes = std::make_shared<const std::vector<NodeInfo>>(instruction_infos(table, binding));
-  run.is_checked = true;
-  std::size_t count = binding.instructions.size();
-  for (const BoundLoop& loop : binding.loops)
-    count += (loop.end - loop.first) * (static_cast<std::size_t>(loop.count) - 1); // none: it counted once
-  run.times.reserve(count);
-  return run;
-}
+[[nodiscard]] RecordedRun new_checked_record(const TableView& table, Binding& binding,
+                                             std::vector<std::string> devices);
 
 /// Hands such a run to who records.
-[[nodiscard]] TWILL_COLD inline std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record) {
-  const std::size_t nodes = record.nodes->size();
-  auto run = std::make_shared<TimedRun>(std::move(record));
-  auto tasks = std::make_shared<TimedTasks>(run, nodes); // whose end ends the run, so it comes first
-  recorder.add(std::move(run));
-  return tasks;
-}
+[[nodiscard]] std::shared_ptr<TimedTasks> begin_record(RunRecorder& recorder, RecordedRun record);
 
 /// Runs the instructions from `begin` to before `end` once, and tells when each launch ran.
-TWILL_COLD inline void run_recorded(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
-                                    std::span<const KernelFunction> kernels, const TimedTasks& tasks) {
-  double before = steady_seconds();
-  for_each_launch(binding, begin, end, [&](const BoundInstruction* launch) {
-    run_launch(team, binding, launch, kernels);
-    const double after = steady_seconds();
-    tasks.add({static_cast<std::size_t>(launch - binding.instructions.data()), before, after});
-    before = after;
-  });
-}
+void run_recorded(const Team& team, Binding& binding, std::size_t begin, std::size_t end,
+                  std::span<const KernelFunction> kernels, const TimedTasks& tasks);
 
 /// The same for a watcher, who sees what each instruction has written while its clock stands still.
-TWILL_COLD inline void run_watched_recorded(const Team& team, const TableView& table, Binding& binding,
-                                            std::size_t begin, std::size_t end, std::span<const KernelFunction> kernels,
-                                            Watcher& watcher, const TimedTasks& tasks) {
-  run_one_by_one(
-      table, binding, begin, end,
-      [&](const BoundInstruction& instruction, const kernel::Call& call) {
-        const double before = steady_seconds();
-        kernels[instruction.kernel](team, call);
-        tasks.add({static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()});
-      },
-      [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
-}
+void run_watched_recorded(const Team& team, const TableView& table, Binding& binding, std::size_t begin,
+                          std::size_t end, std::span<const KernelFunction> kernels, Watcher& watcher,
+                          const TimedTasks& tasks);
 
 /// Makes a call of a group and tells when.
-TWILL_COLD inline void call_group_recorded(const Binding& binding, const BoundInstruction& instruction,
-                                           const kernel::RankGroups* groups, const TimedTasks& tasks) {
-  const double before = steady_seconds();
-  call_group(binding, instruction, groups);
-  tasks.add({static_cast<std::size_t>(&instruction - binding.instructions.data()), before, steady_seconds()});
-}
+void call_group_recorded(const Binding& binding, const BoundInstruction& instruction, const kernel::RankGroups* groups,
+                         const TimedTasks& tasks);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/run_recorded.ipp>
+#endif

@@ -38,17 +38,7 @@ template <class T> void count_not_finite(const void* data, NotFinite& found) {
 }
 
 /// Counts what is not finite in a dense value.
-inline NotFinite search(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) {
-  const ValueInfo& info = table.values[static_cast<std::size_t>(value)];
-  NotFinite found{};
-  found.elements = info.shape.elements().evaluate(symbols);
-  if (info.dtype == DType::float32) count_not_finite<float>(data, found);
-  if (info.dtype == DType::float64) count_not_finite<double>(data, found);
-  if (info.dtype == DType::float16) count_not_finite<half>(data, found);
-  if (info.dtype == DType::bfloat16) count_not_finite<bfloat16>(data, found);
-  if (found.nans + found.infinities > 0) found.value = value;
-  return found;
-}
+NotFinite search(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data);
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
 
@@ -66,9 +56,7 @@ protected:
 struct FiniteWatcher final : Watcher {
   NotFinite found{};
 
-  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override {
-    if (!found.is_found()) found = detail::search(table, symbols, value, data);
-  }
+  void see(const TableView& table, const graph::SymbolValues& symbols, int value, const void* data) override;
 };
 
 /// Runs the instructions from `begin` to before `end` once, by `run(instruction, call)`, and hands over what each has written:
@@ -92,12 +80,11 @@ void run_one_by_one(const TableView& table, Binding& binding, std::size_t begin,
 }
 
 /// The same on a host device.
-inline void run_watched(const Team& team, const TableView& table, Binding& binding, std::size_t begin, std::size_t end,
-                        std::span<const KernelFunction> kernels, Watcher& watcher) {
-  run_one_by_one(
-      table, binding, begin, end,
-      [&](const BoundInstruction& instruction, const kernel::Call& call) { kernels[instruction.kernel](team, call); },
-      [&](int value, const void* data) { watcher.see(table, binding.symbols, value, data); });
-}
+void run_watched(const Team& team, const TableView& table, Binding& binding, std::size_t begin, std::size_t end,
+                 std::span<const KernelFunction> kernels, Watcher& watcher);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/watch.ipp>
+#endif

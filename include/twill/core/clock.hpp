@@ -4,16 +4,18 @@
 // The time that has passed, for rates, waits and reports. The system's monotonic clock is asked directly: <chrono> brings
 // calendars, time zones and formatting into every file that includes it, which is a tenth of what a file may cost to compile.
 
+#include <twill/core/config.hpp>
+
 #include <ctime>
 
 namespace twill::inline v0 {
 
 /// Seconds since some fixed moment; they never run backwards. Only differences mean anything.
 /// cost: some 20 ns
-[[nodiscard]] inline double steady_seconds() {
-  std::timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+[[nodiscard]] double steady_seconds();
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/clock.ipp>
+#endif

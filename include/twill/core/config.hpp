@@ -54,6 +54,17 @@
 #define TWILL_HARDWARE_HALF 0
 #endif
 
+/// Bodies that name no type of a user's live in .ipp files beside their headers. A header-only build includes them as inline
+/// functions; with TWILL_COMPILED, which the target twill::compiled sets, they are in that library alone. Files that count what
+/// kernels access have kernels of their own.
+#if defined(TWILL_COMPILED) && !defined(TWILL_COUNT_ACCESS)
+#define TWILL_HEADER_ONLY 0
+#define TWILL_BODY
+#else
+#define TWILL_HEADER_ONLY 1
+#define TWILL_BODY inline
+#endif
+
 /// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 

@@ -78,36 +78,19 @@ private:
 /// Collects runs, from any thread.
 class RunRecorder {
 public:
-  void add(std::shared_ptr<PendingRun> run) {
-    const std::lock_guard lock{mutex_};
-    if (is_closed_) return;
-    make_room();
-    runs_.push_back(std::move(run));
-  }
+  void add(std::shared_ptr<PendingRun> run);
 
   /// Takes the memory that a run needs here which is to be added when it has been made. throws: std::bad_alloc
-  void reserve() {
-    const std::lock_guard lock{mutex_};
-    make_room();
-    ++reserved_;
-  }
+  void reserve();
   /// Adds such a run, or nothing where it is null. requires: a `reserve` of its own
-  void add_reserved(std::shared_ptr<PendingRun> run) noexcept {
-    const std::lock_guard lock{mutex_};
-    --reserved_;
-    if (run != nullptr && !is_closed_) runs_.push_back(std::move(run));
-  }
+  void add_reserved(std::shared_ptr<PendingRun> run) noexcept;
 
   /// A launch has run that could not be recorded.
   void note_lost() noexcept { lost_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
   /// All runs so far, in the order in which they were begun, statements in which they ended; later ones are not kept.
-  [[nodiscard]] std::vector<std::shared_ptr<PendingRun>> close() {
-    const std::lock_guard lock{mutex_};
-    is_closed_ = true;
-    return std::exchange(runs_, {});
-  }
+  [[nodiscard]] std::vector<std::shared_ptr<PendingRun>> close();
 
   /// What the runs of a device share, such as its clock; made by `make()` for the first of them.
   template <class T, class Make> [[nodiscard]] std::shared_ptr<T> shared(const std::string& device, const Make& make) {
@@ -119,10 +102,7 @@ public:
 
 private:
   /// For one more run beside those that have reserved their room.
-  void make_room() {
-    const std::size_t wanted = runs_.size() + reserved_ + 1;
-    if (runs_.capacity() < wanted) runs_.reserve(2 * wanted);
-  }
+  void make_room();
 
   std::mutex mutex_{};
   bool is_closed_ = false;
@@ -143,9 +123,7 @@ public:
   ~RunPlace() { fill(nullptr); }
 
   /// The run was made. Once.
-  void fill(std::shared_ptr<PendingRun> run) noexcept {
-    if (RunRecorder* const recorder = std::exchange(recorder_, nullptr)) recorder->add_reserved(std::move(run));
-  }
+  void fill(std::shared_ptr<PendingRun> run) noexcept;
 
 private:
   RunRecorder* recorder_;
@@ -168,32 +146,20 @@ TWILL_EXPORT inline std::atomic<bool> is_recording_runs{false};
 [[nodiscard]] inline bool records_runs() { return detail::is_recording_runs.load(std::memory_order_relaxed); }
 
 /// Who records, null when nobody does any more.
-[[nodiscard]] TWILL_COLD inline std::shared_ptr<RunRecorder> run_recorder() {
-  detail::ActiveRecorder& active = detail::active_recorder();
-  const std::lock_guard lock{active.mutex};
-  return active.recorder;
-}
+[[nodiscard]] std::shared_ptr<RunRecorder> run_recorder();
 
 /// Records the runs of all threads while it lives.
 class RecordingRuns {
 public:
   /// throws: ValueError when somebody else records
-  explicit RecordingRuns(std::shared_ptr<RunRecorder> recorder) {
-    detail::ActiveRecorder& active = detail::active_recorder();
-    const std::lock_guard lock{active.mutex};
-    if (active.recorder != nullptr)
-      throw ValueError("trace: another trace is being taken in this process; end it first");
-    active.recorder = std::move(recorder);
-    detail::is_recording_runs.store(true, std::memory_order_relaxed);
-  }
+  explicit RecordingRuns(std::shared_ptr<RunRecorder> recorder);
   RecordingRuns(const RecordingRuns&) = delete;
   RecordingRuns& operator=(const RecordingRuns&) = delete;
-  ~RecordingRuns() {
-    detail::ActiveRecorder& active = detail::active_recorder();
-    const std::lock_guard lock{active.mutex};
-    detail::is_recording_runs.store(false, std::memory_order_relaxed);
-    active.recorder = nullptr;
-  }
+  ~RecordingRuns();
 };
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/run_recorder.ipp>
+#endif

@@ -5,6 +5,8 @@
 // is the run-time twin: a rank and that many extents, a plain value that graphs, kernels and messages use. Both follow
 // NumPy: row-major, broadcasting from the right. Read next: tensor/tensor.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -58,11 +60,7 @@ struct Dims {
 }
 
 /// "(2, 3)", "(7,)" or "()", as NumPy prints shapes.
-[[nodiscard]] inline std::string to_string(const Dims& dims) {
-  std::string text = "(";
-  for (int axis = 0; axis < dims.rank; ++axis) text += (axis > 0 ? ", " : "") + std::to_string(dims[axis]);
-  return text + (dims.rank == 1 ? ",)" : ")");
-}
+[[nodiscard]] std::string to_string(const Dims& dims);
 
 /// A shape in a type; `dyn` marks the extents that only the run time knows.
 template <std::int64_t... Extents> struct Shape {
@@ -102,3 +100,7 @@ template <class S>
 concept AnyShape = is_shape<S>;
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/shape.ipp>
+#endif

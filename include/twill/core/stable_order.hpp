@@ -5,6 +5,7 @@
 // elements and asks through a pointer, so it is compiled once; std::stable_sort is compiled anew for each type and each order,
 // in every file that includes the function around it. Read next: core/list.hpp, which exists for the same reason.
 
+#include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 
 #include <cstddef>
@@ -18,24 +19,7 @@ namespace detail {
 using ComesBefore = bool (*)(const void* context, std::size_t left, std::size_t right);
 
 /// The numbers of `count` elements in their order; equal ones keep theirs. Merges runs of 1, 2, 4, … numbers.
-[[nodiscard]] inline List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context) {
-  List<std::size_t> order(count, 0);
-  List<std::size_t> merged(count, 0);
-  for (std::size_t i = 0; i < count; ++i) order[i] = i;
-  for (std::size_t width = 1; width < count; width *= 2) {
-    for (std::size_t begin = 0; begin < count; begin += 2 * width) {
-      const std::size_t middle = width < count - begin ? begin + width : count;
-      const std::size_t end = width < count - middle ? middle + width : count;
-      std::size_t left = begin, right = middle;
-      for (std::size_t to = begin; to < end; ++to) {
-        const bool takes_right = left == middle || (right < end && before(context, order[right], order[left]));
-        merged[to] = takes_right ? order[right++] : order[left++];
-      }
-    }
-    order.swap(merged);
-  }
-  return order;
-}
+[[nodiscard]] List<std::size_t> stable_order(std::size_t count, ComesBefore before, const void* context);
 } // namespace detail
 
 /// Brings the elements of a contiguous sequence into the order in which none comes before its predecessor; equal ones keep
@@ -72,3 +56,7 @@ template <class Sequence, class Before> void sort_stably(Sequence& sequence, con
 }
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/stable_order.ipp>
+#endif

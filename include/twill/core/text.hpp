@@ -44,19 +44,7 @@ public:
   }
 
   /// Writes them and returns the place behind.
-  char* write(char* to) const {
-    char* const end = to + size();
-    if (text_ != nullptr) {
-      std::memcpy(to, text_, size_);
-      return end;
-    }
-    if (negative_) *to = '-';
-    char* digit = end;
-    std::uint64_t rest = number_;
-    do *--digit = static_cast<char>('0' + rest % 10);
-    while ((rest /= 10) != 0);
-    return end;
-  }
+  char* write(char* to) const;
 
 private:
   const char* text_ = nullptr; ///< null for a number
@@ -66,13 +54,10 @@ private:
 };
 
 /// The parts, one behind the other.
-[[nodiscard]] TWILL_COLD inline std::string join_text(std::initializer_list<TextPart> parts) {
-  std::size_t size = 0;
-  for (const TextPart& part : parts) size += part.size();
-  std::string text(size, '\0');
-  char* end = text.data();
-  for (const TextPart& part : parts) end = part.write(end);
-  return text;
-}
+[[nodiscard]] std::string join_text(std::initializer_list<TextPart> parts);
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/text.ipp>
+#endif

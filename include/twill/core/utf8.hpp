@@ -4,6 +4,8 @@
 // Text of unknown origin made UTF-8, so that whoever parses it strictly takes it: names of users, paths, and texts that were
 // cut after so many bytes. What is UTF-8 stays as it is. Read next: profile/trace_events.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -29,18 +31,10 @@ namespace detail {
 } // namespace detail
 
 /// The text with U+FFFD for each byte that belongs to no character.
-[[nodiscard]] inline std::string repaired_utf8(std::string_view text) {
-  std::string result{};
-  result.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = detail::utf8_length(text);
-    if (length > 0)
-      result += text.substr(0, length);
-    else
-      result += "\xef\xbf\xbd";
-    text.remove_prefix(length > 0 ? length : 1);
-  }
-  return result;
-}
+[[nodiscard]] std::string repaired_utf8(std::string_view text);
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/core/utf8.ipp>
+#endif

@@ -28,23 +28,13 @@ enum class LastBatch { keep, drop };
 class Batches {
 public:
   /// Cuts an order into batches. throws: ValueError for a batch size below 1
-  Batches(std::vector<std::int64_t> order, std::int64_t batch_size, LastBatch last)
-      : order_{std::move(order)}, batch_size_{batch_size} {
-    if (batch_size < 1)
-      throw ValueError(join_text({"batches: a batch has at least 1 sample, got batch size ", batch_size}));
-    count_ = batch_count(static_cast<std::int64_t>(order_.size()), batch_size, last);
-  }
+  Batches(std::vector<std::int64_t> order, std::int64_t batch_size, LastBatch last);
 
   /// How many batches there are.
   [[nodiscard]] std::int64_t count() const { return count_; }
 
   /// The indices of one batch, valid as long as this object. requires: 0 <= batch < count()
-  [[nodiscard]] std::span<const std::int64_t> operator[](std::int64_t batch) const {
-    const auto begin = static_cast<std::size_t>(batch * batch_size_);
-    const std::size_t left = order_.size() - begin;
-    const auto size = static_cast<std::size_t>(batch_size_);
-    return {order_.data() + begin, size < left ? size : left};
-  }
+  [[nodiscard]] std::span<const std::int64_t> operator[](std::int64_t batch) const;
 
 private:
   std::vector<std::int64_t> order_;
@@ -53,3 +43,7 @@ private:
 };
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/batching.ipp>
+#endif

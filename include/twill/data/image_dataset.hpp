@@ -36,30 +36,14 @@ concept ImageSource = requires(const S& source, std::int64_t index) {
 class StoredImages {
 public:
   /// throws: ShapeError where bytes, labels and extents do not fit each other
-  StoredImages(std::vector<std::uint8_t> bytes, const Dims& extents, std::vector<std::int64_t> labels)
-      : data_{std::make_shared<const Data>(Data{std::move(bytes), std::move(labels)})}, extents_{extents} {
-    if (extents_.rank == 3) extents_ = Dims(extents[0], 1, extents[1], extents[2]);
-    const auto count = static_cast<std::int64_t>(data_->bytes.size());
-    if (extents_.rank != 4 || extents_.elements() != count ||
-        extents_[0] != static_cast<std::int64_t>(data_->labels.size()))
-      throw ShapeError(join_text({"StoredImages: ", count, " bytes and ", data_->labels.size(),
-                                  " labels do not make images of shape ", to_string(extents)}));
-  }
+  StoredImages(std::vector<std::uint8_t> bytes, const Dims& extents, std::vector<std::int64_t> labels);
 
   /// How many images there are.
   [[nodiscard]] std::int64_t size() const { return extents_[0]; }
   /// The class of an image, from 0.
   [[nodiscard]] std::int64_t label(std::int64_t index) const { return data_->labels[static_cast<std::size_t>(index)]; }
   /// A copy of an image.
-  [[nodiscard]] Image<std::uint8_t> image(std::int64_t index) const {
-    auto result = Image<std::uint8_t>::blank(extents_[2], extents_[3], extents_[1]);
-    const std::uint8_t* from =
-        data_->bytes.data() + static_cast<std::size_t>(index * extents_[1] * extents_[2] * extents_[3]);
-    for (std::int64_t channel = 0; channel < result.channels; ++channel)
-      for (std::int64_t y = 0; y < result.height; ++y)
-        for (std::int64_t x = 0; x < result.width; ++x) result(y, x, channel) = *from++;
-    return result;
-  }
+  [[nodiscard]] Image<std::uint8_t> image(std::int64_t index) const;
 
 private:
   struct Data {
@@ -132,3 +116,7 @@ template <AnyShape Row, ImageSource Source, class Transform>
 }
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/image_dataset.ipp>
+#endif

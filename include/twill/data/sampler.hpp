@@ -27,11 +27,7 @@ concept Sampler = requires(const S& sampler, std::int64_t size, std::int64_t epo
 
 /// 0, 1, 2, ...
 struct SequentialSampler {
-  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t /*epoch*/) const {
-    std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
-    std::iota(indices.begin(), indices.end(), std::int64_t{0});
-    return indices;
-  }
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t /*epoch*/) const;
 };
 
 /// Each sample once, in an order that a seed and the epoch decide.
@@ -41,23 +37,10 @@ struct SequentialSampler {
 struct ShuffledSampler {
   std::uint64_t seed = 0; ///< the same seed gives the same orders
 
-  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const {
-    auto indices = SequentialSampler{}.order(size, epoch);
-    for (std::int64_t i = size - 1; i > 0; --i) {
-      const auto j =
-          draw(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(epoch)) % (static_cast<std::uint64_t>(i) + 1);
-      std::swap(indices[static_cast<std::size_t>(i)], indices[static_cast<std::size_t>(j)]);
-    }
-    return indices;
-  }
+  [[nodiscard]] std::vector<std::int64_t> order(std::int64_t size, std::int64_t epoch) const;
 
 private:
-  [[nodiscard]] std::uint64_t draw(std::uint64_t i, std::uint64_t epoch) const {
-    const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-    const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); };
-    const auto words = philox4x32({low(i), high(i), low(epoch), high(epoch)}, {low(seed), high(seed)});
-    return std::uint64_t{words[1]} << 32 | words[0];
-  }
+  [[nodiscard]] std::uint64_t draw(std::uint64_t i, std::uint64_t epoch) const;
 };
 
 /// The first `count` samples of the inner order: short epochs, with other samples in each if the inner order is shuffled.
@@ -106,3 +89,7 @@ template <Sampler Inner> struct ShardedSampler {
 };
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/sampler.ipp>
+#endif

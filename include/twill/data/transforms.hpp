@@ -24,10 +24,7 @@
 namespace twill::inline v0::data::detail::inline TWILL_ISA {
 
 /// throws: ValueError unless both extents are at least 1
-inline void require_extents(std::string_view where, std::int64_t height, std::int64_t width) {
-  if (height < 1 || width < 1)
-    throw ValueError(join_text({where, ": height and width are at least 1, got ", height, " and ", width}));
-}
+void require_extents(std::string_view where, std::int64_t height, std::int64_t width);
 
 /// A part of an image with its corner at (top, left); what lies outside is zero.
 template <PixelValue T>
@@ -51,12 +48,7 @@ struct Neighbours {
   float share;
 };
 /// source = (i + 1/2) * extent / result - 1/2, within the image
-[[nodiscard]] inline Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::int64_t result) {
-  const double place = (static_cast<double>(i) + 0.5) * static_cast<double>(extent) / static_cast<double>(result) - 0.5;
-  const double inside = std::clamp(place, 0.0, static_cast<double>(extent - 1));
-  const auto first = static_cast<std::int64_t>(inside);
-  return {first, std::min(first + 1, extent - 1), static_cast<float>(inside - static_cast<double>(first))};
-}
+[[nodiscard]] Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::int64_t result);
 
 } // namespace twill::inline v0::data::detail::inline TWILL_ISA
 
@@ -66,12 +58,7 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 struct ToFloat {
   /// The image as it is.
   [[nodiscard]] Image<float> operator()(Image<float> image, SampleDraws& /*draws*/) const { return image; }
-  [[nodiscard]] Image<float> operator()(const Image<std::uint8_t>& image, SampleDraws& /*draws*/) const {
-    auto result = Image<float>::blank(image.height, image.width, image.channels);
-    for (std::size_t i = 0; i < image.values.size(); ++i)
-      result.values[i] = static_cast<float>(image.values[i]) / 255; // a division, as torchvision's
-    return result;
-  }
+  [[nodiscard]] Image<float> operator()(const Image<std::uint8_t>& image, SampleDraws& /*draws*/) const;
 };
 
 /// (x - mean) / stddev for each channel; one number serves all channels. throws: ValueError where numbers and channels differ
@@ -80,21 +67,7 @@ struct Normalize {
   std::vector<float> stddev{1}; ///< of each channel, or of all
 
   /// The image, each value of which is moved and scaled.
-  [[nodiscard]] Image<float> operator()(Image<float> image, SampleDraws& /*draws*/) const {
-    const auto fits = [&](const std::vector<float>& numbers) {
-      return numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == image.channels;
-    };
-    if (!fits(mean) || !fits(stddev))
-      throw ValueError(join_text({"Normalize: the image has ", image.channels, " channels, there are ", mean.size(),
-                                  " means and ", stddev.size(), " standard deviations"}));
-    const auto channels = static_cast<std::size_t>(image.channels);
-    for (std::size_t i = 0; i < image.values.size(); ++i) {
-      const std::size_t channel = i % channels;
-      image.values[i] =
-          (image.values[i] - mean[mean.size() == 1 ? 0 : channel]) / stddev[stddev.size() == 1 ? 0 : channel];
-    }
-    return image;
-  }
+  [[nodiscard]] Image<float> operator()(Image<float> image, SampleDraws& /*draws*/) const;
 };
 
 /// The brightness alone, in one channel: 0.299 red + 0.587 green + 0.114 blue (ITU-R BT.601), rounded for bytes.
@@ -245,3 +218,7 @@ template <class... Transforms> [[nodiscard]] Compose<Transforms...> compose(Tran
 }
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/transforms.ipp>
+#endif

@@ -28,15 +28,10 @@ struct WaitReport {
 };
 
 /// One line: "8 batches of 3.1 MB, 2 of them late: waited 0.20 s of 1.31 s (15.3%); 3 workers waited 2.90 s".
-[[nodiscard]] inline std::string to_string(const WaitReport& report) {
-  char line[240];
-  std::snprintf(
-      line, sizeof(line),
-      "%lld batches of %.1f MB, %lld of them late: waited %.2f s of %.2f s (%.1f%%); %d workers waited %.2f s",
-      static_cast<long long>(report.items), static_cast<double>(report.bytes) / 1e6,
-      static_cast<long long>(report.late_items), report.waited_seconds, report.elapsed_seconds, 100 * report.share(),
-      report.workers, report.workers_waited_seconds);
-  return line;
-}
+[[nodiscard]] std::string to_string(const WaitReport& report);
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/wait_report.ipp>
+#endif

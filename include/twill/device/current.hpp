@@ -42,21 +42,9 @@ template <DeviceName D> [[nodiscard]] bool is_available(const D& device) {
 
 namespace detail {
 
-[[noreturn]] TWILL_COLD inline void refuse_missing_device(std::string_view where, std::string_view kind, int index,
-                                                          int count) {
-  const std::string range = count == 0   ? join_text({"no ", kind, " devices"})
-                            : count == 1 ? join_text({kind, ":0 only"})
-                                         : join_text({kind, ":0 to ", kind, ":", count - 1});
-  const bool more_can_be_made = count > 0 && kind == "cpu";
-  throw DeviceError(join_text({where, ": there is no ", kind, ":", index, "; this process has ", range,
-                               more_can_be_made ? "; configure_host before the first use makes more" : ""}));
-}
+[[noreturn]] void refuse_missing_device(std::string_view where, std::string_view kind, int index, int count);
 
-[[noreturn]] TWILL_COLD inline void refuse_two_devices(std::string_view operation, std::string_view kind, int left,
-                                                       int right) {
-  throw DeviceError(join_text({operation, ": the operands lie on ", kind, ":", left, " and ", kind, ":", right,
-                               "; move one of them with to(device)"}));
-}
+[[noreturn]] void refuse_two_devices(std::string_view operation, std::string_view kind, int left, int right);
 
 } // namespace detail
 
@@ -104,3 +92,7 @@ private:
 };
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/current.ipp>
+#endif

@@ -44,42 +44,19 @@ public:
   Generator& operator=(const Generator&) = delete;
 
   /// The seed and a step number that no other draw has had.
-  [[nodiscard]] Draw next() {
-    const std::lock_guard lock{mutex_};
-    follow_seed_of_all();
-    const Draw draw = state_;
-    ++state_.step;
-    return draw;
-  }
+  [[nodiscard]] Draw next();
 
   /// Takes back what nobody has used after all, if it was the last.
-  void give_back(Draw unused) {
-    const std::lock_guard lock{mutex_};
-    if (state_.seed == unused.seed && state_.step == unused.step + 1) state_ = unused;
-  }
+  void give_back(Draw unused);
 
   /// What `next` would return; for checkpoints and replicas.
-  [[nodiscard]] Draw state() {
-    const std::lock_guard lock{mutex_};
-    follow_seed_of_all();
-    return state_;
-  }
+  [[nodiscard]] Draw state();
 
   /// Continues from a saved state.
-  void set_state(Draw state) {
-    const std::lock_guard lock{mutex_};
-    follow_seed_of_all();
-    state_ = state;
-  }
+  void set_state(Draw state);
 
 private:
-  void follow_seed_of_all() {
-    auto& shared = detail::seed_of_all;
-    if (shared.times_set.load(std::memory_order_acquire) == times_seen_) return;
-    const std::lock_guard lock{shared.mutex};
-    times_seen_ = shared.times_set.load(std::memory_order_relaxed);
-    state_ = {shared.seed, 0};
-  }
+  void follow_seed_of_all();
 
   std::mutex mutex_{};
   Draw state_{};
@@ -104,11 +81,10 @@ template <DeviceName D> void manual_seed(const D& device, std::uint64_t seed) {
 }
 
 /// Starts the random numbers of all devices of all kinds anew.
-inline void manual_seed_all(std::uint64_t seed) {
-  auto& shared = detail::seed_of_all;
-  const std::lock_guard lock{shared.mutex};
-  shared.seed = seed;
-  shared.times_set.fetch_add(1, std::memory_order_release);
-}
+void manual_seed_all(std::uint64_t seed);
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/generator.ipp>
+#endif

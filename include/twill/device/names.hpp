@@ -6,6 +6,7 @@
 // adds a kind overloads `with_device` for functions that accept the new kind, by way of `visit_device`. Read next:
 // device/device.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/cpu.hpp>
@@ -49,18 +50,7 @@ template <DeviceName D> [[nodiscard]] std::optional<D> device_named(std::string_
 }
 
 /// How an unknown name is refused.
-[[noreturn]] TWILL_COLD inline void refuse_device_name(std::string_view name,
-                                                       std::initializer_list<std::string_view> kinds) {
-  std::string known;
-  for (const std::string_view kind : kinds) known = join_text({known, known.empty() ? "\"" : ", \"", kind, "\""});
-  if (name == "cuda" || name.substr(0, 5) == "cuda:")
-    throw DeviceError(join_text({"with_device: \"", name,
-                                 "\" needs CUDA, which this program was built without; include <twill/cuda.cuh> and "
-                                 "compile the file with nvcc, or use ",
-                                 known}));
-  throw DeviceError(join_text({"with_device: \"", name, "\" is no device; the kinds are ", known,
-                               ", each with an ordinal if you like, as in \"cpu:1\""}));
-}
+[[noreturn]] void refuse_device_name(std::string_view name, std::initializer_list<std::string_view> kinds);
 
 /// Tries one kind after the other.
 template <class Result, DeviceName Kind, DeviceName... Rest, class F>
@@ -97,3 +87,7 @@ auto with_device(std::string_view name, F&& function) -> std::invoke_result_t<F&
 }
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/names.ipp>
+#endif

@@ -42,19 +42,10 @@ void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims
 }
 
 /// An operand that carries a number.
-inline void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank) {
-  operand.data = nullptr;
-  operand.bits = bits;
-  for (int axis = 0; axis < grid_rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
-}
+void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank);
 
 /// The operand that is written: it has the rank of the grid, which may be larger than the expression's.
-inline void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents) {
-  operand.data = to;
-  operand.bits = 0;
-  for (int axis = 0; axis < extents.rank; ++axis)
-    operand.strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : strides[axis];
-}
+void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents);
 
 /// Visits the leaves and finds the extents of the result in the usual case, in which all tensors have the same. Writes them
 /// where they are wanted: a copy of what was just written piece by piece would wait for the pieces.
@@ -129,72 +120,21 @@ private:
 };
 
 /// Fills the operands that are numbers of the code.
-inline void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (entries[i].origin == Origin::number) bind_bits(operands[i], entries[i].bits, grid_rank);
-}
+void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank);
 
 /// Drops dimensions of extent 1 and merges neighbours that all operands walk alike, among the dimensions first to last;
 /// one of them stays when `at_least_one`.
-[[gnu::noinline]] inline void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
-                                       int last, bool at_least_one) {
-  if (first == last && at_least_one && grid[first] != 1) return; // a single dimension stays as it is
-  const auto stride = [&](std::size_t operand, int axis) -> std::int64_t& {
-    return operands[operand].strides[static_cast<std::size_t>(axis)];
-  };
-  int to = first; // dimensions [first, to) are done
-  const auto keep = [&](int from) {
-    grid[to] = grid[from];
-    for (std::size_t o = 0; o < count; ++o) stride(o, to) = stride(o, from);
-    ++to;
-  };
-  for (int axis = first; axis <= last; ++axis) {
-    if (grid[axis] == 1) continue;
-    bool one_walk = to > first;
-    for (std::size_t o = 0; o < count && one_walk; ++o) one_walk = stride(o, to - 1) == stride(o, axis) * grid[axis];
-    if (!one_walk) {
-      keep(axis);
-      continue;
-    }
-    grid[to - 1] *= grid[axis];
-    for (std::size_t o = 0; o < count; ++o) stride(o, to - 1) = stride(o, axis);
-  }
-  if (to == first && at_least_one) {
-    grid[to] = 1;
-    for (std::size_t o = 0; o < count; ++o) stride(o, to) = 0;
-    ++to;
-  }
-  for (int axis = last + 1; axis < grid.rank; ++axis) keep(axis);
-  for (int axis = to; axis < grid.rank; ++axis) grid[axis] = 0;
-  grid.rank = to;
-}
+void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last, bool at_least_one);
 
 /// Gives a grid rows of one element where a leaf would vary along the row that its program takes for shared: an axis of
 /// extent 1, at run time, was the row when the program was written, and dropping it made another axis the row.
-[[gnu::noinline]] inline void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandEntry* entries,
-                                          std::size_t count) {
-  const auto last = static_cast<std::size_t>(grid.rank - 1);
-  if (grid[grid.rank - 1] == 1) return;
-  bool varies = false;
-  for (std::size_t i = 0; i < count; ++i)
-    varies = varies || (entries[i].access == kernel::Access::uniform &&
-                        (entries[i].kind == kernel::LineKind::input || entries[i].kind == kernel::LineKind::gather) &&
-                        operands[i].strides[last] != 0);
-  if (!varies) return;
-  for (std::size_t i = 0; i < count; ++i) operands[i].strides[last + 1] = 0;
-  grid[grid.rank++] = 1;
-}
+void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandEntry* entries, std::size_t count);
 
 /// Visits the leaves and asks whether any touches the destination in another order than the destination itself: then a
 /// kernel could read what it has overwritten.
 class OverlapFinder {
 public:
-  OverlapFinder(const void* to, std::size_t element_bytes, const Dims& extents, const Dims& strides)
-      : to_{to},
-        element_bytes_{element_bytes},
-        extents_{extents},
-        strides_{strides},
-        span_{layout::touched(extents, strides)} {}
+  OverlapFinder(const void* to, std::size_t element_bytes, const Dims& extents, const Dims& strides);
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
     const Dims extents = tensor.shape();
@@ -214,9 +154,7 @@ public:
   bool hazard = false;  ///< and does not walk it in the same way
 
 private:
-  [[nodiscard]] bool overlaps(const void* from, std::size_t bytes, const Dims& extents, const Dims& strides) const {
-    return detail::ranges_overlap(to_, element_bytes_, span_, from, bytes, layout::touched(extents, strides));
-  }
+  [[nodiscard]] bool overlaps(const void* from, std::size_t bytes, const Dims& extents, const Dims& strides) const;
 
   const void* to_;
   std::size_t element_bytes_;
@@ -226,3 +164,7 @@ private:
 };
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/bind.ipp>
+#endif

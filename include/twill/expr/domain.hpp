@@ -33,26 +33,13 @@ struct Domain {
   int kept = 0; ///< how many of them are not reduced
 
   /// Kept axes first, or reduced axes first.
-  Domain(const Dims& shape, unsigned reduced, bool kept_first) : extents{shape}, mask{reduced} {
-    for (const bool wanted : {!kept_first, kept_first})
-      for (int axis = 0; axis < shape.rank; ++axis)
-        if (((mask >> axis & 1U) != 0) == wanted) order[order.rank++] = axis;
-    for (int axis = 0; axis < shape.rank; ++axis) kept += (mask >> axis & 1U) == 0 ? 1 : 0;
-  }
+  Domain(const Dims& shape, unsigned reduced, bool kept_first);
   [[nodiscard]] bool reduces(int dimension) const { return (mask >> order[dimension] & 1U) != 0; }
 };
 
 /// Strides along the grid of a view aligned with what is reduced, or with the result when that has fewer axes.
-[[gnu::noinline]] inline void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides,
-                                                const Domain& domain, bool beside_dropped_axes) {
-  int kept = 0;
-  for (int dimension = 0; dimension < domain.order.rank; ++dimension) {
-    const bool is_reduced = domain.reduces(dimension);
-    int axis = static_cast<int>(domain.order[dimension]) - (domain.extents.rank - extents.rank);
-    if (beside_dropped_axes) axis = is_reduced ? -1 : kept++ - (domain.kept - extents.rank);
-    operand.strides[static_cast<std::size_t>(dimension)] = axis < 0 || extents[axis] == 1 ? 0 : strides[axis];
-  }
-}
+void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides, const Domain& domain,
+                       bool beside_dropped_axes);
 
 /// Where a result goes.
 struct OutputView {
@@ -147,39 +134,11 @@ private:
 };
 
 /// Whether dimensions first to last of the grid can be one for every operand.
-[[nodiscard, gnu::noinline]] inline bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands,
-                                                     std::size_t count, int first, int last) {
-  for (std::size_t o = 0; o < count; ++o) {
-    int inner = last;
-    while (inner > first && grid[inner] == 1) --inner;
-    for (int outer = inner - 1; outer >= first; --outer) {
-      if (grid[outer] == 1) continue;
-      const auto& strides = operands[o].strides;
-      if (strides[static_cast<std::size_t>(outer)] != strides[static_cast<std::size_t>(inner)] * grid[inner])
-        return false;
-      inner = outer;
-    }
-  }
-  return true;
-}
+[[nodiscard]] bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands, std::size_t count, int first,
+                               int last);
 
 /// Replaces dimensions first to last by their product.
-[[gnu::noinline]] inline void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
-                                    int last) {
-  int inner = last;
-  while (inner > first && grid[inner] == 1) --inner;
-  std::int64_t extent = 1;
-  for (int axis = first; axis <= last; ++axis) extent *= grid[axis];
-  for (std::size_t o = 0; o < count; ++o) {
-    auto& strides = operands[o].strides;
-    strides[static_cast<std::size_t>(first)] = strides[static_cast<std::size_t>(inner)];
-    for (int axis = last + 1; axis < grid.rank; ++axis)
-      strides[static_cast<std::size_t>(axis - last + first)] = strides[static_cast<std::size_t>(axis)];
-  }
-  grid[first] = extent;
-  for (int axis = last + 1; axis < grid.rank; ++axis) grid[axis - last + first] = grid[axis];
-  grid.rank -= last - first;
-}
+void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first, int last);
 
 /// Programs for the same statement, which take the same leaves: one for any leaves, and those that take some leaves for one,
 /// in the order in which to try them.
@@ -248,3 +207,7 @@ void run_domain(Programs<Apart, Merged...>, const E& expression, const D& device
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/domain.ipp>
+#endif

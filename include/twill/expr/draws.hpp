@@ -154,9 +154,7 @@ template <FloatingScalar T> [[nodiscard]] T value_below(double end, double low) 
   }
 }
 
-inline void require_parameter(bool holds, const char* text, double found) {
-  if (!holds) throw ValueError(text + std::to_string(found));
-}
+void require_parameter(bool holds, const char* text, double found);
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
 
@@ -255,3 +253,7 @@ requires FloatingScalar<typename std::remove_cvref_t<X>::value_type>
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/draws.ipp>
+#endif

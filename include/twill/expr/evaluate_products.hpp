@@ -208,65 +208,8 @@ template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatem
 
 /// Lets a bound statement follow the rows of a product: sorts its axes into batch, rows and columns. False when they do not
 /// come in this order or do not walk as one.
-[[nodiscard, gnu::noinline]] inline bool follow_rows(Epilogue& epilogue, const BoundStatement& bound,
-                                                     const Dims& extents, const Pattern& pattern) {
-  const ProductLabels labels{pattern[0].set(), pattern[1].set(), pattern.result.set()};
-  int stage = 0; // batch, rows, columns
-  int batch_rank = 0;
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  const auto given = [&](std::size_t o) -> kernel::FollowingOperand& { return epilogue.operands[o]; };
-  for (std::size_t o = 0; o < bound.count; ++o) {
-    const kernel::LineKind kind = bound.entries[o].kind;
-    given(o).panel = bound.operands[o];
-    given(o).panel.strides.fill(0);
-    const bool is_memory = kind == kernel::LineKind::input || kind == kernel::LineKind::output;
-    given(o).dtype = bound.entries[o].type;
-    given(o).is_output = kind == kernel::LineKind::output;
-    given(o).element_bytes = is_memory ? static_cast<std::int64_t>(size_of(bound.entries[o].type)) : 0;
-  }
-  for (int axis = 0; axis < extents.rank; ++axis) {
-    if (extents[axis] == 1) continue;
-    const LabelSet label = 1U << pattern.result[axis];
-    const int kind = (labels.batch & label) != 0 ? 0 : (labels.rows & label) != 0 ? 1 : 2;
-    if (kind < stage) return false;
-    stage = kind;
-    std::int64_t& extent = kind == 1 ? rows : columns;
-    for (std::size_t o = 0; o < bound.count; ++o) {
-      const std::int64_t own = bound.operands[o].strides[static_cast<std::size_t>(axis)];
-      if (kind == 0) {
-        given(o).batch[static_cast<std::size_t>(batch_rank)] = own;
-      } else {
-        std::int64_t& merged = kind == 1 ? given(o).row_stride : given(o).panel.strides[1];
-        if (extent != 1 && merged != own * extents[axis]) return false;
-        merged = own;
-      }
-    }
-    if (kind == 0)
-      ++batch_rank;
-    else
-      extent *= extents[axis];
-  }
-  epilogue.count = static_cast<int>(bound.count);
-  epilogue.is_one_dimension = true;
-  for (std::size_t o = 0; o < bound.count && columns != 1; ++o)
-    epilogue.is_one_dimension =
-        epilogue.is_one_dimension && (rows == 1 || given(o).row_stride == given(o).panel.strides[1] * columns);
-  std::array<kernel::Operand, kernel::max_following_operands> panel{};
-  for (std::size_t o = 0; o < bound.count; ++o) {
-    auto& strides = given(o).panel.strides;
-    if (!epilogue.is_one_dimension)
-      strides[0] = given(o).row_stride;
-    else
-      strides = {columns == 1 ? given(o).row_stride : strides[1]};
-    panel[o] = given(o).panel;
-  }
-  kernel::Grid grid = epilogue.is_one_dimension ? kernel::Grid(2) : kernel::Grid(2, 2);
-  const int rank = grid.rank;
-  keep_shared(grid, panel.data(), bound.entries, bound.count);
-  epilogue.program = bound.program;
-  return grid.rank == rank;
-}
+[[nodiscard]] bool follow_rows(Epilogue& epilogue, const BoundStatement& bound, const Dims& extents,
+                               const Pattern& pattern);
 
 template <DType To, class E, class D>
 void run_with_products(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
@@ -308,3 +251,7 @@ void run_with_products(const E& expression, const D& device, void* to, const Dim
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/evaluate_products.ipp>
+#endif

@@ -115,13 +115,8 @@ template <Merging M, class... E, DType... To> struct ColumnProgram<M, Stored<E, 
   }();
 };
 
-[[noreturn, gnu::noinline]] inline void rows_differ(std::string_view operation, const Dims& own, const Dims& domain) {
-  throw ShapeError(std::string(operation) + ": it reduces shape " + to_string(own) + " in a statement over shape " +
-                   to_string(domain) + "; evaluate the reduction in a statement of its own");
-}
-[[noreturn, gnu::noinline]] inline void no_elements(std::string_view operation, const Dims& own) {
-  throw ValueError(std::string(operation) + ": the reduced axes of shape " + to_string(own) + " hold no elements");
-}
+[[noreturn]] void rows_differ(std::string_view operation, const Dims& own, const Dims& domain);
+[[noreturn]] void no_elements(std::string_view operation, const Dims& own);
 
 /// Visits every reduction that runs along the rows and checks that the rows are what it reduces. throws: ShapeError
 template <class E> void require_rows(const E&, const Dims&, int) {}
@@ -222,15 +217,7 @@ void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, 
 }
 
 /// Whether axes of a view can be one, as the axes of a row are.
-[[nodiscard]] inline bool is_one_axis(const Dims& extents, const Dims& strides, unsigned mask) {
-  std::int64_t expected = 0;
-  for (int axis = extents.rank - 1; axis >= 0; --axis) {
-    if ((mask >> axis & 1U) == 0 || extents[axis] == 1) continue;
-    if (expected != 0 && strides[axis] != expected) return false;
-    expected = strides[axis] * extents[axis];
-  }
-  return true;
-}
+[[nodiscard]] bool is_one_axis(const Dims& extents, const Dims& strides, unsigned mask);
 
 template <DType To, class Op, unsigned Mask, Rest Remains, class... A, class D>
 void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& device, void* to, const Dims& to_strides,
@@ -297,3 +284,7 @@ void run_with_reductions(const E& expression, const D& device, void* to, const D
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/evaluate_reductions.ipp>
+#endif

@@ -39,12 +39,7 @@ struct IndexRange {
   std::int64_t greatest = 0;
 };
 
-[[noreturn, gnu::noinline]] inline void throw_index(std::string_view operation, IndexRange found, std::int64_t extent,
-                                                    int axis) {
-  const std::int64_t wrong = found.greatest >= extent ? found.greatest : found.least;
-  throw IndexError(std::string(operation) + ": " + std::to_string(wrong) + " is outside axis " + std::to_string(axis) +
-                   " of extent " + std::to_string(extent));
-}
+[[noreturn]] void throw_index(std::string_view operation, IndexRange found, std::int64_t extent, int axis);
 
 /// One kernel over all indices and a read; nothing on a device without memory, and for no indices.
 template <class T, class D, class S> [[nodiscard]] IndexRange range_of(const Tensor<T, D, S>& index) {
@@ -165,3 +160,7 @@ template <class E> [[nodiscard]] auto settled_parts(const E& part) {
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/gather.ipp>
+#endif

@@ -59,18 +59,7 @@ template <int Axis, class A, class... Rest> struct Joined { using type = A; };
 template <int Axis, class A, class B, class... Rest>
 struct Joined<Axis, A, B, Rest...> : Joined<Axis, shape_t<checked_join<Axis, A, B>()>, Rest...> {};
 
-[[gnu::noinline]] inline void join_at_run_time(const char* operation, Dims& result, bool& first, const Dims& part,
-                                               int axis) {
-  if (first) {
-    result = part;
-  } else {
-    if (joint_conflict(result, part, axis) != -1)
-      throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(part) +
-                       " differ beside axis " + std::to_string(axis));
-    result[axis] += part[axis];
-  }
-  first = false;
-}
+void join_at_run_time(const char* operation, Dims& result, bool& first, const Dims& part, int axis);
 
 /// Writes a part over `length` elements of an axis.
 template <int Axis, class R, class X>
@@ -167,3 +156,7 @@ template <TensorOperand First, TensorOperand... Rest> [[nodiscard]] auto vstack(
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/join.ipp>
+#endif

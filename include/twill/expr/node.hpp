@@ -91,13 +91,7 @@ template <class Op, class... A> [[nodiscard]] constexpr DType result_of() {
 }
 
 /// Broadcasts the extents of one more operand. Out of line: every node of every expression calls it.
-[[gnu::noinline]] inline void join_extents(std::string_view operation, Dims& result, const Dims& other) {
-  if (other.rank == 0 || result == other) return;
-  if (detail::broadcast_conflict(result, other) >= 0)
-    throw ShapeError(std::string(operation) + ": shapes " + to_string(result) + " and " + to_string(other) +
-                     " do not broadcast");
-  result = detail::broadcast_dims(result, other);
-}
+void join_extents(std::string_view operation, Dims& result, const Dims& other);
 
 /// The one device of several operands; numbers have none.
 template <class D> struct OperandDevice {
@@ -223,3 +217,7 @@ template <class Op, class... A> inline constexpr bool gathers<Node<Op, A...>> = 
 template <class Op, class... A> inline constexpr bool has_products<Node<Op, A...>> = (has_products<A> || ...);
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/node.ipp>
+#endif

@@ -65,12 +65,7 @@ template <int P, int... Axes, class X, class... Keep> [[nodiscard]] auto norm_no
     return norm_of_order<Axes...>(std::forward<X>(x), static_cast<double>(P), keep...);
 }
 
-[[nodiscard]] inline double checked_order(double p) {
-  if (p == 0 || p - p != 0)
-    throw ValueError("norm: the order " + std::to_string(p) +
-                     " has a formula of its own; pass order<0>, order_inf or order_negative_inf");
-  return p;
-}
+[[nodiscard]] double checked_order(double p);
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
 
@@ -111,3 +106,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto norm(X&& x, expr::Kee
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/norms.ipp>
+#endif

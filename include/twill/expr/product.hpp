@@ -28,30 +28,8 @@
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// "matmul: left has 3 columns, right has 2 rows" and its like.
-[[noreturn, gnu::noinline]] inline void throw_extents(std::string_view name, const Pattern& pattern,
-                                                      const LabelExtents& extents, const Dims* shapes) {
-  const int label = extents.conflict;
-  std::string text(name);
-  if ((pattern.stretched >> label & 1U) != 0) {
-    const auto leading = [&](int operand) {
-      Dims dims{};
-      for (int axis = 0; axis < pattern[operand].rank; ++axis)
-        if ((pattern.stretched >> pattern[operand][axis] & 1U) != 0) dims[dims.rank++] = shapes[operand][axis];
-      return to_string(dims);
-    };
-    text += ": the leading axes " + leading(0) + " and " + leading(extents.operand) + " do not broadcast";
-  } else if (const char letter = pattern.letters[static_cast<std::size_t>(label)]; letter != 0) {
-    text += std::string(": letter ") + letter + " has extent " + std::to_string(extents.left) + " and, in operand " +
-            std::to_string(extents.operand) + ", " + std::to_string(extents.right);
-  } else if (name == "matmul") {
-    text +=
-        ": left has " + std::to_string(extents.left) + " columns, right has " + std::to_string(extents.right) + " rows";
-  } else {
-    text +=
-        ": the axes to contract have extents " + std::to_string(extents.left) + " and " + std::to_string(extents.right);
-  }
-  throw ShapeError(text);
-}
+[[noreturn]] void throw_extents(std::string_view name, const Pattern& pattern, const LabelExtents& extents,
+                                const Dims* shapes);
 
 /// The extents of a rule's labels as far as the operands' types know them.
 template <class Rule, class... A>
@@ -153,3 +131,7 @@ template <class Rule, class... X> [[nodiscard]] auto product_node(X&&... x) {
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/product.ipp>
+#endif

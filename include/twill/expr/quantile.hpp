@@ -45,33 +45,10 @@ template <class T> using compared_t = typename Compared<T>::type;
 
 using Place = kernel::QuantilePlace;
 
-[[nodiscard]] inline Place place_of(double q, std::int64_t length, Interpolation method) {
-  const double at = q * static_cast<double>(length - 1);
-  const double floor = std::floor(at);
-  const auto below = static_cast<std::int64_t>(floor);
-  const std::int64_t above = std::min(below + (at > floor ? 1 : 0), length - 1);
-  switch (method) {
-  case Interpolation::lower:
-    return {below, below, 0};
-  case Interpolation::higher:
-    return {above, above, 0};
-  case Interpolation::nearest: { // of two equally near ones the even
-    const auto nearest = static_cast<std::int64_t>(std::nearbyint(at));
-    return {nearest, nearest, 0};
-  }
-  case Interpolation::midpoint:
-    return {below, above, 0.5};
-  case Interpolation::linear:
-    break;
-  }
-  return {below, above, at - floor};
-}
+[[nodiscard]] Place place_of(double q, std::int64_t length, Interpolation method);
 
 /// throws: ValueError
-inline void require_fraction(const char* operation, double q) {
-  if (!(q >= 0 && q <= 1))
-    throw ValueError(std::string(operation) + ": q is " + std::to_string(q) + "; it lies between 0 and 1");
-}
+void require_fraction(const char* operation, double q);
 
 template <class T> [[nodiscard]] bool is_nan(T x) { return x != x; }
 
@@ -199,3 +176,7 @@ template <int... Axes, TensorOperand X> [[nodiscard]] auto median(X&& x, expr::K
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/quantile.ipp>
+#endif

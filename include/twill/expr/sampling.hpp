@@ -40,63 +40,15 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 
 /// 0 to n - 1 in the order of random keys; of equal keys, in their own. The upper bits of a key say which of many short
 /// stretches it belongs to, so that no sort has far to go.
-inline void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw) {
-  struct Keyed {
-    std::uint64_t key;
-    std::int64_t place;
-  };
-  if (n < 2) {
-    if (n == 1) places[0] = 0;
-    return;
-  }
-  constexpr int most_bits = 12; // more stretches than that would not be written to side by side in the cache
-  const int bits = bits_needed(static_cast<std::uint64_t>(n)) - 4;
-  const int shift = 64 - std::clamp(bits, 1, most_bits);
-  std::vector<std::int64_t> starts((std::size_t{1} << (64 - shift)) + 1);
-  std::vector<Keyed> keyed(static_cast<std::size_t>(n));
-  std::vector<std::uint64_t> keys(static_cast<std::size_t>(n) + 1);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); i += 2) {
-    const auto pair = kernel::permutation_keys(draw.seed, draw.step, i / 2);
-    keys[i] = pair[0];
-    keys[i + 1] = pair[1];
-  }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) ++starts[(keys[i] >> shift) + 1];
-  for (std::size_t k = 1; k < starts.size(); ++k) starts[k] += starts[k - 1];
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint64_t key = keys[static_cast<std::size_t>(i)];
-    keyed[static_cast<std::size_t>(starts[key >> shift]++)] = {key, i};
-  }
-  std::size_t first = 0; // each start is the next stretch's by now
-  for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
-    const auto last = static_cast<std::size_t>(starts[k]);
-    std::sort(keyed.begin() + static_cast<std::ptrdiff_t>(first), keyed.begin() + static_cast<std::ptrdiff_t>(last),
-              [](const Keyed& a, const Keyed& b) { return a.key < b.key || (a.key == b.key && a.place < b.place); });
-    first = last;
-  }
-  for (std::size_t i = 0; i < keyed.size(); ++i) places[i] = keyed[i].place;
-}
+void shuffle_places(std::int64_t* places, std::int64_t n, Draw draw);
 
 /// Places drawn again and again: the first whose sum of weights exceeds a share of the total.
-inline void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n,
-                                  std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < n; ++i) sums[i] = total += kernel::scaled_weight(weights[i], greatest, n);
-  for (std::int64_t k = 0; k < count; ++k)
-    to[k] = kernel::place_of_share(sums, n, draw.seed, draw.step, first + static_cast<std::uint64_t>(k));
-}
+void draw_with_replacement(const double* weights, double greatest, std::int64_t* sums, std::int64_t n, std::int64_t* to,
+                           std::int64_t count, Draw draw, std::uint64_t first);
 
 /// Places drawn once each: those whose clocks ring first.
-inline void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
-                                     std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    clocks[i] = kernel::random_clock(weights[i], draw.seed, draw.step, first + static_cast<std::uint64_t>(i));
-    order[i] = i;
-  }
-  std::partial_sort(order, order + count, order + n, [clocks](std::int64_t a, std::int64_t b) {
-    return clocks[a] < clocks[b] || (clocks[a] == clocks[b] && a < b);
-  });
-  std::copy(order, order + count, to);
-}
+void draw_without_replacement(const double* weights, double* clocks, std::int64_t* order, std::int64_t n,
+                              std::int64_t* to, std::int64_t count, Draw draw, std::uint64_t first);
 
 [[noreturn]] inline void throw_sampling(const std::string& text) { throw ValueError("multinomial: " + text); }
 
@@ -196,3 +148,7 @@ requires(std::remove_cvref_t<X>::shape_type::rank > 0)
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/sampling.ipp>
+#endif

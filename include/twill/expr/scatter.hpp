@@ -35,11 +35,7 @@ struct ScatterPlan {
   Dims index_strides[max_indices]{};
   std::int64_t step[max_indices]{};
 
-  void add(const std::int64_t* data, const Dims& own, const Dims& strides, std::int64_t step_of_it) {
-    index[count] = data;
-    index_strides[count] = layout::expanded("index", {own, strides, 0}, extents).strides;
-    step[count++] = step_of_it;
-  }
+  void add(const std::int64_t* data, const Dims& own, const Dims& strides, std::int64_t step_of_it);
 };
 
 template <Writing W, class T> void scatter_elements(const ScatterPlan& plan, T* to, const T* from) {
@@ -105,3 +101,7 @@ template <Writing W, class Node, class X> void scatter(const char* operation, co
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/scatter.ipp>
+#endif

@@ -4,6 +4,7 @@
 // What every reader of tensors proves before it believes a file: that a shape has a number of bytes at all, and that truth
 // values are zero or one, because a bool in memory must be nothing else. Read next: io/npy_header.hpp, io/safetensors.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -17,27 +18,13 @@
 namespace twill::inline v0::io {
 
 /// The bytes of a tensor of these extents. throws: ValueError, `where` first, when there are not so many addresses
-[[nodiscard]] inline std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape) {
-  std::uint64_t bytes = size_of(dtype);
-  bool is_empty = false;
-  for (int axis = 0; axis < shape.rank; ++axis) {
-    is_empty = is_empty || shape[axis] == 0;
-    const auto extent =
-        static_cast<std::uint64_t>(shape[axis] == 0 ? 1 : shape[axis]); // strides must not overflow, too
-    if (shape[axis] < 0 || __builtin_mul_overflow(bytes, extent, &bytes) || bytes > std::uint64_t{1} << 62)
-      throw ValueError(join_text({where, " is damaged: shape ", to_string(shape), " of ", name(dtype),
-                                  " has more bytes than there are addresses"}));
-  }
-  return is_empty ? 0 : bytes;
-}
+[[nodiscard]] std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape);
 
 /// throws: ValueError unless every byte of an array of bool is 0 or 1
-inline void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes) {
-  if (dtype != DType::boolean) return;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] > std::byte{1})
-      throw ValueError(
-          join_text({where, " is damaged: element ", i, " of type bool is ", std::to_integer<unsigned>(bytes[i])}));
-}
+void require_truth_values(std::string_view where, DType dtype, std::span<const std::byte> bytes);
 
 } // namespace twill::inline v0::io
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/checked.ipp>
+#endif

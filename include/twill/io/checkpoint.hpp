@@ -5,6 +5,7 @@
 // The file is a safetensors file, which other tools open, with a checksum of everything in it: one changed bit is found before
 // anything is used. Read next: io/checkpoint_folder.hpp, io/training.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/io/checksum.hpp>
 #include <twill/io/safetensors.hpp>
 
@@ -27,51 +28,24 @@ class Checkpoint {
 public:
   /// Adds a state, whose tensors are shared, not copied. throws: ValueError for a section that is there, or a tensor of a
   /// foreign type
-  void add(std::string_view section, const nn::StateDict& state) {
-    state.require_no_foreign("checkpoint");
-    if (section.find('/') != std::string_view::npos)
-      throw ValueError(join_text({"checkpoint: '", section, "' is no name of a section; it has a '/'"}));
-    const auto place = std::lower_bound(sections_.begin(), sections_.end(), section);
-    if (place != sections_.end() && *place == section)
-      throw ValueError(join_text({"checkpoint: section '", section, "' is there twice"}));
-    sections_.emplace(place, section);
-    for (const auto& [name, tensor] : state.entries()) tensors_.emplace_back(join_text({section, "/", name}), tensor);
-  }
+  void add(std::string_view section, const nn::StateDict& state);
   /// Whether a section was added or loaded, even an empty one.
-  [[nodiscard]] bool has(std::string_view section) const {
-    return std::binary_search(sections_.begin(), sections_.end(), section);
-  }
+  [[nodiscard]] bool has(std::string_view section) const;
   /// The state of a section. throws: ValueError listing those there are
-  [[nodiscard]] nn::StateDict state(std::string_view section) const {
-    if (!has(section))
-      throw ValueError(join_text({"checkpoint: there is no section '", section, "'; there are: ", listed(sections_)}));
-    const std::string prefix = join_text({section, "/"});
-    std::vector<nn::StateDict::Entry> entries{};
-    for (const auto& [name, tensor] : tensors_)
-      if (name.starts_with(prefix)) entries.emplace_back(name.substr(prefix.size()), tensor);
-    return nn::StateDict{std::move(entries)};
-  }
+  [[nodiscard]] nn::StateDict state(std::string_view section) const;
 
   /// Keeps a number or a text under a name; an earlier one is overwritten. Floating numbers keep every bit.
   template <std::integral T> void set(std::string_view name, T value) {
     values_.insert_or_assign(std::string{name}, join_text({"i", static_cast<std::int64_t>(value)}));
   }
-  void set(std::string_view name, double value) {
-    char digits[40];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-    values_.insert_or_assign(std::string{name}, "f" + std::string(digits, end));
-  }
-  void set(std::string_view name, std::string_view text) {
-    values_.insert_or_assign(std::string{name}, join_text({"t", text}));
-  }
+  void set(std::string_view name, double value);
+  void set(std::string_view name, std::string_view text);
   void set(std::string_view name, const char* text) { set(name, std::string_view{text}); }
 
   /// Whether there is a value of this name.
   [[nodiscard]] bool has_value(std::string_view name) const { return values_.find(name) != values_.end(); }
   /// throws, like the two below: ValueError listing the names there are, or saying what the value is
-  [[nodiscard]] std::int64_t integer(std::string_view name) const {
-    return number<std::int64_t>(name, 'i', "an integer");
-  }
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
   /// A floating number. throws: where the name is missing or another kind of value
   [[nodiscard]] double number(std::string_view name) const { return number<double>(name, 'f', "a floating number"); }
   /// A text. throws: where the name is missing or another kind of value
@@ -87,22 +61,8 @@ public:
 private:
   friend Checkpoint parse_checkpoint(std::string_view, std::span<const std::byte>, const std::shared_ptr<const void>&);
 
-  [[nodiscard]] static std::string listed(const std::vector<std::string>& names) {
-    std::string text{};
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? "none" : text;
-  }
-  [[nodiscard]] std::string value(std::string_view name, char kind, std::string_view wanted) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) {
-      std::vector<std::string> names{};
-      for (const auto& entry : values_) names.push_back(entry.first);
-      throw ValueError(join_text({"checkpoint: there is no value '", name, "'; there are: ", listed(names)}));
-    }
-    if (found->second.empty() || found->second[0] != kind)
-      throw ValueError(join_text({"checkpoint: '", name, "' is '", found->second, "', not ", wanted}));
-    return found->second.substr(1);
-  }
+  [[nodiscard]] static std::string listed(const std::vector<std::string>& names);
+  [[nodiscard]] std::string value(std::string_view name, char kind, std::string_view wanted) const;
   template <class T> [[nodiscard]] T number(std::string_view name, char kind, std::string_view wanted) const {
     const std::string text = value(name, kind, wanted);
     T result{};
@@ -126,75 +86,18 @@ inline constexpr std::string_view no_checksum = "0000000000000000";
 } // namespace detail
 
 /// Writes a checkpoint; the file appears whole or not at all. throws: SystemError
-inline void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  Metadata metadata{{"twill.checksum", std::string{detail::no_checksum}},
-                    {"twill.checkpoint", std::string{detail::checkpoint_version}}};
-  std::string sections{};
-  for (const std::string& section : checkpoint.sections()) sections += section + "/";
-  metadata.emplace_back("twill.sections", std::move(sections));
-  for (const auto& [name, value] : checkpoint.values()) metadata.emplace_back("value." + name, value);
-  std::vector<TensorPlan> plan{};
-  std::map<std::string_view, std::span<const std::byte>> bytes{};
-  for (const auto& [name, tensor] : checkpoint.tensors()) {
-    plan.push_back({name, tensor.dtype, tensor.shape});
-    bytes.emplace(name, tensor.bytes);
-  }
-  SafetensorsWriter file{path, std::move(plan), metadata};
-  Checksum checksum{};
-  checksum.add(std::as_bytes(std::span{file.start()}));
-  for (const std::string& name : file.order()) {
-    checksum.add(bytes.at(name));
-    file.write(name, bytes.at(name));
-  }
-  file.overwrite_start(file.start().find(detail::checksum_mark) + detail::checksum_mark.size(), checksum.text());
-  file.finish();
-}
+void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// The checkpoint in the bytes of a file that `owner` keeps. throws: ValueError naming what is wrong
-[[nodiscard]] inline Checkpoint parse_checkpoint(std::string_view where, std::span<const std::byte> bytes,
-                                                 const std::shared_ptr<const void>& owner) {
-  const std::string_view all{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  constexpr std::size_t most_start = 64; // the checksum is the first thing in the header
-  const std::size_t mark = all.substr(0, most_start).find(detail::checksum_mark);
-  const std::size_t at = mark + detail::checksum_mark.size();
-  if (mark == std::string_view::npos || at + detail::no_checksum.size() > all.size())
-    throw ValueError(join_text({where, " is no checkpoint: it does not begin with a checksum"}));
-  Checksum checksum{};
-  checksum.add(bytes.first(at));
-  checksum.add(std::as_bytes(std::span{detail::no_checksum}));
-  checksum.add(bytes.subspan(at + detail::no_checksum.size()));
-  if (const std::string text = checksum.text(); all.substr(at, text.size()) != text)
-    throw ValueError(
-        join_text({where, " is damaged: its checksum is ", text, ", recorded is ", all.substr(at, text.size())}));
-  Safetensors read = parse_safetensors(where, bytes, owner);
-  read.tensors.require_no_foreign(where);
-  Checkpoint result{};
-  for (auto& [key, value] : read.metadata) {
-    if (key == "twill.checkpoint" && value != detail::checkpoint_version)
-      throw ValueError(join_text({where, " has version ", value, ", known is ", detail::checkpoint_version}));
-    if (key.starts_with("value.")) {
-      result.values_.insert_or_assign(key.substr(6), std::move(value));
-      continue;
-    }
-    if (key != "twill.sections") continue;
-    for (std::size_t begin = 0; begin < value.size();) {
-      const std::size_t end = std::min(value.find('/', begin), value.size());
-      if (result.sections_.size() == detail::most_sections)
-        throw ValueError(join_text({where, " is damaged: it has more than ", detail::most_sections, " sections"}));
-      result.sections_.push_back(value.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  std::sort(result.sections_.begin(), result.sections_.end());
-  result.tensors_.assign(read.tensors.entries().begin(), read.tensors.entries().end());
-  return result;
-}
+[[nodiscard]] Checkpoint parse_checkpoint(std::string_view where, std::span<const std::byte> bytes,
+                                          const std::shared_ptr<const void>& owner);
 
 /// Reads a checkpoint, whose tensors share the mapped file. throws: SystemError when it cannot be read, ValueError naming what
 /// is wrong with it
-[[nodiscard]] inline Checkpoint load_checkpoint(const std::string& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
-  return parse_checkpoint(join_text({"load_checkpoint: '", path, "'"}), file->bytes(), file);
-}
+[[nodiscard]] Checkpoint load_checkpoint(const std::string& path);
 
 } // namespace twill::inline v0::io
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/checkpoint.ipp>
+#endif

@@ -53,31 +53,10 @@ struct CsvSource {
   [[nodiscard]] CsvCells cells() const { return {where, text, options}; }
 
   /// How many cells the first row has. throws: ValueError for a file without rows
-  [[nodiscard]] std::int64_t columns() const {
-    CsvCells all_cells = cells();
-    if (!all_cells.next()) throw ValueError(join_text({where, " has no rows"}));
-    while (!all_cells.cell().is_last && all_cells.next()) {
-    }
-    return all_cells.cell().column + 1;
-  }
-  [[nodiscard]] CsvSelection select(const CsvColumns& wanted) const {
-    return {where, text, options, columns(), wanted};
-  }
+  [[nodiscard]] std::int64_t columns() const;
+  [[nodiscard]] CsvSelection select(const CsvColumns& wanted) const;
   /// The names of the columns that a selection reads.
-  [[nodiscard]] std::vector<std::string> names(const CsvSelection& selection) const {
-    std::vector<std::string> result{};
-    if (!options.has_header) return result;
-    result.resize(static_cast<std::size_t>(selection.count()));
-    CsvCells all_cells = cells();
-    std::size_t cursor = 0;
-    while (all_cells.next()) {
-      selection.for_each_place(all_cells.cell().column, cursor, [&](std::int64_t position) {
-        result[static_cast<std::size_t>(position)] = all_cells.cell().meant(options.quote);
-      });
-      if (all_cells.cell().is_last) break;
-    }
-    return result;
-  }
+  [[nodiscard]] std::vector<std::string> names(const CsvSelection& selection) const;
 };
 
 /// Calls `use(cell, row)` for each cell behind the header. Returns the number of rows.
@@ -140,9 +119,7 @@ void for_each_proved(const CsvSource& source, const std::array<CsvSelection, siz
   if (found != rows || kept != places) throw changed();
 }
 
-[[nodiscard]] inline std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+[[nodiscard]] std::string_view text_of(std::span<const std::byte> bytes);
 
 } // namespace twill::inline v0::io::detail
 
@@ -194,3 +171,7 @@ requires(CsvScalar<typename X::value_type> && (X::rank == 1 || X::rank == 2)) [[
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/csv.ipp>
+#endif

@@ -4,6 +4,7 @@
 // Which columns of a CSV file are wanted, by name or by number, and where each goes in a row of what is read. Numbers count from
 // 0, those below 0 from the end; the same column may be wanted twice. Read next: io/csv.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/io/csv_cells.hpp>
 
 #include <algorithm>
@@ -49,13 +50,7 @@ public:
   CsvColumns(std::vector<CsvColumn> columns) : list_{std::move(columns)}, is_range_{false} {}
 
   /// The columns first, ..., end - 1, as NumPy's slices count.
-  [[nodiscard]] static CsvColumns range(std::int64_t first, std::int64_t end) {
-    CsvColumns columns{};
-    columns.first_ = first;
-    columns.end_ = end;
-    columns.has_end_ = true;
-    return columns;
-  }
+  [[nodiscard]] static CsvColumns range(std::int64_t first, std::int64_t end);
 
   /// Whether they are all columns from one to another.
   [[nodiscard]] bool is_range() const { return is_range_; }
@@ -63,14 +58,10 @@ public:
   [[nodiscard]] const std::vector<CsvColumn>& list() const { return list_; }
   /// The first column of a range, of so many there are.
   [[nodiscard]] std::int64_t first(std::int64_t columns) const { return bound(first_, columns); }
-  [[nodiscard]] std::int64_t end(std::int64_t columns) const {
-    return has_end_ ? std::max(bound(end_, columns), first(columns)) : columns;
-  }
+  [[nodiscard]] std::int64_t end(std::int64_t columns) const;
 
 private:
-  [[nodiscard]] static std::int64_t bound(std::int64_t number, std::int64_t columns) {
-    return std::clamp<std::int64_t>(number < 0 ? number + columns : number, 0, columns);
-  }
+  [[nodiscard]] static std::int64_t bound(std::int64_t number, std::int64_t columns);
 
   std::vector<CsvColumn> list_{};
   std::int64_t first_ = 0;
@@ -89,21 +80,10 @@ public:
   CsvSelection() = default;
   /// throws: ValueError, `where` first, for a column that is not there, or a name that two columns have
   CsvSelection(std::string_view where, std::string_view text, const CsvOptions& options, std::int64_t columns,
-               const CsvColumns& wanted)
-      : first_{wanted.first(columns)}, end_{wanted.end(columns)}, is_range_{wanted.is_range()} {
-    for (const CsvColumn& column : wanted.list()) {
-      const auto position = static_cast<std::int64_t>(places_.size());
-      places_.emplace_back(column.is_named() ? find(where, text, options, column.name())
-                                             : checked(where, columns, column.number()),
-                           position);
-    }
-    std::sort(places_.begin(), places_.end());
-  }
+               const CsvColumns& wanted);
 
   /// How many columns are wanted.
-  [[nodiscard]] std::int64_t count() const {
-    return is_range_ ? end_ - first_ : static_cast<std::int64_t>(places_.size());
-  }
+  [[nodiscard]] std::int64_t count() const;
 
   /// The column that is wanted alone. requires: a list of one
   [[nodiscard]] std::int64_t only() const { return places_.front().first; }
@@ -118,28 +98,9 @@ public:
   }
 
 private:
-  [[nodiscard]] static std::int64_t checked(std::string_view where, std::int64_t columns, std::int64_t number) {
-    if (number < -columns || number >= columns)
-      throw ValueError(join_text({where, ": there is no column ", number, ", the file has ", columns}));
-    return number < 0 ? number + columns : number;
-  }
+  [[nodiscard]] static std::int64_t checked(std::string_view where, std::int64_t columns, std::int64_t number);
   [[nodiscard]] static std::int64_t find(std::string_view where, std::string_view text, const CsvOptions& options,
-                                         const std::string& name) {
-    if (!options.has_header)
-      throw ValueError(join_text({where, ": column '", name, "' is asked for by name, the file has no header"}));
-    CsvCells cells{where, text, options};
-    std::int64_t found = -1;
-    do {
-      if (!cells.next()) break;
-      if (!cells.cell().means(name, options.quote)) continue;
-      if (found >= 0)
-        throw ValueError(
-            join_text({where, ": columns ", found, " and ", cells.cell().column, " are both named '", name, "'"}));
-      found = cells.cell().column;
-    } while (!cells.cell().is_last);
-    if (found < 0) throw ValueError(join_text({where, ": there is no column named '", name, "'"}));
-    return found;
-  }
+                                         const std::string& name);
 
   std::vector<std::pair<std::int64_t, std::int64_t>> places_{}; ///< columns of the file and positions, sorted
   std::int64_t first_ = 0;
@@ -148,3 +109,7 @@ private:
 };
 
 } // namespace twill::inline v0::io::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/csv_columns.ipp>
+#endif

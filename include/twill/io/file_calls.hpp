@@ -27,22 +27,17 @@ TWILL_EXPORT inline std::atomic<FileFault>& file_fault() {
 }
 
 /// Whether a call is to fail; then errno says why.
-[[nodiscard]] inline bool call_fails(std::string_view call, std::string_view path) {
-  const FileFault fault = file_fault().load(std::memory_order_relaxed);
-  if (fault == nullptr) return false;
-  const int reason = fault(call, path);
-  if (reason != 0) errno = reason;
-  return reason != 0;
-}
+[[nodiscard]] bool call_fails(std::string_view call, std::string_view path);
 
 /// throws: SystemError that names the call, the file and what errno says
-[[noreturn]] TWILL_COLD inline void fail_call(std::string_view call, std::string_view path) {
-  const std::string reason = std::strerror(errno);
-  throw SystemError(std::string{call}.append(": '").append(path).append("': ").append(reason));
-}
+[[noreturn]] void fail_call(std::string_view call, std::string_view path);
 } // namespace detail
 
 /// For tests: asks `fault` before each call from now on, null for nobody. Returns who was asked before.
 inline FileFault set_file_fault(FileFault fault) { return detail::file_fault().exchange(fault); }
 
 } // namespace twill::inline v0::io
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/file_calls.ipp>
+#endif

@@ -5,6 +5,7 @@
 // without a way to end the program (the standard library's iterator does, where it finds no memory). Read next:
 // io/atomic_file.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/io/file_calls.hpp>
 
@@ -22,50 +23,19 @@
 namespace twill::inline v0::io {
 
 /// The folder that a path lies in, with a slash at the end.
-[[nodiscard]] inline std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? "./" : std::string{path.substr(0, slash + 1)};
-}
+[[nodiscard]] std::string folder_of(std::string_view path);
 
 /// Brings to the disk which names a folder holds. throws: SystemError
-inline void sync_folder(const std::string& folder) {
-  const int directory =
-      detail::call_fails("open", folder) ? -1 : ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) detail::fail_call("open", folder);
-  const bool fails = detail::call_fails("fsync", folder) || ::fsync(directory) != 0;
-  const int reason = errno;
-  ::close(directory);
-  errno = reason;
-  if (fails && errno != EINVAL) detail::fail_call("fsync", folder); // some file systems have no such thing
-}
+void sync_folder(const std::string& folder);
 
 /// Makes a folder, and those above it that are missing, each brought to the disk in the one above. throws: SystemError
-inline void make_folder(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  struct stat found {};
-  if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return;
-  const std::string above = folder_of(path);
-  make_folder(above);
-  if (detail::call_fails("create", path) || (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST))
-    detail::fail_call("create", path);
-  if (::stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) { // somebody else's file
-    errno = ENOTDIR;
-    detail::fail_call("create", path);
-  }
-  if (::access(above.c_str(), R_OK) == 0) sync_folder(above); // one that may not be read cannot be opened for that
-}
+void make_folder(std::string path);
 
 /// The names that a folder holds, in no order. throws: SystemError
-[[nodiscard]] inline std::vector<std::string> names_in(const std::string& folder) {
-  const auto close = [](DIR* directory) { ::closedir(directory); };
-  const std::unique_ptr<DIR, decltype(close)> directory{detail::call_fails("read", folder) ? nullptr
-                                                                                           : ::opendir(folder.c_str())};
-  if (directory == nullptr) detail::fail_call("read", folder);
-  std::vector<std::string> names{};
-  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0)
-    if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
-  if (errno != 0) detail::fail_call("read", folder);
-  return names;
-}
+[[nodiscard]] std::vector<std::string> names_in(const std::string& folder);
 
 } // namespace twill::inline v0::io
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/folder.ipp>
+#endif

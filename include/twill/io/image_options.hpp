@@ -4,6 +4,7 @@
 // How large an image of a file may be. A small file can claim, and hold, an image of gigabytes, so there is a limit unless
 // somebody wants more. Read next: io/image_folder.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
@@ -18,13 +19,10 @@ struct ImageOptions {
 };
 
 /// throws: ValueError, `where` first, for an image without pixels or with too many
-inline void require_pixels(std::string_view where, std::int64_t height, std::int64_t width,
-                           const ImageOptions& options) {
-  if (height < 1 || width < 1)
-    throw ValueError(join_text({where, " is damaged: it claims ", height, " x ", width, " pixels"}));
-  if (height > options.max_pixels / width)
-    throw ValueError(join_text({where, " claims ", height, " x ", width, " pixels, more than the ", options.max_pixels,
-                                " allowed; raise ImageOptions::max_pixels if that is meant"}));
-}
+void require_pixels(std::string_view where, std::int64_t height, std::int64_t width, const ImageOptions& options);
 
 } // namespace twill::inline v0::io
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/image_options.ipp>
+#endif

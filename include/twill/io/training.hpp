@@ -24,17 +24,9 @@
 namespace twill::inline v0::io::inline TWILL_ISA {
 
 /// Keeps the state of a generator: its seed and how often it was drawn from.
-inline void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw) {
-  checkpoint.set(join_text({name, ".seed"}), draw.seed);
-  checkpoint.set(join_text({name, ".step"}), draw.step);
-}
+void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw);
 /// throws: ValueError when there is none of this name
-[[nodiscard]] inline Draw draw_of(const Checkpoint& checkpoint, std::string_view name) {
-  const std::int64_t step = checkpoint.integer(join_text({name, ".step"}));
-  if (step < 0 || step > std::numeric_limits<std::uint32_t>::max())
-    throw ValueError(join_text({"checkpoint: '", name, ".step' is ", step, ", draws are counted in 32 bits"}));
-  return {static_cast<std::uint64_t>(checkpoint.integer(join_text({name, ".seed"}))), static_cast<std::uint32_t>(step)};
-}
+[[nodiscard]] Draw draw_of(const Checkpoint& checkpoint, std::string_view name);
 
 /// Whose options count from a restored checkpoint on: rates, decay and the like of a rule, factor and patience of a plateau.
 enum class OptionsOf : bool { checkpoint, program };
@@ -44,17 +36,10 @@ enum class OptionsOf : bool { checkpoint, program };
 namespace twill::inline v0::io::detail::inline TWILL_ISA {
 
 /// The state of a rule as a checkpoint has it, without options where the program's count.
-[[nodiscard]] inline nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options) {
-  const nn::StateDict state = checkpoint.state("optimiser");
-  return options == OptionsOf::program ? train::without_options(state) : state;
-}
+[[nodiscard]] nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options);
 
 /// throws: ValueError naming the value and those that are allowed
-inline void require_allowed(std::string_view name, double value, optim::Allowed allowed) {
-  if (!optim::allows(allowed, value))
-    throw ValueError(join_text(
-        {"checkpoint: '", name, "' is ", optim::option_text(value), ", has to be ", optim::allowed_text(allowed)}));
-}
+void require_allowed(std::string_view name, double value, optim::Allowed allowed);
 
 /// A number, a count or a flag as a checkpoint keeps it. throws: ValueError where it is missing, of another kind or not allowed
 template <class T>
@@ -79,55 +64,17 @@ template <class T>
 namespace twill::inline v0::io::inline TWILL_ISA {
 
 /// Keeps what a plateau knows and its options, under a name.
-inline void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Plateau& plateau) {
-  const optim::Plateau::State& state = plateau.state();
-  checkpoint.set(join_text({name, ".rate"}), state.rate);
-  checkpoint.set(join_text({name, ".best"}), state.best);
-  checkpoint.set(join_text({name, ".bad"}), state.bad);
-  checkpoint.set(join_text({name, ".cooling"}), state.cooling);
-  checkpoint.set(join_text({name, ".has_best"}), std::int64_t{state.has_best});
-  optim::PlateauOptions::for_each(plateau.options, [&](const char* option, auto value, optim::Allowed) {
-    checkpoint.set(join_text({name, ".options.", option}), value);
-  });
-}
+void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Plateau& plateau);
 /// Goes on from it. A plateau keeps an option of its own that the checkpoint lacks, or all of them where the program's count;
 /// the report says which.
 /// throws: ValueError when there is none of this name, or naming a value and those that are allowed, with nothing changed
-inline train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name,
-                                            optim::Plateau& plateau, OptionsOf of = OptionsOf::checkpoint) {
-  using optim::Allowed;
-  const std::string start = join_text({name, "."});
-  const optim::Plateau::State state{
-      .rate = detail::allowed_value<double>(checkpoint, start + "rate", Allowed::not_negative),
-      .best = detail::allowed_value<double>(checkpoint, start + "best", Allowed::numbers),
-      .bad = detail::allowed_value<std::int64_t>(checkpoint, start + "bad", Allowed::not_negative),
-      .cooling = detail::allowed_value<std::int64_t>(checkpoint, start + "cooling", Allowed::not_negative),
-      .has_best = checkpoint.integer(start + "has_best") != 0};
-  optim::PlateauOptions options = plateau.options;
-  train::OptionsReport report{};
-  optim::PlateauOptions::for_each(options, [&](const char* option, auto& value, Allowed allowed) {
-    const std::string key = join_text({start, "options.", option});
-    if (of == OptionsOf::program) return static_cast<void>(report.kept.emplace_back(option));
-    if (!checkpoint.has_value(key)) return static_cast<void>(report.missing.emplace_back(option));
-    const auto before = value;
-    value = detail::allowed_value<std::remove_const_t<decltype(before)>>(checkpoint, key, allowed);
-    report.loaded.emplace_back(option);
-    if (before != value) report.changed.push_back({option, detail::plateau_text(before), detail::plateau_text(value)});
-  });
-  plateau.options = options;
-  plateau.set_state(state);
-  return report;
-}
+train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name, optim::Plateau& plateau,
+                                     OptionsOf of = OptionsOf::checkpoint);
 
 /// Keeps the place in an epoch, under a name: `set_position(checkpoint, "loader", loader.position())`.
-inline void set_position(Checkpoint& checkpoint, std::string_view name, const data::Position& position) {
-  checkpoint.set(join_text({name, ".epoch"}), position.epoch);
-  checkpoint.set(join_text({name, ".batch"}), position.batch);
-}
+void set_position(Checkpoint& checkpoint, std::string_view name, const data::Position& position);
 /// For `loader.set_position`. throws: ValueError when there is none of this name
-[[nodiscard]] inline data::Position position_of(const Checkpoint& checkpoint, std::string_view name) {
-  return {checkpoint.integer(join_text({name, ".epoch"})), checkpoint.integer(join_text({name, ".batch"}))};
-}
+[[nodiscard]] data::Position position_of(const Checkpoint& checkpoint, std::string_view name);
 
 /// Copies everything that a network and a step or an optimiser on it need to go on. Waits for the device; every rank calls it
 /// where a step is that of several ranks.
@@ -160,3 +107,7 @@ train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Ste
 }
 
 } // namespace twill::inline v0::io::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/io/training.ipp>
+#endif

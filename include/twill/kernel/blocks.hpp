@@ -74,36 +74,7 @@ void move_single(std::byte* to, std::int64_t to_step, const std::byte* from, std
 }
 
 /// Moves blocks of elements of `size` bytes.
-inline void move_bytes(const Team& team, const std::byte* from, std::byte* to, Blocks b, std::int64_t size) {
-  if (b.from_count == b.run && b.to_count == b.run) {
-    b.run *= b.count;
-    b.count = 1;
-  }
-  const std::int64_t total = b.outer * b.count * b.run * size;
-  if (total == 0) return;
-  const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = begin; r < end; ++r)
-      std::memcpy(to + (r / b.count * b.to_outer + r % b.count * b.to_count) * size,
-                  from + (r / b.count * b.from_outer + r % b.count * b.from_count) * size,
-                  static_cast<std::size_t>(b.run * size));
-  };
-  const auto singles = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o) {
-      std::byte* const row = to + o * b.to_outer * size;
-      const std::byte* const source = from + o * b.from_outer * size;
-      const auto move = size == 8   ? move_single<8>
-                        : size == 4 ? move_single<4>
-                        : size == 2 ? move_single<2>
-                                    : move_single<1>;
-      move(row, b.to_count * size, source, b.from_count * size, b.count);
-    }
-  };
-  if (b.run == 1 && b.count > 1) return share_out(team, b.outer, total, singles);
-  if (b.outer * b.count > 1) return share_out(team, b.outer * b.count, total, rows);
-  share_out(team, b.run * size, total, [&](std::int64_t begin, std::int64_t end) {
-    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-  });
-}
+void move_bytes(const Team& team, const std::byte* from, std::byte* to, Blocks b, std::int64_t size);
 
 template <class T> void move_blocks(const Team& team, const T* from, T* to, const Blocks& blocks) {
   move_bytes(team, reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), blocks,
@@ -179,3 +150,7 @@ void scatter_sums(const Team& team, const T* from, const std::int64_t* index, T*
 
 } // namespace TWILL_ISA
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/blocks.ipp>
+#endif

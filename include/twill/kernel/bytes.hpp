@@ -4,6 +4,7 @@
 // Moves the few bytes at the ends of rows, where the calls, branches and waiting for earlier stores of a general copy would
 // cost more than what is computed: pieces of fixed sizes, and registers filled up with zeros. Read next: kernel/tail.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/pack.hpp>
 
 #include <cstddef>
@@ -43,28 +44,10 @@ using RegisterBytes = Pack<signed char, vector_bytes>;
 TWILL_INLINE signed char* byte_address(std::byte* at) { return reinterpret_cast<signed char*>(at); }
 TWILL_INLINE const signed char* byte_address(const std::byte* at) { return reinterpret_cast<const signed char*>(at); }
 
-inline void clear_bytes(std::byte* to, std::int64_t bytes) {
-  for (std::int64_t b = 0; b < bytes; b += vector_bytes) store(byte_address(to + b), RegisterBytes{0});
-}
-inline void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes) {
-  for (std::int64_t b = 0; b < bytes; b += vector_bytes)
-    store(byte_address(to + b), load<signed char, vector_bytes>(byte_address(from + b)));
-}
+void clear_bytes(std::byte* to, std::int64_t bytes);
+void copy_bytes(std::byte* to, std::byte* from, std::int64_t bytes);
 /// Keeps the bytes [first, last) of a vector and restores the others.
-inline void restore_bytes(std::byte* vector, std::byte* before, std::int64_t bytes, std::int64_t first,
-                          std::int64_t last) {
-  const RegisterBytes numbers = lane_numbers<signed char, vector_bytes>();
-  const auto clamped = [](std::int64_t x) {
-    return RegisterBytes{static_cast<signed char>(x < 0 ? 0 : x > vector_bytes ? vector_bytes : x)};
-  };
-  for (std::int64_t b = 0; b < bytes; b += vector_bytes) {
-    const auto keeps = (numbers >= clamped(first - b)) & (numbers < clamped(last - b));
-    // a vector narrower than a register is followed by other vectors: of those, every byte beyond `bytes` is kept
-    const auto beyond = numbers >= clamped(bytes - b);
-    store(byte_address(vector + b), select(keeps | beyond, load<signed char, vector_bytes>(byte_address(vector + b)),
-                                           load<signed char, vector_bytes>(byte_address(before + b))));
-  }
-}
+void restore_bytes(std::byte* vector, std::byte* before, std::int64_t bytes, std::int64_t first, std::int64_t last);
 
 /// Fills a whole register's bytes in memory: so many from elsewhere, the others zero. One whole store, which the loop's load
 /// can take its value from at once; and a load of half or a quarter of a register can take its value from a store of that
@@ -111,15 +94,10 @@ TWILL_INLINE void fill_pack(std::byte* to, const std::byte* from, std::int64_t b
 }
 
 /// So many copies of a row, one behind another; up to a register's bytes behind them may change. requires: bytes > 0
-inline void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, std::int64_t times) {
-  if (bytes < vector_bytes) {
-    alignas(vector_bytes) std::byte once[vector_bytes];
-    fill_register(once, row, bytes);
-    const auto value = load<signed char, vector_bytes>(byte_address(once));
-    for (std::int64_t i = 0; i < times; ++i) store(byte_address(to + i * bytes), value);
-  } else {
-    for (std::int64_t i = 0; i < times; ++i) std::memcpy(to + i * bytes, row, static_cast<std::size_t>(bytes));
-  }
-}
+void repeat(std::byte* to, const std::byte* row, std::int64_t bytes, std::int64_t times);
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/bytes.ipp>
+#endif

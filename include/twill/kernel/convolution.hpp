@@ -64,11 +64,7 @@ void unfold(const ConvolutionShape& s, T* image, std::int64_t group, std::int64_
 }
 
 /// Of how many output pixels the patches are unfolded at once.
-[[nodiscard]] inline std::int64_t pixels_at_once(const ConvolutionShape& s) {
-  constexpr std::int64_t elements_at_once = 1 << 18;
-  return std::clamp<std::int64_t>(elements_at_once / std::max<std::int64_t>(s.taps(), 1), 1,
-                                  std::max<std::int64_t>(s.out_pixels(), 1));
-}
+[[nodiscard]] std::int64_t pixels_at_once(const ConvolutionShape& s);
 
 /// By unfolding and matrix products, in the calling thread.
 template <class T> void convolve_plainly(const Convolution<T>& convolution) {
@@ -195,9 +191,7 @@ template <bool Enter> void change_order(const cpu::GradientOrder& kept, float* g
 }
 
 /// Whether several threads work on a convolution.
-[[nodiscard]] inline bool is_shared(const Team& team, const ConvolutionShape& shape) {
-  return team.size() > 1 && shape.multiply_adds() >= cpu::multiply_adds_worth_sharing;
-}
+[[nodiscard]] bool is_shared(const Team& team, const ConvolutionShape& shape);
 
 /// Output rows [first, last) of a convolution of one image: a convolution of the input rows that they need.
 template <class T>
@@ -242,9 +236,7 @@ void share_images(const Team& team, const Convolution<T>& whole, std::int64_t pa
 }
 
 /// How many threads have a gradient of weights of their own.
-[[nodiscard]] inline std::int64_t gradients_of(const Team& team, const ConvolutionShape& shape) {
-  return std::min<std::int64_t>(shape.batch, team.size());
-}
+[[nodiscard]] std::int64_t gradients_of(const Team& team, const ConvolutionShape& shape);
 
 /// The gradient of weights: each thread's of its images, then their sum in the order of the threads.
 template <class T> void share_weight_gradient(const Team& team, const Convolution<T>& convolution) {
@@ -306,33 +298,14 @@ void run_convolution(const Team& team, const Convolution<T>& convolution, cpu::K
 /// The gradient of weights, left in the order in which those before it were, to which it will be added: the first one
 /// decides. One thread leaves it in the library's order, several add theirs up in the order of the tensor.
 /// throws: Error where a library refuses what it did before
-inline void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept) {
-  using cpu::GradientOrder;
-  if (Rehearsal::is_under_way()) return run_convolution(team, convolution); // which needs as much, and decides nothing
-#if defined(TWILL_WITH_ONEDNN)
-  if constexpr (cpu::has_onednn_convolution) {
-    const ConvolutionShape& shape = convolution.shape;
-    if (kept.order != GradientOrder::plain && shape.multiply_adds() > 0 && !detail::is_shared(team, shape))
-      if (auto* const plan = cpu::find_convolution(convolution.part, DType::float32, shape);
-          plan != nullptr && plan->can_stay_in_order() &&
-          (kept.order == GradientOrder::undecided || kept.order == plan->order()) &&
-          plan->run_in_order(convolution.x, convolution.w, convolution.y, Scratch::of_thread(plan->scratch_bytes()))) {
-        if (kept.order == GradientOrder::undecided) kept.shape = shape;
-        kept.order = plan->order();
-        return;
-      }
-  }
-#endif
-  run_convolution(team, convolution);
-  if (kept.order == GradientOrder::undecided) kept.order = GradientOrder::plain;
-  if (kept.order != GradientOrder::plain) detail::change_order<true>(kept, convolution.w);
-}
+void run_weight_gradient(const Team& team, const Convolution<float>& convolution, cpu::GradientOrder& kept);
 
 /// Brings the sum of such gradients into the order of its tensor; the next gradient decides anew.
 /// throws: as run_weight_gradient
-inline void leave_order(cpu::GradientOrder& kept, void* gradient) {
-  if (kept.order >= 0) detail::change_order<false>(kept, static_cast<float*>(gradient));
-  kept.order = cpu::GradientOrder::undecided;
-}
+void leave_order(cpu::GradientOrder& kept, void* gradient);
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/convolution.ipp>
+#endif

@@ -5,6 +5,7 @@
 // it is nothing. Tests prove with it that a fused program passes over each operand once. All files of a counting executable
 // have to define the macro alike.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <array>
@@ -27,11 +28,7 @@ struct AccessCounts {
   std::array<std::atomic<std::int64_t>, max_operands> stores{};
   std::array<std::atomic<std::int64_t>, max_operands> reloads{}; ///< those of the loads that find a row in the cache
 
-  void clear() {
-    for (auto& count : reloads) count = 0;
-    for (auto& count : loads) count = 0;
-    for (auto& count : stores) count = 0;
-  }
+  void clear();
 };
 
 /// The counts of the process.
@@ -41,3 +38,7 @@ struct AccessCounts {
 }
 
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/count.ipp>
+#endif

@@ -18,26 +18,13 @@
 namespace twill::inline v0::kernel {
 
 /// "multiply+add+tanh": each word once, and only the first few.
-[[nodiscard]] TWILL_COLD inline std::string joined_words(const std::vector<std::string_view>& words) {
-  constexpr std::size_t most_words = 4;
-  std::vector<std::string_view> different{};
-  for (const std::string_view word : words)
-    if (std::find(different.begin(), different.end(), word) == different.end()) different.push_back(word);
-  std::string text{};
-  for (std::size_t i = 0; i < different.size() && i < most_words; ++i) {
-    if (i > 0) text += '+';
-    text += different[i];
-  }
-  if (different.size() > most_words) text += join_text({"+", different.size() - most_words, " more"});
-  return text;
-}
+[[nodiscard]] std::string joined_words(const std::vector<std::string_view>& words);
 
 /// Elements of an operand that a launch touches: those of the axes along which it moves.
-[[nodiscard]] inline std::int64_t elements_along(const Grid& grid, const Operand& operand) {
-  std::int64_t elements = 1;
-  for (int axis = 0; axis < grid.rank; ++axis)
-    if (operand.strides[static_cast<std::size_t>(axis)] != 0) elements *= grid[axis];
-  return elements;
-}
+[[nodiscard]] std::int64_t elements_along(const Grid& grid, const Operand& operand);
 
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/launch_terms.ipp>
+#endif

@@ -71,16 +71,10 @@ template <class D> [[nodiscard]] bool is_watched(const D&) {
 }
 
 /// Runs a launch in its range, where it has one.
-inline void run_in_range(const WatchedLaunch& launch) {
-  const LaunchWatch range = launch_range.load(std::memory_order_relaxed);
-  (range != nullptr ? range : launch.run)(launch);
-}
+void run_in_range(const WatchedLaunch& launch);
 
 /// Hands a launch to who watches; runs it where nobody does any more.
-TWILL_COLD inline void hand_over(const WatchedLaunch& launch) {
-  const LaunchWatch watch = launch_watch.load(std::memory_order_relaxed);
-  (watch != nullptr ? watch : launch.run)(launch);
-}
+void hand_over(const WatchedLaunch& launch);
 
 /// Where a launch takes place.
 template <class D> class LaunchPlace {
@@ -128,3 +122,7 @@ TWILL_COLD void launch_watched(const D& device, const ProductStack<T>& stack, co
 }
 
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/launch_watch.ipp>
+#endif

@@ -45,12 +45,7 @@ template <class T> [[nodiscard]] constexpr std::uint64_t sort_key(T value, bool 
 inline namespace TWILL_ISA {
 
 /// Puts the first `count` in order.
-[[gnu::noinline]] inline void order_first(std::span<PlacedKey> keys, std::int64_t count) {
-  if (count < static_cast<std::int64_t>(keys.size()))
-    std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
-  else
-    std::sort(keys.begin(), keys.end());
-}
+void order_first(std::span<PlacedKey> keys, std::int64_t count);
 
 template <class T> void order_places(const Team& team, const T* from, std::int64_t* to, const PlaceRows& rows) {
   const std::int64_t lines = rows.outer * rows.inner;
@@ -73,3 +68,7 @@ template <class T> void order_places(const Team& team, const T* from, std::int64
 
 } // namespace TWILL_ISA
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/places.ipp>
+#endif

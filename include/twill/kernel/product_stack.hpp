@@ -5,6 +5,7 @@
 // runs in place on the rows that were just computed, in the thread that computed them and while its cache holds them. The
 // team shares out whole products when there are enough of them, else the rows of each. Read next: kernel/product.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/kernel/any_team.hpp>
@@ -123,22 +124,8 @@ void product_of_stack(const AnyTeam& team, const ProductStack<T>& stack, const T
 }
 
 /// Runs what follows on rows [first, first + rows) of one product.
-inline void follow(const AnyTeam& team, const Following& following, std::int64_t columns, std::int64_t first,
-                   std::int64_t rows, const BatchStrides& index, int batch_rank) {
-  Operand operands[max_following_operands];
-  for (int o = 0; o < following.count; ++o) {
-    const FollowingOperand& from = following.operands[o];
-    operands[o] = from.panel;
-    std::int64_t offset = first * from.row_stride;
-    for (int axis = 0; axis < batch_rank; ++axis)
-      offset += index[static_cast<std::size_t>(axis)] * from.batch[static_cast<std::size_t>(axis)];
-    if (from.element_bytes > 0)
-      operands[o].data = static_cast<std::byte*>(from.panel.data) + offset * from.element_bytes;
-    else
-      operands[o].bits += static_cast<std::uint64_t>(offset); // a counter's base; 0 for numbers
-  }
-  following.run(team, following.is_one_dimension ? Grid(rows * columns) : Grid(rows, columns), operands);
-}
+void follow(const AnyTeam& team, const Following& following, std::int64_t columns, std::int64_t first,
+            std::int64_t rows, const BatchStrides& index, int batch_rank);
 
 /// How many rows are computed before what follows them runs: as many as half of the second-level cache holds (4096 x 128 by
 /// 128 x 512 with bias and relu takes 0.84 of three statements' time so, 0.86 with all rows at once), and all of them when
@@ -209,3 +196,7 @@ template <class T> void run_products(const AnyTeam& team, const ProductStack<T>&
 
 } // namespace TWILL_ISA
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/product_stack.ipp>
+#endif

@@ -41,11 +41,7 @@ struct AxisId {
     return static_cast<char>((i < 8 ? low : high) >> (8 * (i % 8)) & 0x7f);
   }
   /// The name alone.
-  [[nodiscard]] std::string name() const {
-    std::string text{};
-    for (int i = 0; i < 16 && character(i) != 0; ++i) text += character(i);
-    return text;
-  }
+  [[nodiscard]] std::string name() const;
   /// Whether both have one name.
   [[nodiscard]] constexpr bool is_named_as(const AxisId& other) const { return low == other.low && high == other.high; }
   friend constexpr bool operator==(const AxisId&, const AxisId&) = default;
@@ -107,29 +103,21 @@ public:
   RankGroups() = default;
 
   /// Adds a group, in place of one along an axis of the same name.
-  void add(std::shared_ptr<RankGroup> group) {
-    std::vector<std::shared_ptr<RankGroup>> all{};
-    for (const auto& known : groups_)
-      if (!known->axis().is_named_as(group->axis())) all.push_back(known);
-    all.push_back(std::move(group));
-    groups_ = std::move(all);
-  }
+  void add(std::shared_ptr<RankGroup> group);
   /// The group along the axis of this name; null where there is none.
-  [[nodiscard]] RankGroup* find(const AxisId& axis) const {
-    for (const auto& group : groups_)
-      if (group->axis().is_named_as(axis)) return group.get();
-    return nullptr;
-  }
+  [[nodiscard]] RankGroup* find(const AxisId& axis) const;
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<std::shared_ptr<RankGroup>>& all() const { return groups_; }
 
   /// Tells the other ranks of all groups that this one cannot go on.
-  void fail(const std::exception_ptr& cause) const {
-    for (const auto& group : groups_) group->fail(cause);
-  }
+  void fail(const std::exception_ptr& cause) const;
 
 private:
   std::vector<std::shared_ptr<RankGroup>> groups_{};
 };
 
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/rank_group.ipp>
+#endif

@@ -69,14 +69,10 @@ public:
     return std::uint64_t{number} << 32 | losses();
   }
   /// The same of threads that stay who they are, such as those of devices.
-  [[nodiscard]] static std::uint64_t state_of_workers() {
-    return std::uint64_t{std::numeric_limits<std::uint32_t>::max()} << 32 | losses();
-  }
+  [[nodiscard]] static std::uint64_t state_of_workers();
 
 private:
-  [[nodiscard]] static std::uint32_t losses() {
-    return losses_.load(std::memory_order_relaxed) + cpu::replaced_plans.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] static std::uint32_t losses();
 
   template <int Slot> [[nodiscard]] static Scratch& in() {
     thread_local Scratch scratch;
@@ -84,23 +80,8 @@ private:
   }
 
   /// throws: std::bad_alloc
-  TWILL_COLD void grow(std::size_t capacity) {
-    memory_.reset(); // before the larger one is made, so that the two never exist together
-    capacity_bytes_ = 0;
-    try {
-      memory_.reset(taken(capacity));
-    } catch (const std::bad_alloc&) {
-      losses_.fetch_add(1, std::memory_order_relaxed);
-#ifdef __GLIBC__
-      ::malloc_trim(0); // what the C library keeps unused goes back to the system before a request is given up
-#endif
-      memory_.reset(taken(capacity));
-    }
-    capacity_bytes_ = capacity;
-  }
-  [[nodiscard]] static std::byte* taken(std::size_t bytes) {
-    return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{alignment}));
-  }
+  void grow(std::size_t capacity);
+  [[nodiscard]] static std::byte* taken(std::size_t bytes);
 
   struct Release {
     void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{alignment}); }
@@ -129,3 +110,7 @@ private:
 };
 
 } // namespace twill::inline v0::kernel
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/scratch.ipp>
+#endif

@@ -6,6 +6,7 @@
 // does, lies in the cache by the time it is stored: to bypass it then costs more than it saves. Decided for each launch,
 // compiled once for all programs. Read next: kernel/rows.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/table.hpp>
 
@@ -18,37 +19,14 @@ inline constexpr std::int64_t worth_streaming = std::int64_t{8} << 20; ///< byte
 
 /// Whether the program loads every element of an output in the order in which it stores them: an update in place. Another
 /// order, or a part of the elements, would not find them in the cache.
-[[nodiscard]] inline bool is_updated(const ProgramTable& program, const Grid& grid, const Operand* bound, int output) {
-  for (int o = 0; o < program.operands; ++o) {
-    const OperandInfo& info = program.operand[o];
-    if (info.role != OperandInfo::Role::input || info.bytes != program.operand[output].bytes ||
-        bound[o].data != bound[output].data)
-      continue;
-    bool is_same_walk = true;
-    for (int axis = 0; axis < grid.rank; ++axis) {
-      const auto i = static_cast<std::size_t>(axis);
-      is_same_walk = is_same_walk && (grid[axis] == 1 || bound[o].strides[i] == bound[output].strides[i]);
-    }
-    if (is_same_walk) return true;
-  }
-  return false;
-}
+[[nodiscard]] bool is_updated(const ProgramTable& program, const Grid& grid, const Operand* bound, int output);
 
 /// Lets the outputs bypass the caches for which that pays: large, side by side along the row (the others are scattered), and
 /// not updated in place. Returns whether there are any. Where a row of theirs is not aligned, it is stored as usual.
-[[nodiscard]] [[gnu::noinline]] inline bool choose_streams(const ProgramTable& program, const Grid& grid,
-                                                           const Operand* bound, StoreMode* mode) {
-  const std::int64_t elements = grid.elements();
-  bool found = false;
-  for (int o = 0; o < program.operands; ++o) {
-    const OperandInfo& info = program.operand[o];
-    if (info.role != OperandInfo::Role::output || mode[o] != StoreMode::plain ||
-        elements * info.bytes < worth_streaming || is_updated(program, grid, bound, o))
-      continue;
-    mode[o] = StoreMode::stream;
-    found = true;
-  }
-  return found;
-}
+[[nodiscard]] bool choose_streams(const ProgramTable& program, const Grid& grid, const Operand* bound, StoreMode* mode);
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/streaming.ipp>
+#endif

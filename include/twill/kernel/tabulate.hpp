@@ -4,6 +4,7 @@
 // Fills the table of a program: its operands and reductions as data, and pointers to its functions. Read next:
 // kernel/rows.hpp and kernel/columns.hpp, the loops that read it.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/stage.hpp>
 #include <twill/kernel/table.hpp>
@@ -17,11 +18,7 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 namespace vector_detail {
-inline void count_access(int operand, Touch touch, std::int64_t elements) {
-  const auto o = static_cast<std::size_t>(operand);
-  (touch == Touch::store ? access_counts().stores : access_counts().loads)[o] += elements;
-  if (touch == Touch::reload) access_counts().reloads[o] += elements;
-}
+void count_access(int operand, Touch touch, std::int64_t elements);
 
 /// What a line says of its operand.
 [[nodiscard]] constexpr OperandInfo operand_of(const Line& line, const LinePlan& plan) {
@@ -304,3 +301,7 @@ public:
 template <class P> inline constexpr ProgramTable table_of = Tabulate<P>::table();
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/tabulate.ipp>
+#endif

@@ -6,6 +6,7 @@
 // sides are read and written in whole lines of memory; all other axes are walked. The team shares the blocks. Only copying
 // programs compile it. Read next: kernel/tabulate.hpp, which offers it to kernel/rows.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/native.hpp>
 #include <twill/kernel/program.hpp>
@@ -29,17 +30,11 @@ struct BlockedAxis {
   BlockedAxis(const Grid& grid, int number, std::int64_t elements)
       : axis{number}, extent{grid[number]}, block{elements}, blocks{extent < elements ? 1 : extent / elements} {}
 
-  [[nodiscard]] std::int64_t size(std::int64_t number) const {
-    return number + 1 < blocks ? block : extent - number * block;
-  }
+  [[nodiscard]] std::int64_t size(std::int64_t number) const;
 };
 
 /// The axis along which an operand's elements lie side by side; -1 where there is none of at least so many elements.
-[[nodiscard]] inline int side_by_side(const Grid& grid, const Operand& operand, int least) {
-  for (int axis = grid.rank - 1; axis >= 0; --axis)
-    if (grid[axis] >= least && operand.strides[static_cast<std::size_t>(axis)] == 1) return axis;
-  return -1;
-}
+[[nodiscard]] int side_by_side(const Grid& grid, const Operand& operand, int least);
 
 /// A copy whose two sides lie side by side along different axes.
 template <class Word> class TransposedCopy {
@@ -122,3 +117,7 @@ template <class Word>
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/transpose.ipp>
+#endif

@@ -4,6 +4,7 @@
 // Visits the rows of a grid: keeps the addresses of all operands at the present index of the outer dimensions and moves
 // them on by additions. Read next: kernel/rows.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/table.hpp>
@@ -16,43 +17,19 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 /// The rows of a grid over the dimensions [first, last).
 class RowWalk {
 public:
-  RowWalk(const ProgramTable& program, const Grid& grid, const Operand* bound, int first, int last)
-      : program_{&program}, grid_{&grid}, bound_{bound}, first_{first}, last_{last} {
-    for (int axis = first; axis < last; ++axis) {
-      index_[axis] = 0;
-      count_ *= grid[axis];
-    }
-  }
+  RowWalk(const ProgramTable& program, const Grid& grid, const Operand* bound, int first, int last);
 
   /// How many rows there are.
   [[nodiscard]] std::int64_t count() const { return count_; }
 
   /// Moves addresses that stand at row 0 to another row.
-  void seek(std::int64_t row, std::int64_t* at) {
-    for (int axis = last_ - 1; axis >= first_ && row != 0; --axis) {
-      const std::int64_t extent = (*grid_)[axis];
-      index_[axis] = row % extent;
-      row /= extent;
-      move(axis, index_[axis], at);
-    }
-  }
+  void seek(std::int64_t row, std::int64_t* at);
 
   /// Moves the addresses on by one row.
-  void next(std::int64_t* at) {
-    for (int axis = last_ - 1; axis >= first_; --axis) {
-      move(axis, 1, at);
-      const std::int64_t extent = (*grid_)[axis];
-      if (++index_[axis] < extent) return;
-      move(axis, -extent, at);
-      index_[axis] = 0;
-    }
-  }
+  void next(std::int64_t* at);
 
 private:
-  void move(int axis, std::int64_t steps, std::int64_t* at) const {
-    for (int o = 0; o < program_->operands; ++o)
-      at[o] += steps * bound_[o].strides[static_cast<std::size_t>(axis)] * program_->operand[o].unit;
-  }
+  void move(int axis, std::int64_t steps, std::int64_t* at) const;
 
   const ProgramTable* program_;
   const Grid* grid_;
@@ -80,3 +57,7 @@ struct Share {
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/walk.ipp>
+#endif

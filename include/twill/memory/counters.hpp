@@ -5,6 +5,8 @@
 // total; each is kept for small requests, for large ones, and for both. `Counters` is the form the pool updates on its fast
 // path; `MemoryStats` is what users read. Read next: memory/statistics.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,51 +57,17 @@ enum class Quantity : std::uint8_t {
 
 class Counters {
 public:
-  void add(bool small, Quantity quantity, std::size_t amount) noexcept {
-    const auto q = static_cast<std::size_t>(quantity);
-    Row& row = rows_[small ? 0 : 1];
-    const auto value = static_cast<std::int64_t>(amount);
-    row.current[q] += value;
-    row.allocated[q] += value;
-    // branches rather than maxima: new peaks are rare, and stores delay the lock's next exchange
-    if (row.current[q] > row.peak[q]) [[unlikely]]
-      row.peak[q] = row.current[q];
-    const std::int64_t both = rows_[0].current[q] + rows_[1].current[q];
-    if (both > peak_of_both_[q]) [[unlikely]]
-      peak_of_both_[q] = both;
-  }
+  void add(bool small, Quantity quantity, std::size_t amount) noexcept;
 
-  void subtract(bool small, Quantity quantity, std::size_t amount) noexcept {
-    rows_[small ? 0 : 1].current[static_cast<std::size_t>(quantity)] -= static_cast<std::int64_t>(amount);
-  }
+  void subtract(bool small, Quantity quantity, std::size_t amount) noexcept;
 
-  [[nodiscard]] std::int64_t current(Quantity quantity) const noexcept {
-    const auto q = static_cast<std::size_t>(quantity);
-    return rows_[0].current[q] + rows_[1].current[q];
-  }
+  [[nodiscard]] std::int64_t current(Quantity quantity) const noexcept;
 
-  [[nodiscard]] std::int64_t peak(Quantity quantity) const noexcept {
-    return peak_of_both_[static_cast<std::size_t>(quantity)];
-  }
+  [[nodiscard]] std::int64_t peak(Quantity quantity) const noexcept;
 
-  void reset_peaks() noexcept {
-    for (Row& row : rows_) row.peak = row.current;
-    for (std::size_t q = 0; q < quantities; ++q) peak_of_both_[q] = rows_[0].current[q] + rows_[1].current[q];
-  }
+  void reset_peaks() noexcept;
 
-  [[nodiscard]] MemoryStats stats() const noexcept {
-    MemoryStats stats{};
-    stats.small = view(rows_[0]);
-    stats.large = view(rows_[1]);
-    Row both{};
-    for (std::size_t q = 0; q < quantities; ++q) {
-      both.current[q] = rows_[0].current[q] + rows_[1].current[q];
-      both.allocated[q] = rows_[0].allocated[q] + rows_[1].allocated[q];
-    }
-    both.peak = peak_of_both_;
-    stats.all = view(both);
-    return stats;
-  }
+  [[nodiscard]] MemoryStats stats() const noexcept;
 
 private:
   static constexpr std::size_t quantities = 8;
@@ -110,18 +78,14 @@ private:
     Values allocated{};
   };
 
-  [[nodiscard]] static ClassStats view(const Row& row) noexcept {
-    const auto counter = [&](Quantity quantity) {
-      const auto q = static_cast<std::size_t>(quantity);
-      return Counter{row.current[q], row.peak[q], row.allocated[q], row.allocated[q] - row.current[q]};
-    };
-    using enum Quantity;
-    return {counter(allocation), counter(allocated_bytes), counter(requested_bytes), counter(active_bytes),
-            counter(segment),    counter(reserved_bytes),  counter(inactive_split),  counter(inactive_split_bytes)};
-  }
+  [[nodiscard]] static ClassStats view(const Row& row) noexcept;
 
   std::array<Row, 2> rows_{};
   Values peak_of_both_{}; // of the sums: the sum of the peaks would be too much
 };
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/counters.ipp>
+#endif

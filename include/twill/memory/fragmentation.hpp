@@ -4,6 +4,7 @@
 // How much of what a pool holds cannot be used: free blocks that are too small for what is asked (external), and bytes of used
 // blocks that nobody asked for (internal). Read next: memory/summary.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/memory/snapshot.hpp>
 
 #include <algorithm>
@@ -32,33 +33,14 @@ struct Fragmentation {
   [[nodiscard]] double internal() const { return share(used - requested, used); }
 
 private:
-  [[nodiscard]] static double share(std::size_t part, std::size_t whole) {
-    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-  }
+  [[nodiscard]] static double share(std::size_t part, std::size_t whole);
 };
 
 /// How much of these segments is free but cannot serve one large request.
-[[nodiscard]] inline Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segments) {
-  Fragmentation figures{};
-  for (const SegmentSnapshot& segment : segments) {
-    figures.reserved += segment.bytes;
-    if (segment.blocks.size() == 1 && !segment.blocks.front().in_use) figures.returnable += segment.bytes;
-    for (const BlockSnapshot& block : segment.blocks) {
-      if (block.in_use) {
-        figures.used += block.bytes;
-        figures.requested += block.requested;
-        figures.largest_request = std::max(figures.largest_request, block.requested);
-      } else {
-        figures.free += block.bytes;
-        ++figures.free_blocks;
-        figures.largest_free = std::max(figures.largest_free, block.bytes);
-      }
-    }
-  }
-  for (const SegmentSnapshot& segment : segments)
-    for (const BlockSnapshot& block : segment.blocks)
-      if (!block.in_use && block.bytes < figures.largest_request) figures.too_small += block.bytes;
-  return figures;
-}
+[[nodiscard]] Fragmentation fragmentation(const std::vector<SegmentSnapshot>& segments);
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/fragmentation.ipp>
+#endif

@@ -17,18 +17,7 @@ namespace twill::inline v0 {
 namespace memory {
 
 /// "1.50 GiB", "2.00 MiB", "512 B".
-[[nodiscard]] TWILL_COLD inline std::string format_bytes(std::int64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (unit < 4 && (value >= 1024.0 || value <= -1024.0)) {
-    value /= 1024.0;
-    ++unit;
-  }
-  char text[48];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
-  return text;
-}
+[[nodiscard]] std::string format_bytes(std::int64_t bytes);
 
 /// The state of a pool and its device when a request was refused, in bytes.
 struct OutOfMemoryFigures {
@@ -54,19 +43,13 @@ public:
   [[nodiscard]] const memory::OutOfMemoryFigures& figures() const noexcept { return figures_; }
 
 private:
-  [[nodiscard]] TWILL_COLD static std::string text(const std::string& device,
-                                                   const memory::OutOfMemoryFigures& figures) {
-    const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };
-    const bool limited = figures.limit != static_cast<std::size_t>(-1);
-    const std::string limit = limited ? join_text({", limit ", bytes(figures.limit)}) : std::string{};
-    return join_text({"memory: ", device, " has no room for ", bytes(figures.asked), " (", figures.asked,
-                      " bytes): ", bytes(figures.allocated), " allocated, ", bytes(figures.reserved), " reserved, ",
-                      bytes(figures.cached), " cached, ", bytes(figures.free), " free of ", bytes(figures.total),
-                      " in total", limit,
-                      "; release tensors, use a smaller batch, or raise the limit with set_memory_limit"});
-  }
+  [[nodiscard]] static std::string text(const std::string& device, const memory::OutOfMemoryFigures& figures);
 
   memory::OutOfMemoryFigures figures_;
 };
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/out_of_memory.ipp>
+#endif

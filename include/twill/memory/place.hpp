@@ -33,20 +33,7 @@ namespace detail {
 class Interned {
 public:
   /// The kept copy of some bytes. throws: std::bad_alloc, nothing changed
-  [[nodiscard]] const std::byte* keep(const void* bytes, std::size_t size) {
-    const auto* const given = static_cast<const unsigned char*>(bytes);
-    std::uint64_t hash = 14695981039346656037U;
-    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ given[i]) * 1099511628211U;
-    std::atomic<Entry*>& first = lists_[(hash ^ hash >> 32) % list_count];
-    if (const std::byte* known = find(first.load(std::memory_order_acquire), hash, bytes, size)) return known;
-    std::lock_guard guard{growing_};
-    Entry* const head = first.load(std::memory_order_acquire);
-    if (const std::byte* known = find(head, hash, bytes, size)) return known;
-    auto* const entry = new (::operator new(sizeof(Entry) + size)) Entry{head, hash, size};
-    std::memcpy(bytes_of(entry), bytes, size);
-    first.store(entry, std::memory_order_release);
-    return bytes_of(entry);
-  }
+  [[nodiscard]] const std::byte* keep(const void* bytes, std::size_t size);
 
 private:
   struct Entry {
@@ -57,12 +44,7 @@ private:
   static constexpr std::size_t list_count = 4096;
 
   [[nodiscard]] static std::byte* bytes_of(Entry* entry) { return reinterpret_cast<std::byte*>(entry + 1); }
-  [[nodiscard]] static const std::byte* find(Entry* entry, std::uint64_t hash, const void* bytes, std::size_t size) {
-    for (; entry != nullptr; entry = entry->next)
-      if (entry->hash == hash && entry->size == size && std::memcmp(bytes_of(entry), bytes, size) == 0)
-        return bytes_of(entry);
-    return nullptr;
-  }
+  [[nodiscard]] static const std::byte* find(Entry* entry, std::uint64_t hash, const void* bytes, std::size_t size);
 
   std::atomic<Entry*> lists_[list_count]{};
   std::mutex growing_{};
@@ -80,19 +62,13 @@ private:
 class Place {
 public:
   /// Allocations of this thread count for this place while the object lives.
-  explicit Place(std::string_view name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
-      : outer_{innermost()}, name_{name}, file_{file}, line_{line} {
-    innermost() = this;
-  }
+  explicit Place(std::string_view name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept;
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
   ~Place() { innermost() = outer_; }
 
   /// The calling thread's place as text that is kept for ever, "encoder/attention (model.cpp:12)", or null without one.
-  [[nodiscard]] static const char* current() noexcept {
-    const Place* const place = innermost();
-    return place == nullptr ? nullptr : place->text_ != nullptr ? place->text_ : place->make_text();
-  }
+  [[nodiscard]] static const char* current() noexcept;
 
 private:
   [[nodiscard]] TWILL_EXPORT static const Place*& innermost() noexcept {
@@ -102,43 +78,7 @@ private:
 
   /// Written from its end, the innermost name first; of very long ones the outer part is left out, at a whole character of
   /// UTF-8.
-  [[nodiscard]] TWILL_COLD const char* make_text() const noexcept {
-    char text[512];
-    char* begin = text + sizeof text;
-    bool is_full = false;
-    const auto put = [&](std::string_view part) {
-      if (is_full) return;
-      const auto room = static_cast<std::size_t>(begin - text);
-      std::size_t size = part.size() < room ? part.size() : room;
-      is_full = size < part.size();
-      const auto goes_on = [&] { return (static_cast<unsigned char>(part[part.size() - size]) & 0xC0) == 0x80; };
-      while (is_full && size > 0 && goes_on()) --size;
-      begin -= size;
-      std::memcpy(begin, part.data() + (part.size() - size), size);
-    };
-    put({"\0", 1});
-    put(")");
-    char digits[12];
-    char* digit = digits + sizeof digits;
-    for (int rest = line_ > 0 ? line_ : 0; digit == digits + sizeof digits || rest > 0; rest /= 10)
-      *--digit = static_cast<char>('0' + rest % 10);
-    put({digit, static_cast<std::size_t>(digits + sizeof digits - digit)});
-    const std::string_view path{file_};
-    put(":");
-    put(path.substr(path.rfind('/') + 1)); // of a path without one, all
-    put(" (");
-    for (const Place* place = this; place != nullptr; place = place->outer_) {
-      put(place->name_);
-      if (place->outer_ != nullptr) put("/");
-    }
-    try {
-      const auto size = static_cast<std::size_t>(text + sizeof text - begin);
-      text_ = reinterpret_cast<const char*>(detail::interned().keep(begin, size));
-    } catch (const std::bad_alloc&) {
-      return "(no room for the name of the place)";
-    }
-    return text_;
-  }
+  [[nodiscard]] const char* make_text() const noexcept;
 
   const Place* outer_;
   std::string_view name_;
@@ -150,29 +90,10 @@ private:
 /// The calls that led here, at most so many and 64, without the innermost `skip`; null where the system cannot tell or has
 /// no room for them.
 /// cost: one to some microseconds
-[[nodiscard]] TWILL_COLD inline const CallStack* current_calls(int most, int skip = 0) noexcept {
-#if __has_include(<execinfo.h>)
-  constexpr int limit = 64;
-  struct Kept {
-    CallStack calls{};
-    void* addresses[limit]{};
-  } kept;
-  ++skip; // this function
-  const int wanted = most + skip < limit ? most + skip : limit;
-  const int count = backtrace(kept.addresses, wanted) - skip;
-  if (most <= 0 || count <= 0) return nullptr;
-  const auto size = static_cast<std::size_t>(count);
-  try {
-    auto* const addresses = detail::interned().keep(kept.addresses + skip, size * sizeof(void*));
-    kept.calls = {size, reinterpret_cast<const void* const*>(addresses)};
-    return reinterpret_cast<const CallStack*>(detail::interned().keep(&kept.calls, sizeof kept.calls));
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-#else
-  static_cast<void>(most), static_cast<void>(skip);
-  return nullptr;
-#endif
-}
+[[nodiscard]] const CallStack* current_calls(int most, int skip = 0) noexcept;
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/place.ipp>
+#endif

@@ -4,6 +4,7 @@
 // What a pool holds right now, segment by segment, and what happened in it lately. Both serve viewers; neither is needed to
 // allocate. Read next: memory/recording.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/stable_order.hpp>
 #include <twill/memory/pool.hpp>
 
@@ -88,33 +89,13 @@ public:
   explicit MemoryHistory(std::size_t capacity) : events_(capacity) {}
 
   /// Keeps one event; called by the pool under its lock.
-  void on_memory_event(const MemoryEvent& event) noexcept override {
-    std::lock_guard guard{mutex_};
-    if (!events_.empty()) events_[seen_ % events_.size()] = event;
-    ++seen_;
-  }
+  void on_memory_event(const MemoryEvent& event) noexcept override;
 
   /// The kept events, in the order in which they happened.
-  [[nodiscard]] std::vector<MemoryEvent> events() const {
-    std::vector<MemoryEvent> kept;
-    {
-      std::lock_guard guard{mutex_};
-      const std::size_t count = std::min(seen_, events_.size());
-      kept.reserve(count);
-      for (std::size_t i = seen_ - count; i < seen_; ++i) kept.push_back(events_[i % events_.size()]);
-    }
-    // They arrived in order but for a few that another thread overtook, so hardly any moves, and none far.
-    for (std::size_t i = 1; i < kept.size(); ++i)
-      for (std::size_t at = i; at > 0 && kept[at].sequence < kept[at - 1].sequence; --at)
-        std::swap(kept[at], kept[at - 1]);
-    return kept;
-  }
+  [[nodiscard]] std::vector<MemoryEvent> events() const;
 
   /// How many events were overwritten.
-  [[nodiscard]] std::size_t dropped() const {
-    std::lock_guard guard{mutex_};
-    return seen_ > events_.size() ? seen_ - events_.size() : 0;
-  }
+  [[nodiscard]] std::size_t dropped() const;
 
 private:
   mutable std::mutex mutex_;
@@ -123,3 +104,7 @@ private:
 };
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/snapshot.ipp>
+#endif

@@ -25,13 +25,7 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 class AnyHookList {
 public:
   /// Takes a hook away, if it is still there.
-  void remove(std::uint64_t number) {
-    const std::lock_guard lock{mutex_};
-    auto changed = std::make_shared<Hooks>();
-    for (const Hook& hook : *hooks_)
-      if (hook.number != number) changed->push_back(hook);
-    replace(std::move(changed));
-  }
+  void remove(std::uint64_t number);
 
   /// Whether there is no hook, so that nothing needs to be called.
   [[nodiscard]] bool is_empty() const { return count_.load(std::memory_order_acquire) == 0; }
@@ -50,24 +44,12 @@ protected:
   AnyHookList& operator=(const AnyHookList&) = delete;
   ~AnyHookList() = default;
 
-  std::uint64_t append(std::shared_ptr<void> callable, AnyFunction call) {
-    const std::lock_guard lock{mutex_};
-    auto changed = std::make_shared<Hooks>(*hooks_);
-    changed->push_back({++last_number_, std::move(callable), call});
-    replace(std::move(changed));
-    return last_number_;
-  }
+  std::uint64_t append(std::shared_ptr<void> callable, AnyFunction call);
 
-  [[nodiscard]] std::shared_ptr<const Hooks> hooks() const {
-    const std::lock_guard lock{mutex_};
-    return hooks_;
-  }
+  [[nodiscard]] std::shared_ptr<const Hooks> hooks() const;
 
 private:
-  void replace(std::shared_ptr<const Hooks> changed) {
-    hooks_ = std::move(changed);
-    count_.store(hooks_->size(), std::memory_order_release);
-  }
+  void replace(std::shared_ptr<const Hooks> changed);
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Hooks> hooks_ = std::make_shared<Hooks>();
@@ -88,10 +70,7 @@ public:
 
   /// The hook is not called again; runs in progress may still be in it. A second call, or one after the network's end,
   /// does nothing.
-  void remove() {
-    if (const auto list = list_.lock()) list->remove(number_);
-    list_.reset();
-  }
+  void remove();
 
 private:
   std::weak_ptr<detail::AnyHookList> list_{};
@@ -151,3 +130,7 @@ template <Model M, class T, class D, class Output>
 using hooks_t = typename detail::HooksOf<T, D, Output, inputs_t<M>>::type;
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/hooks.ipp>
+#endif

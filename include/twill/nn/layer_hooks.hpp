@@ -35,21 +35,8 @@ void run_with_hooks(Executor& executor, const std::shared_ptr<const LayerHooks>&
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// throws: ValueError that lists what is tapped, unless something there fits the pattern
-inline void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
-                        compile::TapPlace place) {
-  std::string known{};
-  for (const graph::TapInfo& tap : taps) {
-    if (tap.place != place) continue;
-    if (matches(pattern, tap.name.view())) return;
-    known += (known.empty() ? "" : ", ") + std::string{tap.name.view()};
-  }
-  const bool is_value = place == compile::TapPlace::value;
-  throw ValueError(std::string{where} + ": no " + (is_value ? "tap" : "layer") + " of the model is called '" +
-                   std::string{pattern} + "'; " +
-                   (!known.empty() ? "there are " + known
-                    : is_value     ? "mark values with nn::tap"
-                                   : "make the network of nn::Hooked<Model>, which taps layers"));
-}
+void require_tap(std::span<const graph::TapInfo> taps, std::string_view where, std::string_view pattern,
+                 compile::TapPlace place);
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
 
@@ -72,3 +59,7 @@ HookHandle hang_on_layers(const std::shared_ptr<LayerHooks>& hooks, std::span<co
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/layer_hooks.ipp>
+#endif

@@ -46,21 +46,14 @@ template <class F> void for_each_run(const graph::ParameterInfo& info, int rank,
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// A rank's part of a whole weight.
-[[nodiscard]] inline std::vector<std::byte> part_of_whole(const graph::ParameterInfo& info,
-                                                          std::span<const std::byte> whole, int rank) {
-  std::vector<std::byte> part(whole.size() / static_cast<std::size_t>(info.shard.axis.size));
-  detail::for_each_run(info, rank, [&](std::size_t from, std::size_t to, std::size_t bytes) {
-    std::memcpy(part.data() + to, whole.data() + from, bytes);
-  });
-  return part;
-}
+[[nodiscard]] std::vector<std::byte> part_of_whole(const graph::ParameterInfo& info, std::span<const std::byte> whole,
+                                                   int rank);
 
 /// Writes a rank's part into the whole weight.
-inline void put_part(const graph::ParameterInfo& info, std::span<const std::byte> part, int rank,
-                     std::span<std::byte> whole) {
-  detail::for_each_run(info, rank, [&](std::size_t to, std::size_t from, std::size_t bytes) {
-    std::memcpy(whole.data() + to, part.data() + from, bytes);
-  });
-}
+void put_part(const graph::ParameterInfo& info, std::span<const std::byte> part, int rank, std::span<std::byte> whole);
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/shards.ipp>
+#endif

@@ -49,69 +49,21 @@ struct LoadOptions {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// Number `index` of an array of elements.
-[[nodiscard]] inline double element_of(DType dtype, const std::byte* data, std::size_t index) {
-  const auto read = [&]<class T>(T value) {
-    std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-    return static_cast<double>(value);
-  };
-  switch (dtype) {
-  case DType::boolean:
-    return read(std::uint8_t{}) != 0;
-  case DType::uint8:
-    return read(std::uint8_t{});
-  case DType::int32:
-    return read(std::int32_t{});
-  case DType::int64:
-    return read(std::int64_t{});
-  case DType::float16:
-    return read(half{});
-  case DType::bfloat16:
-    return read(bfloat16{});
-  case DType::float32:
-    return read(float{});
-  case DType::float64:
-    return read(double{});
-  }
-  return 0;
-}
+[[nodiscard]] double element_of(DType dtype, const std::byte* data, std::size_t index);
 
 /// A tensor's elements as another type.
-[[nodiscard]] inline std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype) {
-  const std::size_t size = size_of(dtype);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.shape.elements()) * size);
-  for (std::size_t i = 0; i < bytes.size() / size; ++i) {
-    const std::uint64_t bits = compile::bits_of(dtype, element_of(tensor.dtype, tensor.bytes.data(), i));
-    std::memcpy(bytes.data() + i * size, &bits, size);
-  }
-  return bytes;
-}
+[[nodiscard]] std::vector<std::byte> converted(const StoredTensor& tensor, DType dtype);
 
-[[nodiscard]] inline std::string listed(std::string_view title, const std::vector<std::string>& names) {
-  std::string text{};
-  for (const std::string& name : names) text += (text.empty() ? std::string{title} : std::string{", "}) + name;
-  return text;
-}
+[[nodiscard]] std::string listed(std::string_view title, const std::vector<std::string>& names);
 
 /// "float32 of shape (7, 5)".
-[[nodiscard]] inline std::string described(DType dtype, const Dims& shape) {
-  return join_text({twill::name(dtype), " of shape ", to_string(shape)});
-}
+[[nodiscard]] std::string described(DType dtype, const Dims& shape);
 
-[[nodiscard]] inline bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types) {
-  return info.shape.evaluate({}) == tensor.shape && (info.dtype == tensor.dtype || converts_types);
-}
+[[nodiscard]] bool fits(const graph::ParameterInfo& info, const StoredTensor& tensor, bool converts_types);
 
 /// throws: ValueError naming the key and both sides
-inline void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
-                            bool converts_types) {
-  if (fits(info, tensor, converts_types)) return;
-  const Dims shape = info.shape.evaluate({});
-  if (!(shape == tensor.shape))
-    throw ShapeError(join_text({"load_state_dict: '", name, "' has shape ", to_string(shape), " in the network, ",
-                                to_string(tensor.shape), " in the state dictionary"}));
-  throw ValueError(join_text({"load_state_dict: '", name, "' is ", twill::name(info.dtype), " in the network, ",
-                              twill::name(tensor.dtype), " in the state dictionary; allow it with converts_types"}));
-}
+void require_fitting(std::string_view name, const graph::ParameterInfo& info, const StoredTensor& tensor,
+                     bool converts_types);
 
 /// The tensor for each weight of a network, null where there is none to load, and what the report says of it.
 struct Matched {
@@ -120,40 +72,8 @@ struct Matched {
 };
 
 /// throws: ShapeError, ValueError as `load_state_dict` does
-[[nodiscard]] inline Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
-                                   const LoadOptions& options) {
-  Matched result{.tensors = std::vector<const StoredTensor*>(infos.size())};
-  LoadReport& report = result.report;
-  std::vector<const StoredTensor*> known{};
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    const std::string key = join_text({options.prefix, infos[i].name.view()});
-    const StoredTensor* const tensor = state.find(key);
-    if (tensor == nullptr) {
-      report.missing.push_back(key);
-      continue;
-    }
-    known.push_back(tensor);
-    if (!options.skips_mismatched) require_fitting(key, infos[i], *tensor, options.converts_types);
-    if (fits(infos[i], *tensor, options.converts_types)) {
-      report.loaded.push_back(key);
-      result.tensors[i] = tensor;
-    } else {
-      report.mismatched.push_back(
-          {key, described(infos[i].dtype, infos[i].shape.evaluate({})), described(tensor->dtype, tensor->shape)});
-    }
-  }
-  std::sort(known.begin(), known.end());
-  if (known.size() < state.size())
-    for (const auto& [name, tensor] : state.entries())
-      if (!std::binary_search(known.begin(), known.end(), &tensor)) report.unexpected.push_back(name);
-  for (const auto& [name, tensor] : state.foreign())
-    report.unexpected.push_back(name); // what is wanted was refused above
-  if (options.is_strict && !(report.missing.empty() && report.unexpected.empty()))
-    throw ValueError("load_state_dict: " + listed("missing: ", report.missing) +
-                     (report.missing.empty() || report.unexpected.empty() ? "" : "; ") +
-                     listed("unexpected: ", report.unexpected));
-  return result;
-}
+[[nodiscard]] Matched match(std::span<const graph::ParameterInfo> infos, const StateDict& state,
+                            const LoadOptions& options);
 
 } // namespace twill::inline v0::nn::detail::inline TWILL_ISA
 
@@ -197,3 +117,7 @@ LoadReport load_state_dict(Network& network, const StateDict& state, LoadOptions
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/state_dict.ipp>
+#endif

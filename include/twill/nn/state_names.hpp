@@ -4,6 +4,7 @@
 // Names in state dictionaries, changed: what was saved from a wrapper loads into the bare model, a stage's part of a pipeline
 // into the stage's model, stages under other numbers, and back. The tensors are shared. Read next: nn/state_dict.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/stored_tensor.hpp>
 
@@ -33,45 +34,23 @@ template <class F> [[nodiscard]] StateDict renamed(const StateDict& state, F&& r
 }
 
 /// Every name with a prefix in front: `with_prefix(state, "module.")`.
-[[nodiscard]] inline StateDict with_prefix(const StateDict& state, std::string_view prefix) {
-  return renamed(state, [&](const std::string& name) { return join_text({prefix, name}); });
-}
+[[nodiscard]] StateDict with_prefix(const StateDict& state, std::string_view prefix);
 
 /// Names that begin with the prefix lose it, others stay, as PyTorch's consume_prefix_in_state_dict_if_present has it.
-[[nodiscard]] inline StateDict without_prefix(const StateDict& state, std::string_view prefix) {
-  return renamed(state,
-                 [&](const std::string& name) { return name.starts_with(prefix) ? name.substr(prefix.size()) : name; });
-}
+[[nodiscard]] StateDict without_prefix(const StateDict& state, std::string_view prefix);
 
 /// Only what begins with the prefix, without it: `part(state, "1.")` is the second stage of a pipeline.
-[[nodiscard]] inline StateDict part(const StateDict& state, std::string_view prefix) {
-  return renamed(state, [&](const std::string& name) {
-    return name.starts_with(prefix) ? std::optional{name.substr(prefix.size())} : std::nullopt;
-  });
-}
+[[nodiscard]] StateDict part(const StateDict& state, std::string_view prefix);
 
 /// Several states in one. throws: ValueError for a name that is in two of them
-[[nodiscard]] inline StateDict joined(std::initializer_list<StateDict> parts) {
-  std::vector<StateDict::Entry> entries{};
-  std::vector<StateDict::ForeignEntry> foreign{};
-  for (const StateDict& state : parts) {
-    entries.insert(entries.end(), state.entries().begin(), state.entries().end());
-    foreign.insert(foreign.end(), state.foreign().begin(), state.foreign().end());
-  }
-  return StateDict{std::move(entries), std::move(foreign)};
-}
+[[nodiscard]] StateDict joined(std::initializer_list<StateDict> parts);
 
 /// The state of a pipeline whose stage i is now number `numbers[i]`: "0.weight" becomes "2.weight" for numbers {2, …}.
 /// throws: ValueError naming a key that begins with no number of a stage
-[[nodiscard]] inline StateDict renumbered_stages(const StateDict& state, std::span<const int> numbers) {
-  return renamed(state, [&](const std::string& name) {
-    std::size_t stage = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), stage);
-    if (error != std::errc{} || end == name.data() + name.size() || *end != '.' || stage >= numbers.size())
-      throw ValueError(join_text(
-          {"renumbered_stages: '", name, "' does not begin with the number of one of ", numbers.size(), " stages"}));
-    return std::to_string(numbers[stage]) + std::string(end, name.data() + name.size());
-  });
-}
+[[nodiscard]] StateDict renumbered_stages(const StateDict& state, std::span<const int> numbers);
 
 } // namespace twill::inline v0::nn
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/state_names.ipp>
+#endif

@@ -5,6 +5,7 @@
 // types are values, and they may share memory that somebody else owns, a mapped file for example. This header knows neither
 // devices nor networks, so readers and writers of files cost little to compile. Read next: nn/state_dict.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
@@ -28,12 +29,7 @@ struct StoredTensor {
   std::shared_ptr<const void> owner{}; ///< keeps the bytes
 
   /// With memory of its own, to be filled through the second.
-  [[nodiscard]] static std::pair<StoredTensor, std::byte*> make(DType dtype, const Dims& shape) {
-    const auto size = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
-    std::shared_ptr<std::byte[]> memory(new std::byte[size]);
-    std::byte* const data = memory.get();
-    return {{dtype, shape, {data, size}, std::move(memory)}, data};
-  }
+  [[nodiscard]] static std::pair<StoredTensor, std::byte*> make(DType dtype, const Dims& shape);
 };
 
 /// A tensor of a file whose elements have a type that twill does not: its bytes, as they stand there.
@@ -54,29 +50,12 @@ public:
 
   StateDict() = default;
   /// throws: ValueError for a name that is there twice
-  explicit StateDict(std::vector<Entry> entries, std::vector<ForeignEntry> foreign = {})
-      : entries_{std::move(entries)}, foreign_{std::move(foreign)} {
-    std::vector<std::string_view> names{};
-    for (const Entry& entry : entries_) names.push_back(entry.first);
-    for (const ForeignEntry& entry : foreign_) names.push_back(entry.first);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) throw ValueError("state_dict: '" + std::string{*twice} + "' is there twice");
-  }
+  explicit StateDict(std::vector<Entry> entries, std::vector<ForeignEntry> foreign = {});
 
   /// throws: ValueError for a name that is there
-  void add(std::string name, StoredTensor tensor) {
-    if (named(entries_, name) != nullptr || named(foreign_, name) != nullptr)
-      throw ValueError("state_dict: '" + name + "' is there twice");
-    entries_.emplace_back(std::move(name), std::move(tensor));
-  }
+  void add(std::string name, StoredTensor tensor);
   /// Null where there is none. throws: ValueError, a tensor of a type that twill does not have
-  [[nodiscard]] const StoredTensor* find(std::string_view name) const {
-    if (const ForeignTensor* const found = named(foreign_, name); found != nullptr)
-      throw ValueError("state_dict: '" + std::string{name} + "' has type " + found->type +
-                       ", which twill does not have; foreign() has its bytes");
-    return named(entries_, name);
-  }
+  [[nodiscard]] const StoredTensor* find(std::string_view name) const;
   /// All names and tensors, in the order in which they were added.
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   /// How many tensors there are, but for those of foreign types.
@@ -84,11 +63,7 @@ public:
   /// Those whose types twill does not have.
   [[nodiscard]] std::span<const ForeignEntry> foreign() const { return foreign_; }
   /// throws: ValueError naming the operation, for one that needs types that twill has
-  void require_no_foreign(std::string_view operation) const {
-    if (!foreign_.empty())
-      throw ValueError(std::string{operation} + ": '" + foreign_.front().first + "' has type " +
-                       foreign_.front().second.type + ", which twill does not have");
-  }
+  void require_no_foreign(std::string_view operation) const;
 
 private:
   template <class T>
@@ -103,3 +78,7 @@ private:
 };
 
 } // namespace twill::inline v0::nn
+
+#if TWILL_HEADER_ONLY
+#include <twill/nn/stored_tensor.ipp>
+#endif

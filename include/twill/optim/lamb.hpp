@@ -35,11 +35,13 @@ public:
     const Value ratio = where(logical_and(length > 0, step_length > 0), length / step_length, 1.0);
     u.set_weight(weight - u.number("lamb.rate") * ratio * step);
   }
-  [[nodiscard]] std::array<double, 12> values(std::int64_t step) const {
-    return detail::joined(AdamRule::values(step, options.weight_decay, 1), std::array<double, 1>{options.rate});
-  }
+  [[nodiscard]] std::array<double, 12> values(std::int64_t step) const;
   /// Adds its options to a list.
   void list_options(OptionList& list) { AdamRule::list_as("lamb", list); }
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/optim/lamb.ipp>
+#endif

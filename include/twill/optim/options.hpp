@@ -26,10 +26,7 @@ enum class Allowed : unsigned char {
 };
 
 /// Whether an option may be this number.
-[[nodiscard]] inline bool allows(Allowed allowed, double number) {
-  if (allowed == Allowed::numbers) return !std::isnan(number);
-  return number >= 0 && (allowed == Allowed::not_negative || number < 1);
-}
+[[nodiscard]] bool allows(Allowed allowed, double number);
 /// "at least 0", after "has to be".
 [[nodiscard]] constexpr std::string_view allowed_text(Allowed allowed) {
   if (allowed == Allowed::numbers) return "a number";
@@ -49,33 +46,21 @@ struct Option {
 };
 
 /// A number in the fewest digits that mean it.
-[[nodiscard]] inline std::string option_text(double number) {
-  char digits[40];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
-  return std::string(digits, end);
-}
+[[nodiscard]] std::string option_text(double number);
 
 /// The options of a rule, in the order in which it lists them. They point into the rule.
 class OptionList {
 public:
   /// A number that may change between steps, to others that are allowed.
-  void add(std::string_view name, double& number, Allowed allowed = Allowed::numbers) {
-    options_.push_back({.name = join_text({prefix_, name}), .number = &number, .allowed = allowed});
-  }
+  void add(std::string_view name, double& number, Allowed allowed = Allowed::numbers);
   /// A flag that may change between steps.
-  void add(std::string_view name, bool& flag) {
-    options_.push_back({.name = join_text({prefix_, name}), .flag = &flag});
-  }
+  void add(std::string_view name, bool& flag);
   /// What the rule's type settles.
-  void settle(std::string_view name, std::string_view text) {
-    options_.push_back({.name = join_text({prefix_, name}), .settled = std::string{text}});
-  }
+  void settle(std::string_view name, std::string_view text);
   void settle(std::string_view name, double number) { settle(name, option_text(number)); }
 
   /// Says of an option that it does not go with the others as they are now, and why: "needs momentum above 0, got 0".
-  void refuse(std::string_view name, std::string_view why) {
-    if (!refusal_.is_made()) refusal_ = {join_text({prefix_, name}), std::string{why}};
-  }
+  void refuse(std::string_view name, std::string_view why);
   /// What was said of which option.
   struct Refusal {
     std::string option{}; ///< its name within the rule; none where nothing was refused
@@ -110,3 +95,7 @@ template <class R> void list_options(R& rule, OptionList& list) {
 }
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/optim/options.ipp>
+#endif

@@ -132,16 +132,13 @@ public:
     return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
   }
   /// Adds its options to a list.
-  void list_options(OptionList& list) {
-    list.settle("rule", "adagrad");
-    list.add("rate", options.rate, Allowed::not_negative);
-    list.add("rate_decay", options.rate_decay, Allowed::not_negative);
-    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
-    list.add("initial_accumulator", options.initial_accumulator, Allowed::not_negative);
-    list.add("epsilon", options.epsilon, Allowed::not_negative);
-  }
+  void list_options(OptionList& list);
 
   AdagradOptions options{}; ///< may change between steps
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/optim/rmsprop.ipp>
+#endif

@@ -34,10 +34,7 @@ struct StepDecay {
   std::int64_t every = 1; ///< steps between two changes
   double factor = 0.1;    ///< of one change
   /// The rate of a step, counted from 0.
-  [[nodiscard]] double operator()(std::int64_t step) const {
-    const std::int64_t changes = step / every;
-    return rate * std::pow(factor, static_cast<double>(changes));
-  }
+  [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
 /// rate * factor for each milestone that has been reached; milestones ascend.
@@ -58,9 +55,7 @@ struct Exponential {
   double rate = 0.1;    ///< at first
   double factor = 0.99; ///< of one step
   /// The rate of a step, counted from 0.
-  [[nodiscard]] double operator()(std::int64_t step) const {
-    return rate * std::pow(factor, static_cast<double>(step));
-  }
+  [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
 /// From `rate` to `least` along half a cosine of so many steps, and on along the cosine (Loshchilov and Hutter, 2017).
@@ -69,10 +64,7 @@ struct Cosine {
   std::int64_t steps = 1; ///< from the first rate to the least
   double least = 0;       ///< the least rate
   /// The rate of a step, counted from 0.
-  [[nodiscard]] double operator()(std::int64_t step) const {
-    const double angle = std::numbers::pi * static_cast<double>(step) / static_cast<double>(steps);
-    return least + (rate - least) * (1 + std::cos(angle)) / 2;
-  }
+  [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
 /// From rate * start_factor to rate * end_factor in so many equal steps: a warm-up, or a linear decay.
@@ -82,10 +74,7 @@ struct Linear {
   double start_factor = 1.0 / 3; ///< of the first step
   double end_factor = 1;         ///< from then on
   /// The rate of a step, counted from 0.
-  [[nodiscard]] double operator()(std::int64_t step) const {
-    const double done = static_cast<double>(step < steps ? step : steps) / static_cast<double>(steps);
-    return rate * (start_factor + (end_factor - start_factor) * done);
-  }
+  [[nodiscard]] double operator()(std::int64_t step) const;
 };
 
 /// How a one-cycle schedule goes from one rate to the next.
@@ -101,20 +90,10 @@ struct OneCycle {
   double final_division = 10000;  ///< of the first rate by the last
   Anneal anneal = Anneal::cosine; ///< along a cosine or a line
   /// The rate of a step, counted from 0.
-  [[nodiscard]] double operator()(std::int64_t step) const {
-    const double first = max_rate / division;
-    const double peak = rising_part * static_cast<double>(steps) - 1;
-    const double end = static_cast<double>(steps - 1);
-    const double at = static_cast<double>(step < steps ? step : steps - 1);
-    if (at <= peak) return between(first, max_rate, peak > 0 ? at / peak : 1); // few steps: there is no way up
-    return between(max_rate, first / final_division, end > peak ? (at - peak) / (end - peak) : 1);
-  }
+  [[nodiscard]] double operator()(std::int64_t step) const;
 
 private:
-  [[nodiscard]] double between(double from, double to, double done) const {
-    if (anneal == Anneal::linear) return from + (to - from) * done;
-    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
-  }
+  [[nodiscard]] double between(double from, double to, double done) const;
 };
 
 /// One schedule for its number of steps, then the next, which counts from zero; the last one has no end.
@@ -176,37 +155,10 @@ public:
   };
 
   /// throws: ValueError unless the factor is below one and everything else at least zero
-  explicit Plateau(PlateauOptions given) : options{given}, state_{.rate = given.rate} {
-    PlateauOptions::for_each(given, [](const char* name, auto option, Allowed allowed) {
-      if (allowed == Allowed::fraction)
-        detail::require_fraction("plateau", name, static_cast<double>(option));
-      else
-        detail::require_not_negative("plateau", name, static_cast<double>(option));
-    });
-  }
+  explicit Plateau(PlateauOptions given);
 
   /// The rate after the number was `measured`.
-  double operator()(double measured) {
-    if (is_better(measured)) {
-      state_.best = measured;
-      state_.has_best = true;
-      state_.bad = 0;
-    } else {
-      ++state_.bad;
-    }
-    if (state_.cooling > 0) {
-      --state_.cooling;
-      state_.bad = 0;
-    }
-    if (state_.bad > options.patience) {
-      const double lower = state_.rate * options.factor;
-      const double next = lower > options.least ? lower : options.least;
-      if (state_.rate - next > options.epsilon) state_.rate = next;
-      state_.cooling = options.cooldown;
-      state_.bad = 0;
-    }
-    return state_.rate;
-  }
+  double operator()(double measured);
 
   /// The rate of the next step.
   [[nodiscard]] double rate() const { return state_.rate; }
@@ -218,11 +170,7 @@ public:
   PlateauOptions options; ///< may change between calls
 
 private:
-  [[nodiscard]] bool is_better(double measured) const {
-    if (!state_.has_best) return !std::isnan(measured);
-    if (options.larger_is_better) return measured > state_.best * (1 + options.threshold);
-    return measured < state_.best * (1 - options.threshold);
-  }
+  [[nodiscard]] bool is_better(double measured) const;
 
   State state_;
 };
@@ -270,3 +218,7 @@ template <class Step, Schedule S> [[nodiscard]] Scheduled<Step, S> scheduled(Ste
 }
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/optim/schedules.ipp>
+#endif

@@ -37,11 +37,7 @@ public:
     return {options.rate, options.weight_decay};
   }
   /// Adds its options to a list.
-  void list_options(OptionList& list) {
-    list.settle("rule", "sgd");
-    list.add("rate", options.rate, Allowed::not_negative);
-    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
-  }
+  void list_options(OptionList& list);
 
   SgdOptions options{}; ///< may change between steps
 };
@@ -92,20 +88,13 @@ public:
     return {options.weight_decay, options.momentum, share, rate * options.momentum, rate, dampening};
   }
   /// Adds its options to a list.
-  void list_options(OptionList& list) {
-    list.settle("rule", "momentum_sgd");
-    list.add("rate", options.rate, Allowed::not_negative);
-    list.add("momentum", options.momentum, Allowed::not_negative);
-    list.add("dampening", options.dampening);
-    list.add("weight_decay", options.weight_decay, Allowed::not_negative);
-    list.add("nesterov", options.nesterov);
-    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
-      list.refuse("nesterov",
-                  join_text({"needs momentum above 0 and no dampening, got momentum ", option_text(options.momentum),
-                             " and dampening ", option_text(options.dampening)}));
-  }
+  void list_options(OptionList& list);
 
   MomentumSgdOptions options{}; ///< may change between steps
 };
 
 } // namespace twill::inline v0::optim::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/optim/sgd.ipp>
+#endif

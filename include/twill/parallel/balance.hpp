@@ -28,17 +28,11 @@ struct Balance {
   std::vector<ReplicaShare> replicas{}; ///< one for each device
 
   /// How much longer the slowest replica works than the mean of all: 0 where all take the same.
-  [[nodiscard]] double imbalance_of_seconds() const {
-    return imbalance([](const ReplicaShare& share) { return share.seconds; });
-  }
+  [[nodiscard]] double imbalance_of_seconds() const;
   /// The same of rows.
-  [[nodiscard]] double imbalance_of_rows() const {
-    return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.rows); });
-  }
+  [[nodiscard]] double imbalance_of_rows() const;
   /// The same of bytes.
-  [[nodiscard]] double imbalance_of_bytes() const {
-    return imbalance([](const ReplicaShare& share) { return static_cast<double>(share.bytes); });
-  }
+  [[nodiscard]] double imbalance_of_bytes() const;
 
 private:
   template <class F> [[nodiscard]] double imbalance(const F& figure) const {
@@ -53,14 +47,10 @@ private:
 };
 
 /// A line for each replica, and the imbalances.
-[[nodiscard]] inline std::string to_string(const Balance& balance) {
-  std::string text{};
-  for (const ReplicaShare& share : balance.replicas)
-    text += share.device + ": " + std::to_string(share.rows) + " rows, " + std::to_string(share.seconds * 1e3) +
-            " ms, " + std::to_string(share.bytes) + " bytes\n";
-  const auto percent = [](double ratio) { return std::to_string(std::lround(ratio * 100)) + "%"; };
-  return text + "largest above mean: rows " + percent(balance.imbalance_of_rows()) + ", seconds " +
-         percent(balance.imbalance_of_seconds()) + ", bytes " + percent(balance.imbalance_of_bytes()) + "\n";
-}
+[[nodiscard]] std::string to_string(const Balance& balance);
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/balance.ipp>
+#endif

@@ -29,14 +29,7 @@ struct Rows {
 
 /// The pieces of `rows` rows for at most `pieces` devices; no rows are one empty piece.
 /// throws: ValueError if there is no device
-[[nodiscard]] inline std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces) {
-  if (pieces < 1) throw ValueError("chunk: there is at least one piece, got " + std::to_string(pieces));
-  const std::int64_t each = std::max<std::int64_t>((rows + pieces - 1) / pieces, 1);
-  std::vector<Rows> result;
-  for (std::int64_t begin = 0; begin < std::max<std::int64_t>(rows, 1); begin += each)
-    result.push_back({begin, std::min(each, rows - begin)});
-  return result;
-}
+[[nodiscard]] std::vector<Rows> chunk_rows(std::int64_t rows, std::int64_t pieces);
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
 
@@ -114,3 +107,7 @@ template <int Axis = 0, class T, class D, class S, class To>
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/chunk.ipp>
+#endif

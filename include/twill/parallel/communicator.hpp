@@ -60,44 +60,28 @@ struct Call {
   int tag = 0;                              ///< send and receive: messages of one tag keep their order
 
   /// Every rank gets the reduction of all sources.
-  static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum) {
-    return {Operation::all_reduce, source, target, 0, reduction};
-  }
-  static Call all_reduce(Elements data, Reduction reduction = Reduction::sum) {
-    return all_reduce(data, data, reduction);
-  }
+  static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
+  static Call all_reduce(Elements data, Reduction reduction = Reduction::sum);
   /// The target matters on the root only.
-  static Call reduce(ConstElements source, Elements target, int root, Reduction reduction = Reduction::sum) {
-    return {Operation::reduce, source, target, root, reduction};
-  }
+  static Call reduce(ConstElements source, Elements target, int root, Reduction reduction = Reduction::sum);
   /// The source holds `size` parts, one for each rank in order; the target is one part.
-  static Call reduce_scatter(ConstElements source, Elements target, Reduction reduction = Reduction::sum) {
-    return {Operation::reduce_scatter, source, target, 0, reduction};
-  }
+  static Call reduce_scatter(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
   /// The source is one part; the target holds `size` parts.
   static Call all_gather(ConstElements source, Elements target) { return {Operation::all_gather, source, target}; }
   /// The root gets all sources, one after the other.
-  static Call gather(ConstElements source, Elements target, int root) {
-    return {Operation::gather, source, target, root};
-  }
+  static Call gather(ConstElements source, Elements target, int root);
   /// Every rank gets what the root has.
   static Call broadcast(Elements data, int root) { return {Operation::broadcast, data, data, root}; }
   /// The source matters on the root only.
-  static Call scatter(ConstElements source, Elements target, int root) {
-    return {Operation::scatter, source, target, root};
-  }
+  static Call scatter(ConstElements source, Elements target, int root);
   /// Both hold `size` parts; part i goes to rank i.
   static Call all_to_all(ConstElements source, Elements target) { return {Operation::all_to_all, source, target}; }
   /// No rank goes on before all have come.
   static Call barrier() { return {}; }
   /// To one rank, which receives with the same tag.
-  static Call send(ConstElements source, int destination, int tag = 0) {
-    return {Operation::send, source, {}, destination, Reduction::sum, tag};
-  }
+  static Call send(ConstElements source, int destination, int tag = 0);
   /// From one rank, which sends with the same tag.
-  static Call receive(Elements target, int source, int tag = 0) {
-    return {Operation::receive, {}, target, source, Reduction::sum, tag};
-  }
+  static Call receive(Elements target, int source, int tag = 0);
 };
 
 /// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at fault.
@@ -154,3 +138,7 @@ concept Communicator = std::movable<C> &&
 };
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/communicator.ipp>
+#endif

@@ -40,18 +40,7 @@ struct DistributedOptions {
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// A number that stands for names, types and shapes of all weights and buffers.
-[[nodiscard]] inline std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos) {
-  constexpr std::uint64_t prime = 0x100000001b3;
-  std::uint64_t hash = infos.size();
-  const auto mix = [&](std::uint64_t number) { hash = (hash ^ number) * prime; };
-  for (const graph::ParameterInfo& info : infos) {
-    mix(info.name.hash);
-    mix(static_cast<std::uint64_t>(info.dtype));
-    mix(static_cast<std::uint64_t>(info.role));
-    for (int axis = 0; axis < info.shape.rank; ++axis) mix(static_cast<std::uint64_t>(info.shape[axis].factor));
-  }
-  return hash;
-}
+[[nodiscard]] std::uint64_t fingerprint(std::span<const graph::ParameterInfo> infos);
 
 /// Numbers of the host that all ranks tell each other, by way of the device where the communicator asks for that.
 template <Communicator C, std::size_t N> class HostNumbers {
@@ -247,3 +236,7 @@ private:
 };
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/distributed.ipp>
+#endif

@@ -20,16 +20,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 class RankSums {
 public:
   /// throws: ValueError where one stands in a loop, whose steps the host cannot interrupt
-  explicit RankSums(const compile::TableView& table) {
-    for (std::size_t i = 0; i < table.instructions.size(); ++i) {
-      const compile::KernelInfo& kernel = table.kernels[static_cast<std::size_t>(table.instructions[i].kernel)];
-      if (kernel.kind != compile::KernelKind::operation || kernel.operation != graph::rank_sum_operation.name) continue;
-      if (table.instructions[i].loop >= 0)
-        throw ValueError("rank_sum: the steps of a scan run without the host; take the sum outside of it");
-      instructions_.push_back(i);
-      places_.push_back(compile::place_behind(table, static_cast<int>(i)));
-    }
-  }
+  explicit RankSums(const compile::TableView& table);
 
   [[nodiscard]] bool empty() const { return places_.empty(); }
   [[nodiscard]] const std::vector<int>& places() const { return places_; }
@@ -68,3 +59,7 @@ private:
 };
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/rank_sums.ipp>
+#endif

@@ -30,25 +30,7 @@ template <class E> [[noreturn]] void throw_named(const E& error, const std::stri
 }
 
 /// Throws the current exception again, as the same type where twill knows how to make one.
-[[noreturn]] inline void rethrow_from_replica(const std::string& where) {
-  try {
-    throw;
-  } catch (const ShapeError& error) {
-    throw_named(error, where);
-  } catch (const DeviceError& error) {
-    throw_named(error, where);
-  } catch (const ValueError& error) {
-    throw_named(error, where);
-  } catch (const IndexError& error) {
-    throw_named(error, where);
-  } catch (const NumericError& error) {
-    throw_named(error, where);
-  } catch (const SystemError& error) {
-    throw_named(error, where);
-  } catch (const std::runtime_error& error) {
-    throw_named(error, where);
-  }
-}
+[[noreturn]] void rethrow_from_replica(const std::string& where);
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
 
@@ -97,3 +79,7 @@ template <ComputeDevice D> [[nodiscard]] std::vector<D> all_devices() {
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/replicas.ipp>
+#endif

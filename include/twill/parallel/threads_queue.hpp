@@ -25,32 +25,10 @@ public:
   public:
     explicit Job(const Call& call) : call_{call} {}
 
-    void run(ThreadRank& rank) {
-      std::exception_ptr error;
-      try {
-        rank.run(call_);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      const std::lock_guard lock(mutex_);
-      error_ = std::move(error);
-      is_done_ = true;
-      done_.notify_all();
-    }
+    void run(ThreadRank& rank);
     /// throws: what went wrong, once; whoever waits owns the exception, and not the queue's thread
-    void wait() {
-      std::exception_ptr error;
-      {
-        std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return is_done_; });
-        error = std::exchange(error_, nullptr);
-      }
-      if (error) std::rethrow_exception(error);
-    }
-    [[nodiscard]] bool is_done() {
-      const std::lock_guard lock(mutex_);
-      return is_done_;
-    }
+    void wait();
+    [[nodiscard]] bool is_done();
 
   private:
     Call call_;
@@ -63,59 +41,21 @@ public:
   explicit ThreadQueue(ThreadRank rank) : rank_{std::move(rank)} {}
   ThreadQueue(const ThreadQueue&) = delete;
   ThreadQueue& operator=(const ThreadQueue&) = delete;
-  ~ThreadQueue() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    work_.notify_one();
-    if (thread_.joinable()) thread_.join();
-  }
+  ~ThreadQueue();
 
   [[nodiscard]] ThreadRank& rank() { return rank_; }
 
   /// Appends a collective call.
-  [[nodiscard]] std::shared_ptr<Job> start(const Call& call) {
-    auto job = std::make_shared<Job>(call);
-    const std::lock_guard lock(mutex_);
-    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
-    jobs_.push_back(job);
-    ++unfinished_;
-    work_.notify_one();
-    return job;
-  }
+  [[nodiscard]] std::shared_ptr<Job> start(const Call& call);
 
   /// Carries out a collective call after those started before, in the calling thread if there are none.
-  void run(const Call& call) {
-    bool idle = false;
-    {
-      const std::lock_guard lock(mutex_);
-      idle = unfinished_ == 0;
-    }
-    if (idle) return rank_.run(call);
-    start(call)->wait();
-  }
+  void run(const Call& call);
 
   /// Waits until nothing is under way.
-  void drain() {
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return unfinished_ == 0; });
-  }
+  void drain();
 
 private:
-  void serve() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      work_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-      if (jobs_.empty()) return;
-      const std::shared_ptr<Job> job = std::move(jobs_.front());
-      jobs_.erase(jobs_.begin()); // few wait at any time
-      lock.unlock();
-      job->run(rank_);
-      lock.lock();
-      if (--unfinished_ == 0) idle_.notify_all();
-    }
-  }
+  void serve();
 
   ThreadRank rank_;
   std::mutex mutex_;
@@ -128,3 +68,7 @@ private:
 };
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/threads_queue.ipp>
+#endif

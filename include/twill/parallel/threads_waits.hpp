@@ -33,42 +33,18 @@ public:
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
   /// A rank begins to wait.    requires: `asked` lives until it ends
-  void begin(int rank, Asked& asked) {
-    Entry& entry = entries_[static_cast<std::size_t>(rank)];
-    const std::lock_guard lock(entry.mutex);
-    entry.asked = &asked;
-  }
+  void begin(int rank, Asked& asked);
   /// It goes on; `blamed` is whom it has waited for in vain, or negative.
-  void end(int rank, int blamed) {
-    Entry& entry = entries_[static_cast<std::size_t>(rank)];
-    const std::lock_guard lock(entry.mutex);
-    entry.asked = nullptr;
-    entry.blamed = blamed;
-  }
+  void end(int rank, int blamed);
 
   /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.    requires: no group is locked
-  [[nodiscard]] int culprit(int rank) {
-    int last = rank;
-    for (std::size_t turn = 0; turn < entries_.size(); ++turn) {
-      const int next = next_of(last);
-      if (next < 0 || next == last) return last;
-      last = next;
-    }
-    return rank;
-  }
+  [[nodiscard]] int culprit(int rank);
 
   /// Whom a rank has waited for in vain, or negative.    requires: no group is locked
-  [[nodiscard]] int blamed_by(int rank) {
-    Entry& entry = entries_[static_cast<std::size_t>(rank)];
-    const std::lock_guard lock(entry.mutex);
-    return entry.blamed;
-  }
+  [[nodiscard]] int blamed_by(int rank);
 
   /// Keeps what a rank has thrown.
-  void keep(const std::exception_ptr& cause) {
-    const std::lock_guard lock(mutex_);
-    causes_.push_back(cause);
-  }
+  void keep(const std::exception_ptr& cause);
 
 private:
   struct Entry {
@@ -78,11 +54,7 @@ private:
   };
 
   // Under the entry's lock the call cannot end, so that its group is there.
-  [[nodiscard]] int next_of(int rank) {
-    Entry& entry = entries_[static_cast<std::size_t>(rank)];
-    const std::lock_guard lock(entry.mutex);
-    return entry.asked != nullptr ? entry.asked->waits_for() : entry.blamed;
-  }
+  [[nodiscard]] int next_of(int rank);
 
   std::vector<std::string> labels_;
   std::vector<Entry> entries_;
@@ -91,3 +63,7 @@ private:
 };
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/threads_waits.ipp>
+#endif

@@ -4,6 +4,7 @@
 // Which classes a classifier takes for which: counts of (actual, predicted) pairs, with precision (how many of those called
 // so are so) and recall (how many of those that are so are called so) of each class. Read next: profile/table.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/table.hpp>
@@ -44,34 +45,16 @@ public:
   }
 
   /// Samples of class `actual` that were predicted as `predicted`. throws: IndexError outside the classes
-  [[nodiscard]] std::int64_t count(std::int64_t actual, std::int64_t predicted) const {
-    return counts_[place(actual, predicted)];
-  }
+  [[nodiscard]] std::int64_t count(std::int64_t actual, std::int64_t predicted) const;
   /// How many samples have been counted.
-  [[nodiscard]] std::int64_t total() const {
-    std::int64_t sum = 0;
-    for (const std::int64_t count : counts_) sum += count;
-    return sum;
-  }
+  [[nodiscard]] std::int64_t total() const;
 
   /// The share of samples on the diagonal; 0 without samples, as are the two below without any in their denominator.
-  [[nodiscard]] double accuracy() const {
-    std::int64_t right = 0;
-    for (std::int64_t c = 0; c < classes(); ++c) right += count(c, c);
-    return ratio(right, total());
-  }
+  [[nodiscard]] double accuracy() const;
   /// The part of what was predicted as a class that is of it; 0 where nothing was.
-  [[nodiscard]] double precision(std::int64_t predicted) const {
-    std::int64_t called = 0;
-    for (std::int64_t actual = 0; actual < classes(); ++actual) called += count(actual, predicted);
-    return ratio(count(predicted, predicted), called);
-  }
+  [[nodiscard]] double precision(std::int64_t predicted) const;
   /// The part of a class that was predicted as it; 0 where there is none.
-  [[nodiscard]] double recall(std::int64_t actual) const {
-    std::int64_t present = 0;
-    for (std::int64_t predicted = 0; predicted < classes(); ++predicted) present += count(actual, predicted);
-    return ratio(count(actual, actual), present);
-  }
+  [[nodiscard]] double recall(std::int64_t actual) const;
 
   /// A row for each actual class, a column for each predicted one, named by its number.
   [[nodiscard]] friend std::string to_string(const ConfusionMatrix& matrix) {
@@ -100,23 +83,16 @@ public:
   }
 
 private:
-  [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const {
-    for (const std::int64_t c : {actual, predicted})
-      if (c < 0 || c >= classes())
-        throw IndexError(join_text({"confusion: there are ", classes(), " classes, got class ", c}));
-    return static_cast<std::size_t>(actual * classes() + predicted);
-  }
-  [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole) {
-    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-  }
-  [[nodiscard]] static std::string percent(double share) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
-    return text;
-  }
+  [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const;
+  [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole);
+  [[nodiscard]] static std::string percent(double share);
 
   std::vector<std::string> classes_;
   std::vector<std::int64_t> counts_;
 };
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/confusion.ipp>
+#endif

@@ -5,6 +5,7 @@
 // have used and at most used. The load of a host device is that of its cores, over a short interval, whoever causes it;
 // other kinds add an overload of `core_times`. Read next: profile/table.hpp, memory/summary.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/statistics.hpp>
@@ -31,43 +32,16 @@ struct CoreTimes {
 };
 
 /// The time that a set of cores has spent, from the text of /proc/stat.
-[[nodiscard]] inline CoreTimes core_times_from(std::istream& stat, const std::vector<int>& cores) {
-  CoreTimes times;
-  for (std::string line; std::getline(stat, line);) {
-    // cpuN user nice system idle iowait irq softirq steal ...; guest time is part of user time already
-    int core = -1;
-    long long ticks[8] = {};
-    const int read = std::sscanf(line.c_str(), "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld", &core, &ticks[0],
-                                 &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]);
-    if (read < 1 || std::find(cores.begin(), cores.end(), core) == cores.end()) continue;
-    for (int field = 0; field < 8; ++field) {
-      const bool is_idle = field == 3 || field == 4;
-      times.all += ticks[field];
-      if (!is_idle) times.busy += ticks[field];
-    }
-  }
-  return times;
-}
+[[nodiscard]] CoreTimes core_times_from(std::istream& stat, const std::vector<int>& cores);
 
 /// What the cores of a host device have done since the machine started, as /proc/stat says.
-[[nodiscard]] inline CoreTimes core_times(Cpu device) {
-  std::ifstream stat("/proc/stat");
-  return core_times_from(stat, cores_of(device));
-}
+[[nodiscard]] CoreTimes core_times(Cpu device);
 
 /// The share of an interval that a device was busy, 0 to 1; negative where nothing is known.
-[[nodiscard]] inline double load_between(const CoreTimes& before, const CoreTimes& after) {
-  const std::int64_t all = after.all - before.all;
-  return all > 0 ? static_cast<double>(after.busy - before.busy) / static_cast<double>(all) : -1.0;
-}
+[[nodiscard]] double load_between(const CoreTimes& before, const CoreTimes& after);
 
 namespace detail {
-[[nodiscard]] inline std::string percent_text(double share) {
-  if (share < 0) return "-";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0f%%", 100 * share);
-  return text;
-}
+[[nodiscard]] std::string percent_text(double share);
 template <class Bytes> [[nodiscard]] std::string bytes_text(Bytes bytes) {
   return memory::format_bytes(static_cast<std::int64_t>(bytes));
 }
@@ -122,3 +96,7 @@ template <class D> [[nodiscard]] Table memory_table(const std::vector<D>& device
 }
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/device_table.ipp>
+#endif

@@ -6,6 +6,7 @@
 // binds. Runs of one device that overlap stand in threads of their own, and so do copies between the slots of a program,
 // which go beside the work of both. In each thread events begin one after the other. Read next: profile/trace.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/profile/detail/numbers.hpp>
@@ -23,16 +24,9 @@ namespace twill::inline v0::profile::detail {
 
 class NodeTraceText {
 public:
-  explicit NodeTraceText(const Trace& trace) : trace_{trace}, begin_s_{trace.start_s} {
-    for (const RecordedRun& run : trace.runs) // the clocks of GPUs are compared with the host's once
-      for (const NodeTime& time : run.times) begin_s_ = std::min(begin_s_, time.start_s);
-  }
+  explicit NodeTraceText(const Trace& trace);
 
-  [[nodiscard]] std::string text() {
-    for (const RecordedRun& run : trace_.runs)
-      for (std::size_t slot = 0; slot < run.devices.size(); ++slot) add(run, static_cast<int>(slot));
-    return events_.text();
-  }
+  [[nodiscard]] std::string text();
 
 private:
   /// A thread in which nothing overlaps.
@@ -47,85 +41,24 @@ private:
     std::vector<Lane> copies{};
   };
 
-  void add(const RecordedRun& run, int slot) {
-    std::vector<NodeTime> launches{};
-    std::vector<NodeTime> copies{};
-    for (const NodeTime& time : run.times)
-      if (const NodeInfo& node = (*run.nodes)[time.node]; node.slot == slot)
-        (node.kind == "move" ? copies : launches).push_back(time);
-    if (launches.empty() && copies.empty()) return;
-    Device& device = device_of(run.devices[static_cast<std::size_t>(slot)]);
-    add_launches(run, device, launches);
-    sort_stably(copies, begins_earlier);
-    for (const NodeTime& time : copies)
-      add_node((*run.nodes)[time.node], device, lane_of(device, device.copies, "copies", time.start_s, time.end_s),
-               time);
-  }
+  void add(const RecordedRun& run, int slot);
 
-  void add_launches(const RecordedRun& run, Device& device, std::vector<NodeTime>& times) {
-    if (times.empty()) return;
-    sort_stably(times, begins_earlier);
-    const double start = times.front().start_s;
-    double end = start;
-    for (const NodeTime& time : times) end = std::max(end, time.end_s);
-    const std::size_t thread = lane_of(device, device.runs, "runs", start, end);
-    if (!run.is_statement)
-      complete(join_text({run.is_checked ? "checked " : "", run.is_update ? "step" : "run"}), "run", device, thread,
-               start, end, join_text({"\"launches\": ", times.size()}));
-    for (const NodeTime& time : times) add_node((*run.nodes)[time.node], device, thread, time);
-  }
+  void add_launches(const RecordedRun& run, Device& device, std::vector<NodeTime>& times);
 
-  void add_node(const NodeInfo& node, const Device& device, std::size_t thread, const NodeTime& time) {
-    complete(node.operation, node.kind, device, thread, time.start_s, time.end_s, arguments_of(node, time, device));
-  }
+  void add_node(const NodeInfo& node, const Device& device, std::size_t thread, const NodeTime& time);
 
-  [[nodiscard]] static bool begins_earlier(const NodeTime& left, const NodeTime& right) {
-    return left.start_s < right.start_s;
-  }
+  [[nodiscard]] static bool begins_earlier(const NodeTime& left, const NodeTime& right);
 
-  [[nodiscard]] Device& device_of(const std::string& name) {
-    const auto [process, is_new] = number_of(processes_, name);
-    if (is_new) {
-      devices_.push_back({process, peaks_of(trace_, name)});
-      events_.name_process(process, name);
-    }
-    return devices_[process];
-  }
+  [[nodiscard]] Device& device_of(const std::string& name);
 
   /// The first of some threads of a device in which nothing overlaps what begins and ends here.
   [[nodiscard]] std::size_t lane_of(const Device& device, std::vector<Lane>& lanes, std::string_view words,
-                                    double start, double end) {
-    std::size_t lane = 0;
-    while (lane < lanes.size() && lanes[lane].end > start) ++lane;
-    if (lane == lanes.size()) {
-      const std::size_t thread = device.runs.size() + device.copies.size();
-      lanes.push_back({thread, end});
-      events_.name_thread(device.process, thread, join_text({words, " ", lane + 1}));
-    }
-    lanes[lane].end = end;
-    return lanes[lane].thread;
-  }
+                                    double start, double end);
 
   void complete(const std::string& name, std::string_view category, const Device& device, std::size_t thread,
-                double start, double end, const std::string& arguments) {
-    events_.complete(name, category, device.process, thread, 1e6 * (start - begin_s_), 1e6 * (end - begin_s_),
-                     arguments);
-  }
+                double start, double end, const std::string& arguments);
 
-  [[nodiscard]] static std::string arguments_of(const NodeInfo& node, const NodeTime& time, const Device& device) {
-    std::string text =
-        join_text({"\"layer\": ", TraceEvents::quoted(node.layer),
-                   ", \"gradient\": ", node.is_gradient ? "true" : "false", ", \"dtype\": \"", name(node.dtype),
-                   "\", \"instructions\": ", node.instructions, ", \"bytes_read\": ", node.bytes_read,
-                   ", \"bytes_written\": ", node.bytes_written, ", \"flops\": ", node.flops});
-    const auto bytes = static_cast<double>(node.bytes_read + node.bytes_written);
-    const LimitShare limit =
-        limit_share(bytes, static_cast<double>(node.flops), node.dtype, time.end_s - time.start_s, device.peaks);
-    if (limit.share >= 0)
-      text += join_text({", \"share\": ", fixed(limit.share, 4), ", \"limit\": \"",
-                         limit.is_arithmetic ? "arithmetic" : "bandwidth", "\""});
-    return text;
-  }
+  [[nodiscard]] static std::string arguments_of(const NodeInfo& node, const NodeTime& time, const Device& device);
 
   const Trace& trace_;
   double begin_s_; ///< where the document's time is 0
@@ -142,8 +75,10 @@ namespace twill::inline v0::profile {
 [[nodiscard]] inline std::string chrome_trace(const Trace& trace) { return detail::NodeTraceText{trace}.text(); }
 
 /// Writes it to a file.    throws: SystemError
-inline void save_chrome_trace(const std::string& path, const Trace& trace) {
-  detail::write_text(path, chrome_trace(trace), "trace");
-}
+void save_chrome_trace(const std::string& path, const Trace& trace);
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/node_trace.ipp>
+#endif

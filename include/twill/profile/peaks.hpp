@@ -4,6 +4,7 @@
 // What a device reaches at best, so that the time of a node can be held against it. Read next: profile/measured_peaks.hpp,
 // which measures it, and profile/trace.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 
 #include <algorithm>
@@ -19,9 +20,7 @@ struct Peaks {
   double double_flops_per_second = 0; ///< on float64
 
   /// Operations of arithmetic a second on elements of this type; narrower ones than float32 are held against float32.
-  [[nodiscard]] double arithmetic(DType dtype) const {
-    return dtype == DType::float64 ? double_flops_per_second : flops_per_second;
-  }
+  [[nodiscard]] double arithmetic(DType dtype) const;
 };
 
 /// How much of a limit something used, and which of the two binds.
@@ -31,13 +30,10 @@ struct LimitShare {
 };
 
 /// The time that the limits alone would take over the time that it took.
-[[nodiscard]] inline LimitShare limit_share(double bytes, double flops, DType dtype, double seconds,
-                                            const Peaks& peaks) {
-  const double arithmetic = peaks.arithmetic(dtype);
-  const double for_bytes = peaks.bytes_per_second > 0 ? bytes / peaks.bytes_per_second : 0;
-  const double for_flops = arithmetic > 0 ? flops / arithmetic : 0;
-  if (seconds <= 0 || (for_bytes <= 0 && for_flops <= 0)) return {-1, false};
-  return {std::max(for_bytes, for_flops) / seconds, for_flops > for_bytes};
-}
+[[nodiscard]] LimitShare limit_share(double bytes, double flops, DType dtype, double seconds, const Peaks& peaks);
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/peaks.ipp>
+#endif

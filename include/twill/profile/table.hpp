@@ -4,6 +4,7 @@
 // Text in aligned columns, for people: a header, a rule, rows. Cells are strings; whoever makes them decides their format.
 // Widths count characters, not bytes, so names in any script line up. Read next: profile/device_table.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 
@@ -39,18 +40,10 @@ public:
   explicit Table(std::vector<TableColumn> columns) : columns_{std::move(columns)} {}
 
   /// Appends a row. throws: ValueError unless there is a cell for each column
-  Table& row(std::vector<std::string> cells) {
-    if (cells.size() != columns_.size())
-      throw ValueError(join_text({"table: a row has ", columns_.size(), " cells, got ", cells.size()}));
-    rows_.push_back(std::move(cells));
-    return *this;
-  }
+  Table& row(std::vector<std::string> cells);
 
   /// A rule across the table, before the next row.
-  Table& rule() {
-    rows_.emplace_back();
-    return *this;
-  }
+  Table& rule();
 
   /// Writes what `to_string` says.
   friend std::ostream& operator<<(std::ostream& stream, const Table& table) { return stream << to_string(table); }
@@ -74,26 +67,16 @@ public:
 private:
   static constexpr std::string_view gap = "  ";
 
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
-    std::string text;
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      const std::string padding(widths[column] - width_of(cells[column]), ' ');
-      if (column > 0) text += gap;
-      text += columns_[column].align == Align::left ? cells[column] + padding : padding + cells[column];
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
-  }
+  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
 
-  [[nodiscard]] static std::string rule_of(const std::vector<std::size_t>& widths) {
-    std::size_t total = 0;
-    for (std::size_t column = 0; column < widths.size(); ++column)
-      total += widths[column] + (column > 0 ? gap.size() : 0);
-    return std::string(total, '-') + "\n";
-  }
+  [[nodiscard]] static std::string rule_of(const std::vector<std::size_t>& widths);
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/table.ipp>
+#endif

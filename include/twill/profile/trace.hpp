@@ -10,6 +10,7 @@
 // next: profile/statement_trace.hpp, profile/node_table.hpp, profile/node_trace.hpp.
 
 #include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/profile/peaks.hpp>
 #include <twill/profile/statement_trace.hpp>
@@ -49,13 +50,10 @@ template <class F> [[nodiscard]] Trace trace(F&& f) {
 }
 
 /// The limits of a device: its own, else those of another one of its kind, else unknown ones.
-[[nodiscard]] inline Peaks peaks_of(const Trace& trace, std::string_view device) {
-  const auto kind = [](std::string_view name) { return name.substr(0, name.find(':')); };
-  for (const Peaks& peaks : trace.peaks)
-    if (peaks.device == device) return peaks;
-  for (const Peaks& peaks : trace.peaks)
-    if (kind(peaks.device) == kind(device)) return peaks;
-  return {};
-}
+[[nodiscard]] Peaks peaks_of(const Trace& trace, std::string_view device);
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/trace.ipp>
+#endif

@@ -7,6 +7,7 @@
 // counted from 0 in each process; in the document no thread has the number of a process. What is written with it:
 // profile/node_trace.hpp, profile/schedule_trace.hpp, profile/memory_trace.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/core/utf8.hpp>
 #include <twill/io/json.hpp>
@@ -26,69 +27,44 @@ public:
   /// What viewers call a process.
   void name_process(std::size_t process, std::string_view name) { name_something("process_name", process, 0, name); }
   /// What viewers call a thread of it.
-  void name_thread(std::size_t process, std::size_t thread, std::string_view name) {
-    name_something("thread_name", process, thread, name);
-  }
+  void name_thread(std::size_t process, std::size_t thread, std::string_view name);
 
   /// Something that took a while. `arguments` are members of a JSON object: `"\"bytes\": 12"`.
   void complete(std::string_view name, std::string_view category, std::size_t process, std::size_t thread,
-                double start_us, double end_us, std::string_view arguments) {
-    begin(name, "X", process, thread);
-    text_ += join_text({", \"cat\": ", quoted(category), ", \"ts\": ", time(start_us), ", \"dur\": ",
-                        fixed_us(nanoseconds(end_us) - nanoseconds(start_us)), ", \"args\": {", arguments, "}}"});
-  }
+                double start_us, double end_us, std::string_view arguments);
 
   /// A moment of a thread.
   void mark(std::string_view name, std::string_view category, std::size_t process, std::size_t thread, double time_us,
-            std::string_view arguments) {
-    begin(name, "i", process, thread);
-    text_ += join_text(
-        {", \"cat\": ", quoted(category), ", \"ts\": ", time(time_us), ", \"s\": \"t\", \"args\": {", arguments, "}}"});
-  }
+            std::string_view arguments);
 
   /// What a counter of a process is from this moment on.
-  void count(std::string_view name, std::size_t process, double time_us, std::string_view unit, std::int64_t value) {
-    begin(name, "C", process, 0);
-    text_ += join_text({", \"ts\": ", time(time_us), ", \"args\": {", quoted(unit), ": ", value, "}}"});
-  }
+  void count(std::string_view name, std::size_t process, double time_us, std::string_view unit, std::int64_t value);
 
   /// One end of an arrow between two events, on the event of its thread in which this moment lies.
   void arrow(std::string_view name, bool is_head, std::size_t number, std::size_t process, std::size_t thread,
-             double time_us) {
-    begin(name, is_head ? "f" : "s", process, thread);
-    text_ += join_text({", \"cat\": ", quoted(name), ", \"id\": ", number, ", \"ts\": ", time(time_us),
-                        is_head ? ", \"bp\": \"e\"}" : "}"});
-  }
+             double time_us);
 
   /// The whole file: JSON in the format of Chrome's trace viewer.
-  [[nodiscard]] std::string text() const {
-    return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + text_ + "\n]}\n";
-  }
+  [[nodiscard]] std::string text() const;
 
   /// A JSON string with its quotes.
   [[nodiscard]] static std::string quoted(std::string_view text) { return io::json_quoted(repaired_utf8(text)); }
 
 private:
   [[nodiscard]] static double nanoseconds(double microseconds) { return std::round(1e3 * microseconds); }
-  [[nodiscard]] static std::string fixed_us(double whole_nanoseconds) {
-    return detail::fixed(1e-3 * whole_nanoseconds, 3);
-  }
+  [[nodiscard]] static std::string fixed_us(double whole_nanoseconds);
   [[nodiscard]] static std::string time(double microseconds) { return fixed_us(nanoseconds(microseconds)); }
 
-  void begin(std::string_view name, std::string_view phase, std::size_t process, std::size_t thread) {
-    text_ += join_text({text_.empty() ? "\n" : ",\n", "{\"name\": ", quoted(name), ", \"ph\": \"", phase,
-                        "\", \"pid\": ", process, ", \"tid\": ", thread_number(process, thread)});
-  }
+  void begin(std::string_view name, std::string_view phase, std::size_t process, std::size_t thread);
   /// Perfetto takes a thread 0, and one with its process' number, for the process' main thread, and shows both as one.
-  [[nodiscard]] static std::size_t thread_number(std::size_t process, std::size_t thread) {
-    return 1000 * (process + 1) + thread;
-  }
-  void name_something(std::string_view what, std::size_t process, std::size_t thread, std::string_view name) {
-    begin(what, "M", process, thread);
-    text_ += join_text({", \"args\": {\"name\": ", quoted(name), "}}"});
-  }
+  [[nodiscard]] static std::size_t thread_number(std::size_t process, std::size_t thread);
+  void name_something(std::string_view what, std::size_t process, std::size_t thread, std::string_view name);
 
   std::string text_{};
 };
 
 } // namespace twill::inline v0::profile
+
+#if TWILL_HEADER_ONLY
+#include <twill/profile/trace_events.ipp>
+#endif

@@ -23,11 +23,7 @@
 namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// An operand that reads or writes memory, for a grid of the same rank as the strides.
-[[nodiscard]] inline kernel::Operand memory_operand(const void* data, const Dims& strides) {
-  kernel::Operand operand{.data = const_cast<void*>(data)};
-  for (int axis = 0; axis < strides.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = strides[axis];
-  return operand;
-}
+[[nodiscard]] kernel::Operand memory_operand(const void* data, const Dims& strides);
 
 /// An operand that carries its value.
 template <class T> [[nodiscard]] kernel::Operand immediate_operand(T value) {
@@ -74,15 +70,11 @@ void fill_elements(const D& device, T* to, const Dims& strides, const Dims& exte
 }
 
 /// True when two views of one device touch a common byte (judged by the ranges they span).
-[[nodiscard]] inline bool ranges_overlap(const void* a, std::size_t a_size, layout::Span a_span, const void* b,
-                                         std::size_t b_size, layout::Span b_span) {
-  if (a_span.last < a_span.first || b_span.last < b_span.first) return false;
-  const auto address = [](const void* base, std::int64_t offset, std::size_t size) {
-    return std::bit_cast<std::intptr_t>(base) + offset * static_cast<std::int64_t>(size);
-  };
-  const auto a_end = address(a, a_span.last + 1, a_size);
-  const auto b_end = address(b, b_span.last + 1, b_size);
-  return address(a, a_span.first, a_size) < b_end && address(b, b_span.first, b_size) < a_end;
-}
+[[nodiscard]] bool ranges_overlap(const void* a, std::size_t a_size, layout::Span a_span, const void* b,
+                                  std::size_t b_size, layout::Span b_span);
 
 } // namespace twill::inline v0::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/copy.ipp>
+#endif

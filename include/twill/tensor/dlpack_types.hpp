@@ -127,28 +127,13 @@ template <AnyManaged M> using Owned = std::unique_ptr<M, Release>;
 }
 
 /// "float32", "complex64", "int8 in 4 lanes": for messages.
-[[nodiscard]] TWILL_COLD inline std::string to_string(const ElementType& type) {
-  constexpr std::string_view kinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
-  std::string text = type.code < 7 ? join_text({kinds[type.code], type.code == 6 ? "" : join_text({type.bits})})
-                                   : join_text({"type ", type.code, " of ", type.bits, " bits"});
-  if (type.lanes != 1) text += join_text({" in ", type.lanes, " lanes"});
-  return text;
-}
+[[nodiscard]] std::string to_string(const ElementType& type);
 
 /// "cuda:1", "pinned host memory": for messages.
-[[nodiscard]] TWILL_COLD inline std::string to_string(const Place& place) {
-  switch (place.device_type) {
-  case cpu:
-    return "the host";
-  case cuda:
-    return join_text({"cuda:", place.device_id});
-  case cuda_host:
-    return "pinned host memory";
-  case cuda_managed:
-    return "CUDA's managed memory";
-  default:
-    return join_text({"device ", place.device_id, " of DLPack's kind ", place.device_type});
-  }
-}
+[[nodiscard]] std::string to_string(const Place& place);
 
 } // namespace twill::inline v0::dlpack
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/dlpack_types.ipp>
+#endif

@@ -4,6 +4,7 @@
 // The extents of a tensor in as little memory as its type allows: only the `dyn` ones are stored. Beside it, the checks
 // and reads that every tensor shares and that need not be compiled again for each. Read next: tensor/tensor.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/device.hpp>
@@ -52,10 +53,7 @@ template <int Rank> [[nodiscard]] constexpr auto strides_array(const Dims& strid
   return result;
 }
 
-[[noreturn]] inline void throw_misfit(const char* operation, const Dims& known, const Dims& extents) {
-  throw ShapeError(std::string(operation) + ": extents " + to_string(extents) + " do not fit the type's shape " +
-                   to_string(known) + ", in which -1 is dyn");
-}
+[[noreturn]] void throw_misfit(const char* operation, const Dims& known, const Dims& extents);
 
 /// throws: ShapeError when extents contradict the shape or are negative
 template <AnyShape S> void require_fit(const char* operation, const Dims& extents) {
@@ -93,3 +91,7 @@ template <Scalar T, Device D> [[nodiscard]] T read_item(const D& device, const T
 }
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/extents.ipp>
+#endif

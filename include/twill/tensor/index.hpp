@@ -5,6 +5,7 @@
 // stands for as many `all` as are missing. The shape of the result follows from the kinds of index at compile time; the
 // layout is computed at run time, where integers and slices are checked. Read next: tensor/tensor.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/tensor/layout.hpp>
@@ -96,24 +97,16 @@ struct Indexer {
   layout::Layout result{.offset = from.offset};
   int axis = 0;
 
-  void keep() {
-    layout::append(result, from.extents[axis], from.strides[axis]);
-    ++axis;
-  }
+  void keep();
   void apply(std::integral auto index) {
     const std::int64_t place = layout::checked_index(static_cast<std::int64_t>(index), from.extents[axis], axis);
     result.offset += place * from.strides[axis];
     ++axis;
   }
-  void apply(const slice& range) {
-    layout::append_slice(result, from.extents[axis], from.strides[axis], range);
-    ++axis;
-  }
+  void apply(const slice& range);
   void apply(All) { keep(); }
   void apply(NewAxis) { layout::append(result, 1, 0); }
-  void apply(Ellipsis) {
-    for (int count = 0; count < rest; ++count) keep();
-  }
+  void apply(Ellipsis);
 };
 
 template <class... I> [[nodiscard]] layout::Layout indexed(const layout::Layout& from, const I&... indices) {
@@ -126,3 +119,7 @@ template <class... I> [[nodiscard]] layout::Layout indexed(const layout::Layout&
 } // namespace detail
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/index.ipp>
+#endif

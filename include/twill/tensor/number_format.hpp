@@ -5,6 +5,7 @@
 // after the point), all points below one another, scientific where the values span more than three decades.
 // Read next: tensor/print.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 
 #include <charconv>
@@ -47,13 +48,7 @@ struct NumberParts {
   std::string exponent{};
 };
 
-[[nodiscard]] inline NumberParts split_number(const std::string& digits) {
-  const std::size_t e = digits.find('e');
-  const std::string mantissa = digits.substr(0, e);
-  const std::size_t point = mantissa.find('.');
-  return {mantissa.substr(0, point), point == std::string::npos ? "" : mantissa.substr(point + 1),
-          e == std::string::npos ? "" : digits.substr(e)};
-}
+[[nodiscard]] NumberParts split_number(const std::string& digits);
 
 /// The fewest digits, at most `precision` of them after the point.
 template <FloatingScalar T> [[nodiscard]] NumberParts number_parts(T value, Notation notation, int precision) {
@@ -69,23 +64,13 @@ template <FloatingScalar T> [[nodiscard]] NumberParts number_parts(T value, Nota
 }
 
 /// So many digits after the point, and an exponent.
-[[nodiscard]] inline NumberParts number_to(double value, int digits) {
-  char buffer[64];
-  const auto written = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, digits);
-  return split_number({buffer, written.ptr});
-}
+[[nodiscard]] NumberParts number_to(double value, int digits);
 
 /// Puts words of one width, aligned to the right.
-inline void pad_left(std::vector<std::string>& words) {
-  std::size_t width = 0;
-  for (const auto& word : words) width = word.size() > width ? word.size() : width;
-  for (auto& word : words) word.insert(0, width - word.size(), ' ');
-}
+void pad_left(std::vector<std::string>& words);
 
 /// NaN and infinities as NumPy writes them.
-[[nodiscard]] inline std::string not_finite(double value) {
-  return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-}
+[[nodiscard]] std::string not_finite(double value);
 
 /// From where on numbers take exponents: where the digits of T end. NumPy's rule since 2.3.
 template <FloatingScalar T> inline constexpr double exponents_from = 1e8;
@@ -154,11 +139,7 @@ template <FloatingScalar T> [[nodiscard]] std::string formatted_alone(T element)
 }
 template <std::integral T> [[nodiscard]] std::string formatted_alone(T value) { return std::to_string(value); }
 
-[[nodiscard]] inline std::vector<std::string> formatted_booleans(const std::vector<unsigned char>& values) {
-  std::vector<std::string> words;
-  for (const unsigned char value : values) words.emplace_back(value != 0 ? " True" : "False");
-  return words;
-}
+[[nodiscard]] std::vector<std::string> formatted_booleans(const std::vector<unsigned char>& values);
 
 template <std::integral T>
 [[nodiscard]] std::vector<std::string> formatted(const std::vector<T>& values, int /*precision*/, bool /*suppress*/) {
@@ -169,3 +150,7 @@ template <std::integral T>
 }
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/number_format.ipp>
+#endif

@@ -21,11 +21,7 @@
 namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// An `Iota` that counts the elements of a one-dimensional grid.
-[[nodiscard]] inline kernel::Operand counting_operand(std::int64_t first = 0) {
-  kernel::Operand operand{.bits = static_cast<std::uint64_t>(first)};
-  operand.strides[0] = 1;
-  return operand;
-}
+[[nodiscard]] kernel::Operand counting_operand(std::int64_t first = 0);
 
 /// How many steps lead from begin to just before end. throws: ValueError
 template <Scalar T> [[nodiscard]] std::int64_t count_of_steps(T begin, T end, T step) {
@@ -115,3 +111,7 @@ requires(S::rank == 2 && S::is_static) [[nodiscard]] auto eye(const D& device = 
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/sequence.ipp>
+#endif

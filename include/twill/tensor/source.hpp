@@ -23,11 +23,7 @@
 namespace twill::inline v0::detail::inline TWILL_ISA {
 
 /// The element type as source text.
-[[nodiscard]] inline std::string_view type_in_source(DType type) {
-  constexpr std::string_view names[] = {"bool",        "std::uint8_t",    "int",   "std::int64_t",
-                                        "twill::half", "twill::bfloat16", "float", "double"};
-  return names[static_cast<int>(type)];
-}
+[[nodiscard]] std::string_view type_in_source(DType type);
 
 template <Scalar T> [[nodiscard]] std::string literal(T value) {
   const std::string type{type_in_source(dtype_of<T>)};
@@ -96,3 +92,7 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] std::string to_source(co
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/source.ipp>
+#endif

@@ -25,11 +25,7 @@ namespace twill::inline v0::detail::inline TWILL_ISA {
 
 template <int Axis, AnyTensor X> using Part = decltype(narrow<Axis>(std::declval<const X&>(), 0, 0));
 
-[[noreturn]] inline void throw_sections(const char* operation, std::int64_t sections, std::int64_t extent, int axis) {
-  throw ValueError(std::string(operation) + ": " + std::to_string(sections) + " sections do not divide axis " +
-                   std::to_string(axis) + " of extent " + std::to_string(extent) +
-                   (sections < 1 ? "; there is at least one" : "; array_split allows unequal ones"));
-}
+[[noreturn]] void throw_sections(const char* operation, std::int64_t sections, std::int64_t extent, int axis);
 
 } // namespace twill::inline v0::detail::inline TWILL_ISA
 
@@ -114,3 +110,7 @@ template <int Axis, AnyTensor X> [[nodiscard]] auto chunk(const X& x, std::int64
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/split.ipp>
+#endif

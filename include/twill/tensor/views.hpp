@@ -29,10 +29,7 @@ template <class T, class D, class S> [[nodiscard]] layout::Layout placement_of(c
 }
 
 /// Turns one axis around.
-inline void flip_axis(layout::Layout& where, int axis) {
-  if (where.extents[axis] > 0) where.offset += (where.extents[axis] - 1) * where.strides[axis];
-  where.strides[axis] = -where.strides[axis];
-}
+void flip_axis(layout::Layout& where, int axis);
 
 /// The order of axes that puts one of them elsewhere.
 [[nodiscard]] constexpr Dims moved_order(int rank, int from, int to) {
@@ -47,16 +44,7 @@ inline void flip_axis(layout::Layout& where, int axis) {
 template <int Rank, int From, int To> inline constexpr Dims moved_axes = moved_order(Rank, From, To);
 
 /// Changes what an axis keeps: `length` elements from `first` on. throws: IndexError
-inline void cut(const char* operation, layout::Layout& where, int axis, std::int64_t first, std::int64_t length) {
-  const std::int64_t extent = where.extents[axis];
-  const std::int64_t begin = first < 0 ? first + extent : first;
-  if (begin < 0 || length < 0 || begin > extent - length)
-    throw IndexError(std::string(operation) + ": " + std::to_string(length) + " elements from " +
-                     std::to_string(first) + " on are outside axis " + std::to_string(axis) + " of extent " +
-                     std::to_string(extent));
-  where.offset += begin * where.strides[axis];
-  where.extents[axis] = length;
-}
+void cut(const char* operation, layout::Layout& where, int axis, std::int64_t first, std::int64_t length);
 
 [[nodiscard]] constexpr Dims with_extent(Dims dims, int axis, std::int64_t extent) {
   dims[axis] = extent;
@@ -198,3 +186,7 @@ template <int Axis, class T, class D, class S>
 }
 
 } // namespace twill::inline v0::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/tensor/views.ipp>
+#endif

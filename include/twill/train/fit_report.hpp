@@ -34,19 +34,10 @@ template <nn::Model M> [[nodiscard]] constexpr compile::FitReport fit_report() {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The figures, a line for each kind of memory.
-[[nodiscard]] inline std::string to_string(const FitReport& report) {
-  const auto line = [](const char* what, std::int64_t without, std::int64_t with) {
-    return std::string{what} + std::to_string(without) + " -> " + std::to_string(with) + "\n";
-  };
-  const MemoryUse& a = report.without;
-  const MemoryUse& b = report.with;
-  return "budget " + std::to_string(report.budget_bytes) + " bytes" + (report.fits() ? "" : ", not met") + "\n" +
-         line("peak ", a.total(), b.total()) + line("  weights ", a.weights, b.weights) +
-         line("  optimiser ", a.states, b.states) + line("  results ", a.kept, b.kept) +
-         line("  activations ", a.arena, b.arena) +
-         line("operations ", report.work_without.operations, report.work_with.operations) + "parts computed again " +
-         std::to_string(report.parts.count) + ", extra time " + std::to_string(std::lround(report.extra_time() * 100)) +
-         "%\n";
-}
+[[nodiscard]] std::string to_string(const FitReport& report);
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/train/fit_report.ipp>
+#endif

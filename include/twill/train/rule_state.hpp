@@ -26,24 +26,13 @@ struct CountedStates {
   std::int64_t steps = 0;
 };
 
-inline void add_steps(nn::StateDict& states, std::int64_t steps) {
-  auto [count, data] = nn::StoredTensor::make(DType::int64, Dims{});
-  std::memcpy(data, &steps, sizeof(steps));
-  states.add(std::string{steps_name}, std::move(count));
-}
+void add_steps(nn::StateDict& states, std::int64_t steps);
 
 /// throws: ValueError where there is no count
-[[nodiscard]] inline CountedStates without_steps(const nn::StateDict& state) {
-  std::int64_t steps = -1;
-  std::vector<nn::StateDict::Entry> states{};
-  for (const auto& [name, tensor] : state.entries()) {
-    if (name != steps_name)
-      states.emplace_back(name, tensor);
-    else if (tensor.dtype == DType::int64 && tensor.shape.rank == 0)
-      std::memcpy(&steps, tensor.bytes.data(), sizeof(steps));
-  }
-  if (steps < 0) throw ValueError("load_state_dict: the state of a rule has no count of 'steps', or one below 0");
-  return {nn::StateDict{std::move(states)}, steps};
-}
+[[nodiscard]] CountedStates without_steps(const nn::StateDict& state);
 
 } // namespace twill::inline v0::train::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/train/rule_state.ipp>
+#endif

@@ -19,17 +19,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// The launch that is the first to change weights, by its first instruction; in a loop, whose steps come again, the loop's
 /// first; behind all instructions where none does.
-[[nodiscard]] inline std::size_t first_update(const TableView& table, const Binding& binding) {
-  const std::size_t count = binding.instructions.size();
-  for (std::size_t i = 0, end = 0; i < count; i = end) {
-    end = i + binding.instructions[i].members;
-    if (!changes_parameters(table, i, end)) continue;
-    for (const BoundLoop& loop : binding.loops)
-      if (loop.first <= i && i < loop.end) return loop.first;
-    return i;
-  }
-  return count;
-}
+[[nodiscard]] std::size_t first_update(const TableView& table, const Binding& binding);
 
 /// How far a run has come: whether a launch that changes weights has been given to a device.
 class UpdateProgress {
@@ -64,3 +54,7 @@ template <class Run> void run_with_updates(std::size_t first_update, const Run& 
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/gpu/partial_update.ipp>
+#endif

@@ -18,18 +18,10 @@
 namespace twill::inline v0::detail {
 
 /// The affinity mask of the calling thread, in ascending order.
-[[nodiscard]] TWILL_COLD inline std::vector<int> affinity_of_thread() {
-  std::vector<int> cores = CoreSet::of_this_thread().list();
-  if (cores.empty()) cores.push_back(0); // more than 1,024 cores: the mask does not fit; one core is still right
-  return cores;
-}
+[[nodiscard]] std::vector<int> affinity_of_thread();
 
 /// Whether an OpenMP runtime has been asked to bind threads.
-[[nodiscard]] TWILL_COLD inline bool openmp_binds() {
-  for (const char* name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
-    if (std::getenv(name) != nullptr) return true;
-  return false;
-}
+[[nodiscard]] bool openmp_binds();
 
 /// The places of a loaded OpenMP runtime: how many, and the cores of each.
 struct OpenMpPlaces {
@@ -37,15 +29,8 @@ struct OpenMpPlaces {
   int (*cores_in)(int) = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"));
   void (*cores_of)(int, int*) = reinterpret_cast<void (*)(int, int*)>(dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids"));
 
-  [[nodiscard]] int size() const {
-    return count != nullptr && cores_in != nullptr && cores_of != nullptr && openmp_binds() ? count() : 0;
-  }
-  [[nodiscard]] CoreSet operator[](int place) const {
-    const int size = cores_in(place);
-    std::vector<int> cores(size > 0 ? static_cast<std::size_t>(size) : 0, 0);
-    if (!cores.empty()) cores_of(place, cores.data());
-    return CoreSet{cores};
-  }
+  [[nodiscard]] int size() const;
+  [[nodiscard]] CoreSet operator[](int place) const;
 };
 
 /// The mask as it was before a runtime bound the thread to one of its places; `mask` itself when it is none of them.
@@ -63,8 +48,10 @@ template <class Places>
 }
 
 /// The cores that the process may use.
-[[nodiscard]] TWILL_COLD inline std::vector<int> cores_of_process() {
-  return cores_before_binding(CoreSet{affinity_of_thread()}, OpenMpPlaces{}).list();
-}
+[[nodiscard]] std::vector<int> cores_of_process();
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/affinity.ipp>
+#endif

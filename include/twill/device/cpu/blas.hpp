@@ -84,23 +84,17 @@ public:
   }
   OneBlasThread(const OneBlasThread&) = delete;
   OneBlasThread& operator=(const OneBlasThread&) = delete;
-  ~OneBlasThread() {
-    if (blas::twill_mkl_local_threads != nullptr) blas::twill_mkl_local_threads(previous_);
-  }
+  ~OneBlasThread();
 
 private:
   OneOpenMpThread open_mp_{};
   int previous_ = 1;
 };
 
-inline void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
-                       int ldb, float beta, float* c, int ldc) {
-  blas::twill_sgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-inline void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
-                       int ldb, double beta, double* c, int ldc) {
-  blas::twill_dgemm(blas::row_major, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
+void gemm_block(int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+                float beta, float* c, int ldc);
+void gemm_block(int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb,
+                double beta, double* c, int ldc);
 #endif
 
 /// By the BLAS library in one thread; by plain loops where there is none, or sizes exceed its int.
@@ -124,3 +118,7 @@ void gemm_by_cblas(bool transpose_a, bool transpose_b, std::int64_t m, std::int6
 } // namespace detail
 
 } // namespace twill::inline v0::cpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/blas.ipp>
+#endif

@@ -5,6 +5,8 @@
 // without loops or allocations. Cores from 1,024 on do not fit the mask and are left out. Read next:
 // device/cpu/affinity.hpp, which fills sets, and device/cpu/thread.hpp, which pins threads to them.
 
+#include <twill/core/config.hpp>
+
 #include <cstddef>
 #include <vector>
 
@@ -15,16 +17,10 @@ namespace twill::inline v0::detail {
 class CoreSet {
 public:
   CoreSet() { CPU_ZERO(&mask_); }
-  explicit CoreSet(const std::vector<int>& cores) : CoreSet() {
-    for (const int core : cores) add(core);
-  }
+  explicit CoreSet(const std::vector<int>& cores);
 
   /// The cores that the calling thread may use; none when they do not fit the mask.
-  [[nodiscard]] static CoreSet of_this_thread() {
-    CoreSet set;
-    if (sched_getaffinity(0, sizeof(set.mask_), &set.mask_) != 0) CPU_ZERO(&set.mask_);
-    return set;
-  }
+  [[nodiscard]] static CoreSet of_this_thread();
 
   void add(int core) { CPU_SET(static_cast<std::size_t>(core), &mask_); }
   void add(const CoreSet& cores) { CPU_OR(&mask_, &mask_, &cores.mask_); }
@@ -32,12 +28,7 @@ public:
   [[nodiscard]] bool empty() const { return CPU_COUNT(&mask_) == 0; }
 
   /// The cores as the system numbers them, ascending.
-  [[nodiscard]] std::vector<int> list() const {
-    std::vector<int> cores;
-    for (int core = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(static_cast<std::size_t>(core), &mask_)) cores.push_back(core);
-    return cores;
-  }
+  [[nodiscard]] std::vector<int> list() const;
 
   [[nodiscard]] const cpu_set_t& mask() const { return mask_; }
 
@@ -50,3 +41,7 @@ private:
 };
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/core_set.ipp>
+#endif

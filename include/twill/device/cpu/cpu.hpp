@@ -41,29 +41,10 @@ struct TWILL_EXPORT Cpu {
 };
 
 /// The cores that a host device owns, as the system numbers them.
-[[nodiscard]] inline const std::vector<int>& cores_of(Cpu device) {
-  require_exists(device, "cores_of");
-  return detail::host_partition().cores[static_cast<std::size_t>(device.index)];
-}
+[[nodiscard]] const std::vector<int>& cores_of(Cpu device);
 
 /// "AMD EPYC 9B14, cores 0-1": the processor as the system names it, and the device's cores.
-[[nodiscard]] TWILL_COLD inline std::string device_name(Cpu device) {
-  std::string name = "processor";
-  if (std::FILE* file = std::fopen("/proc/cpuinfo", "r")) {
-    char line[256];
-    while (std::fgets(line, sizeof(line), file) != nullptr) {
-      if (std::strncmp(line, "model name", 10) != 0) continue;
-      if (const char* colon = std::strchr(line, ':')) name = colon + 2;
-      while (!name.empty() && (name.back() == '\n' || name.back() == ' ')) name.pop_back();
-      break;
-    }
-    std::fclose(file);
-  }
-  const auto& cores = cores_of(device);
-  name += cores.size() == 1 ? ", core " : ", cores ";
-  for (std::size_t i = 0; i < cores.size(); ++i) name += join_text({i > 0 ? "," : "", cores[i]});
-  return name;
-}
+[[nodiscard]] std::string device_name(Cpu device);
 
 namespace detail {
 
@@ -72,25 +53,12 @@ struct CpuState {
   Worker worker;
   ForkJoin threads;
   Team team;
-  TWILL_COLD explicit CpuState(Cpu device)
-      : worker{cores_of(device), to_string(device), [](int index) { current_index<Cpu> = index; }, device.index},
-        threads{cores_of(device), to_string(device)},
-        team{threads} {}
+  explicit CpuState(Cpu device);
 };
 
 TWILL_EXPORT inline constinit std::array<std::atomic<CpuState*>, max_devices> cpu_states{};
 
-TWILL_COLD inline CpuState& make_cpu_state(Cpu device) {
-  require_exists(device, "device");
-  const std::lock_guard lock{host_mutex};
-  auto& slot = cpu_states[static_cast<std::size_t>(device.index)];
-  CpuState* state = slot.load(std::memory_order_acquire);
-  if (state == nullptr) {
-    state = new CpuState{device};
-    slot.store(state, std::memory_order_release);
-  }
-  return *state;
-}
+CpuState& make_cpu_state(Cpu device);
 
 /// The state of a device; one load once it exists.
 TWILL_INLINE CpuState& cpu_state(Cpu device) {
@@ -105,3 +73,7 @@ TWILL_INLINE CpuState& cpu_state(Cpu device) {
 } // namespace detail
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/cpu.ipp>
+#endif

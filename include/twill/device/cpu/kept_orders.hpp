@@ -25,9 +25,7 @@ public:
   KeptOrder(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes)
       : weights_{weights}, part_{part}, memory_{memory}, bytes_{bytes} {}
 
-  [[nodiscard]] bool is_of(const void* weights, ConvolutionPart part) const {
-    return weights == weights_ && part == part_;
-  }
+  [[nodiscard]] bool is_of(const void* weights, ConvolutionPart part) const;
   [[nodiscard]] void* memory() const { return memory_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -35,10 +33,7 @@ public:
   [[nodiscard]] bool is_in(int order) const { return order_.load(std::memory_order_acquire) == order; }
   [[nodiscard]] bool is_filled() const { return order_.load(std::memory_order_acquire) >= 0; }
   /// True for the one caller who is to fill the memory and then says in which order.
-  [[nodiscard]] bool claim() {
-    int before = empty;
-    return order_.compare_exchange_strong(before, being_filled, std::memory_order_relaxed);
-  }
+  [[nodiscard]] bool claim();
   void set_order(int order) { order_.store(order, std::memory_order_release); }
   /// For a caller who has claimed the memory and could not fill it.
   void give_back() { set_order(empty); }
@@ -72,36 +67,20 @@ public:
   /// Has the weights of `others`, too, which lives longer.
   explicit KeptOrders(KeptOrders* others) : others_{others} {}
 
-  void add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes) {
-    entries_.push_back(std::make_unique<KeptOrder>(weights, part, memory, bytes));
-  }
+  void add(const void* weights, ConvolutionPart part, void* memory, std::size_t bytes);
   /// How many there is room for, and how many somebody has brought into an order.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  [[nodiscard]] std::size_t filled() const {
-    std::size_t count = 0;
-    for (const std::unique_ptr<KeptOrder>& entry : entries_) count += entry->is_filled() ? 1 : 0;
-    return count;
-  }
+  [[nodiscard]] std::size_t filled() const;
 
   /// Null where nothing is kept for these weights.
-  [[nodiscard]] KeptOrder* find(const void* weights, ConvolutionPart part) {
-    for (const std::unique_ptr<KeptOrder>& entry : entries_)
-      if (entry->is_of(weights, part)) return entry.get();
-    return others_ == nullptr ? nullptr : others_->find(weights, part);
-  }
+  [[nodiscard]] KeptOrder* find(const void* weights, ConvolutionPart part);
 
   void add_gradient(std::size_t output) { gradients_.push_back({.output = output}); }
   [[nodiscard]] std::span<GradientOrder> gradients() { return {gradients_.data(), gradients_.size()}; }
   /// Says where the next run puts its outputs, gradients among them.    requires: no run looks for them
-  void place_gradients(std::span<void* const> outputs) {
-    for (GradientOrder& gradient : gradients_) gradient.gradient = outputs[gradient.output];
-  }
+  void place_gradients(std::span<void* const> outputs);
   /// Null where a gradient is left as its tensor says.
-  [[nodiscard]] GradientOrder* find_gradient(const void* data) {
-    for (GradientOrder& gradient : gradients_)
-      if (gradient.gradient == data) return &gradient;
-    return nullptr;
-  }
+  [[nodiscard]] GradientOrder* find_gradient(const void* data);
 
 private:
   List<std::unique_ptr<KeptOrder>> entries_{}; // entries do not move
@@ -110,3 +89,7 @@ private:
 };
 
 } // namespace twill::inline v0::cpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/kept_orders.ipp>
+#endif

@@ -5,6 +5,8 @@
 // cost more than they give, and several devices would have them all at once. Libraries over OpenMP ask how many threads a
 // parallel region of the caller would have, so that number is one for a while. Read next: device/cpu/blas.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <dlfcn.h>
 
 namespace twill::inline v0::cpu::detail {
@@ -12,16 +14,10 @@ namespace twill::inline v0::cpu::detail {
 /// While it lives, a parallel region that this thread opens has one thread; afterwards as many as before.
 class OneOpenMpThread {
 public:
-  OneOpenMpThread() {
-    if (open_mp().set == nullptr) return;
-    previous_ = open_mp().get();
-    if (previous_ != 1) open_mp().set(1);
-  }
+  OneOpenMpThread();
   OneOpenMpThread(const OneOpenMpThread&) = delete;
   OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
-  ~OneOpenMpThread() {
-    if (previous_ > 1) open_mp().set(previous_);
-  }
+  ~OneOpenMpThread();
 
 private:
   /// The functions of whichever OpenMP library the process has loaded, if any.
@@ -38,3 +34,7 @@ private:
 };
 
 } // namespace twill::inline v0::cpu::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/library_threads.ipp>
+#endif

@@ -6,6 +6,7 @@
 // here, so that its header costs nothing. It takes no scratchpad: what it packs operands into is the library's own memory,
 // which, as with BLAS, no figure of twill's counts. Read next: device/cpu/blas.hpp, kernel/product.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/device/cpu/blas.hpp>
 #if defined(TWILL_WITH_ONEDNN)
 #include <twill/device/cpu/library_threads.hpp>
@@ -29,20 +30,13 @@ inline constexpr bool has_onednn = false;
 namespace detail {
 
 /// By oneDNN in one thread; by BLAS where oneDNN is not installed or refuses.
-inline void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-                           float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
-                           float* c, std::int64_t ldc) {
-  if (m <= 0 || n <= 0) return;
-#if defined(TWILL_WITH_ONEDNN)
-  if (k > 0) {
-    const OneOpenMpThread scope{};
-    if (onednn::twill_dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta,
-                                 c, ldc) == 0)
-      return;
-  }
-#endif
-  gemm_by_cblas(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
+void gemm_by_onednn(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                    std::int64_t ldc);
 
 } // namespace detail
 } // namespace twill::inline v0::cpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/onednn.ipp>
+#endif

@@ -33,44 +33,10 @@ public:
   [[nodiscard]] bool is_for(const Key& key) const { return key == key_; }
   [[nodiscard]] bool is_ready() const { return is_ready_; }
 
-  [[nodiscard]] bool run(const void* a, const void* b, void* c) const {
-    if (!is_ready_) return false;
-    const OneOpenMpThread scope{};
-    dnnl_memory_set_data_handle(a_.get(), const_cast<void*>(a));
-    dnnl_memory_set_data_handle(b_.get(), const_cast<void*>(b));
-    dnnl_memory_set_data_handle(c_.get(), c);
-    const dnnl_exec_arg_t arguments[] = {
-        {DNNL_ARG_SRC, a_.get()}, {DNNL_ARG_WEIGHTS, b_.get()}, {DNNL_ARG_DST, c_.get()}};
-    return dnnl_primitive_execute(multiply_.get(), dnnl_thread().stream.get(), 3, arguments) == dnnl_success;
-  }
+  [[nodiscard]] bool run(const void* a, const void* b, void* c) const;
 
 private:
-  [[nodiscard]] bool prepare() {
-    const OneOpenMpThread scope{};
-    const auto [m, n, k, transpose_a, transpose_b, lda, ldb, ldc] = key_;
-    const auto describe = [](dnnl_memory_desc_t& to, std::int64_t rows, std::int64_t columns, bool transposed,
-                             std::int64_t stride) {
-      const dnnl_dims_t dims = {rows, columns};
-      const dnnl_dims_t strides = {transposed ? 1 : stride, transposed ? stride : 1};
-      return dnnl_memory_desc_init_by_strides(&to, 2, dims, dnnl_bf16, strides) == dnnl_success;
-    };
-    dnnl_memory_desc_t a{}, b{}, c{};
-    dnnl_matmul_desc_t product{};
-    if (!describe(a, m, k, transpose_a != 0, lda) || !describe(b, k, n, transpose_b != 0, ldb) ||
-        !describe(c, m, n, false, ldc) || dnnl_matmul_desc_init(&product, &a, &b, nullptr, &c) != dnnl_success)
-      return false;
-    const dnnl_engine_t engine = dnnl_thread().engine.get();
-    const auto made = make_dnnl<dnnl_primitive_desc_t>(&dnnl_primitive_desc_create, &product, nullptr, engine, nullptr);
-    if (!made) return false;
-    multiply_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, made.get());
-    const auto memory = [&](const dnnl_memory_desc_t& of) {
-      return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
-    };
-    a_ = memory(a);
-    b_ = memory(b);
-    c_ = memory(c);
-    return multiply_ && a_ && b_ && c_;
-  }
+  [[nodiscard]] bool prepare();
 
   Key key_;
   bool is_ready_ = false;
@@ -79,12 +45,7 @@ private:
 };
 
 /// The plan of one block, made where the calling thread has none. throws: std::bad_alloc
-[[nodiscard]] inline const DnnlMatmul& find_matmul(const DnnlMatmul::Key& key) {
-  static_cast<void>(dnnl_thread()); // made before and so destroyed after the plans
-  constexpr std::size_t most_plans = 256;
-  thread_local RecentPlans<DnnlMatmul, most_plans> plans{};
-  return plans.find(key);
-}
+[[nodiscard]] const DnnlMatmul& find_matmul(const DnnlMatmul::Key& key);
 
 /// Calls `f(plan, row, column)` for the block of C of each thread. Whether it was true for all of them.
 template <class Team, class F>
@@ -138,3 +99,7 @@ template <class Team>
 #endif
 
 } // namespace twill::inline v0::cpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/onednn_matmul.ipp>
+#endif

@@ -47,10 +47,11 @@ struct DnnlThread {
       make_dnnl<dnnl_stream_t>(&dnnl_stream_create, engine.get(), unsigned{dnnl_stream_default_flags});
 };
 
-[[nodiscard]] inline DnnlThread& dnnl_thread() {
-  thread_local DnnlThread thread{};
-  return thread;
-}
+[[nodiscard]] DnnlThread& dnnl_thread();
 
 } // namespace twill::inline v0::cpu::detail
+#endif
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/onednn_objects.ipp>
 #endif

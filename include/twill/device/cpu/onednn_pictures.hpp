@@ -32,12 +32,7 @@ namespace twill::inline v0::cpu {
 /// How many images to give a plan at once: all of them, or where they may be brought into another order, as many as stay in
 /// a cache meanwhile, and enough that bringing the weights there each time is little beside it. A gradient of weights is a
 /// sum over all of them.
-[[nodiscard]] inline std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s) {
-  if (part == ConvolutionPart::weight_gradient || !may_bring_pictures(dtype, s)) return s.batch;
-  constexpr std::int64_t elements_in_a_cache = 1 << 19;
-  const std::int64_t elements = std::max(elements_in_a_cache, 2 * s.w_elements());
-  return std::clamp<std::int64_t>(elements * s.batch / (s.x_elements() + s.y_elements()), 1, s.batch);
-}
+[[nodiscard]] std::int64_t images_at_once(ConvolutionPart part, DType dtype, const ConvolutionShape& s);
 
 namespace detail {
 
@@ -46,23 +41,7 @@ class DnnlPicture {
 public:
   /// `offset` is where in the working memory it lies in the library's order; false where something cannot be made.
   [[nodiscard]] bool prepare(const dnnl_memory_desc_t& outer, const dnnl_memory_desc_t& inner, bool is_written,
-                             std::size_t offset) {
-    const dnnl_engine_t engine = dnnl_thread().engine.get();
-    const auto memory = [&](const dnnl_memory_desc_t& of) {
-      return make_dnnl<dnnl_memory_t>(&dnnl_memory_create, &of, engine, static_cast<void*>(nullptr));
-    };
-    outer_ = memory(outer);
-    if (dnnl_memory_desc_equal(&outer, &inner) != 0) return outer_ != nullptr;
-    inner_ = memory(inner);
-    offset_ = offset;
-    bytes_ = dnnl_memory_desc_get_size(&inner);
-    is_written_ = is_written;
-    const auto how = make_dnnl<dnnl_primitive_desc_t>(&dnnl_reorder_primitive_desc_create, is_written ? &inner : &outer,
-                                                      engine, is_written ? &outer : &inner, engine, nullptr);
-    if (!how) return false;
-    way_ = make_dnnl<dnnl_primitive_t>(&dnnl_primitive_create, how.get());
-    return outer_ && inner_ && way_;
-  }
+                             std::size_t offset);
 
   /// Of its working memory; 0 where the library takes it as it is.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -70,19 +49,12 @@ public:
   [[nodiscard]] dnnl_memory_t inner() const { return inner_ ? inner_.get() : outer_.get(); }
 
   /// Says where the picture and the working memory are, and brings one that is read into the library's order.
-  [[nodiscard]] bool bring(void* data, std::byte* scratch) {
-    dnnl_memory_set_data_handle(outer_.get(), data);
-    if (inner_) dnnl_memory_set_data_handle(inner_.get(), scratch + offset_);
-    return !inner_ || is_written_ || reorder(outer_.get(), inner_.get());
-  }
+  [[nodiscard]] bool bring(void* data, std::byte* scratch);
   /// Brings one that was written into the order of its tensor.
   [[nodiscard]] bool fetch() { return !inner_ || !is_written_ || reorder(inner_.get(), outer_.get()); }
 
 private:
-  [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to) {
-    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-    return dnnl_primitive_execute(way_.get(), dnnl_thread().stream.get(), 2, arguments) == dnnl_success;
-  }
+  [[nodiscard]] bool reorder(dnnl_memory_t from, dnnl_memory_t to);
 
   Dnnl<dnnl_memory_t> outer_{}, inner_{};
   Dnnl<dnnl_primitive_t> way_{};
@@ -95,3 +67,7 @@ private:
 #endif
 
 } // namespace twill::inline v0::cpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/onednn_pictures.ipp>
+#endif

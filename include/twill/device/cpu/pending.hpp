@@ -30,20 +30,10 @@ struct Ending {
   Ending() = default;
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
-  ~Ending() {
-    if (error && !observed) report();
-  }
+  ~Ending();
 
 private:
-  TWILL_COLD void report() noexcept {
-    try {
-      std::rethrow_exception(error);
-    } catch (const std::exception& failure) {
-      warn(join_text({"submit: a task on ", where, " failed and nobody waited for it: ", failure.what()}));
-    } catch (...) {
-      warn(join_text({"submit: a task on ", where, " failed and nobody waited for it"}));
-    }
-  }
+  void report() noexcept;
 };
 
 /// What the function left behind; shared by the task and the handle.
@@ -123,3 +113,7 @@ private:
 };
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/pending.ipp>
+#endif

@@ -6,6 +6,8 @@
 // waiting thread never keeps the one it waits for off their common core. The kernel's futex is called as it is: what
 // std::atomic::wait wraps around it is compiled again in every file. Read next: device/cpu/team.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <atomic>
 #include <climits>
 #include <cstdint>
@@ -18,13 +20,7 @@
 namespace twill::inline v0::detail {
 
 /// Tells the core that this is a spin loop.
-inline void spin_pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
+void spin_pause();
 
 /// Wakes threads that wait for a condition over atomic variables.
 class Signal {
@@ -48,19 +44,13 @@ public:
   }
 
   /// Lets every waiting thread look at its condition again. cost: a few ns when nobody sleeps
-  void notify() noexcept {
-    changes_.fetch_add(1, std::memory_order_seq_cst);
-    // Either this sees the sleeper, or the sleeper, which counts itself first, sees the change: all four are sequential.
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_all();
-  }
+  void notify() noexcept;
 
 private:
   static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t), "twill: a futex is a plain word");
 
   /// Sleeps unless `changes_` differs from `seen` by now. May return early.
-  void sleep_while(std::uint32_t seen) noexcept {
-    syscall(SYS_futex, &changes_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-  }
+  void sleep_while(std::uint32_t seen) noexcept;
   void wake_all() noexcept { syscall(SYS_futex, &changes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
 
   // About 30 us in all. Short rounds matter when several threads share a core: a waiting one gives way at once.
@@ -72,3 +62,7 @@ private:
 };
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/signal.ipp>
+#endif

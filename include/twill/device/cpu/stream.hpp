@@ -6,6 +6,7 @@
 // submitted task is a host thread of its own: inside it nothing waits by itself (two tasks that use each other's devices
 // would wait for each other for ever), and its order with other devices' tasks is made by events.
 
+#include <twill/core/config.hpp>
 #include <twill/device/cpu/cpu.hpp>
 #include <twill/device/cpu/pending.hpp>
 #include <twill/device/cpu/team.hpp>
@@ -30,9 +31,7 @@ public:
 
   /// Blocks the calling thread until all work before the event is done.
   /// throws: DeviceError inside a task that the event lies behind
-  void wait() const {
-    if (worker_ != nullptr) worker_->wait(ticket_);
-  }
+  void wait() const;
 
 private:
   detail::Worker* worker_ = nullptr;
@@ -40,10 +39,7 @@ private:
 };
 
 /// Marks the work given to the device so far. Inside a task that is what the task has launched, all of it done.
-[[nodiscard]] inline Cpu::Event record(Cpu device) {
-  auto& worker = detail::cpu_state(device).worker;
-  return worker.is_current() ? Cpu::Event{} : Cpu::Event{worker, worker.submitted()};
-}
+[[nodiscard]] Cpu::Event record(Cpu device);
 
 /// Blocks the calling thread until the event has passed.
 inline void wait(const Cpu::Event& event) { event.wait(); }
@@ -81,3 +77,7 @@ requires std::invocable < std::decay_t<F>
 }
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/stream.ipp>
+#endif

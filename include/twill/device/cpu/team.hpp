@@ -41,65 +41,23 @@ public:
   [[nodiscard]] int size() const { return static_cast<int>(cores_.size()); }
 
   /// Runs the job once for each rank. throws: what the job of the lowest failing rank threw, after all have ended
-  void run(Job job, void* context) {
-    if (inside_team || busy_.exchange(true, std::memory_order_acquire)) {
-      for (int rank = 0; rank < size(); ++rank) job(context, rank, size());
-      return;
-    }
-    const Lead lead{*this};
-    if (started_ < size()) start();
-    job_ = job;
-    context_ = context;
-    running_.store(size() - 1, std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
-    work_.notify();
-    run_rank(0);
-    done_.wait_until([this] { return running_.load(std::memory_order_acquire) == 0; });
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  }
+  void run(Job job, void* context);
 
 private:
   struct Lead {
     ForkJoin& team;
     explicit Lead(ForkJoin& led) : team{led} { inside_team = true; }
-    ~Lead() {
-      inside_team = false;
-      team.busy_.store(false, std::memory_order_release);
-    }
+    ~Lead();
     Lead(const Lead&) = delete;
     Lead& operator=(const Lead&) = delete;
   };
 
-  TWILL_COLD void start() {
-    for (; started_ < size(); ++started_) {
-      CoreSet core;
-      core.add(cores_[static_cast<std::size_t>(started_)]);
-      start_thread(core, join_text({name_, "/", started_}),
-                   {[](void* team, int rank) { static_cast<ForkJoin*>(team)->serve(rank); }, this, started_});
-    }
-  }
+  void start();
 
   /// The first round begins once all threads have been started, so none misses it.
-  TWILL_COLD void serve(int rank) {
-    inside_team = true;
-    for (unsigned seen = 0;; ++seen) {
-      work_.wait_until([&] { return round_.load(std::memory_order_acquire) != seen; });
-      run_rank(rank);
-      if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_.notify();
-    }
-  }
+  void serve(int rank);
 
-  void run_rank(int rank) noexcept {
-    try {
-      job_(context_, rank, size());
-    } catch (...) {
-      const std::lock_guard lock{error_mutex_};
-      if (!error_ || rank < error_rank_) {
-        error_ = std::current_exception();
-        error_rank_ = rank;
-      }
-    }
-  }
+  void run_rank(int rank) noexcept;
 
   std::vector<int> cores_;
   std::string name_;
@@ -126,10 +84,7 @@ public:
   explicit Team(detail::ForkJoin& threads) : threads_{threads.size() > 1 ? &threads : nullptr}, size_{threads.size()} {}
 
   /// A team of one: the caller.
-  [[nodiscard]] static const Team& serial() {
-    static constexpr Team one{};
-    return one;
-  }
+  [[nodiscard]] static const Team& serial();
 
   /// How many threads share the work.
   [[nodiscard]] int size() const { return size_; }
@@ -152,3 +107,7 @@ private:
 };
 
 } // namespace twill::inline v0
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/team.ipp>
+#endif

@@ -48,23 +48,7 @@ public:
   Worker& operator=(const Worker&) = delete;
 
   /// Appends a task and returns its number.
-  Ticket push(std::unique_ptr<Task> task) {
-    Ticket ticket = 0;
-    {
-      const std::lock_guard lock{mutex_};
-      if (!started_) {
-        start_thread(cores_, name_, {[](void* worker, int) { static_cast<Worker*>(worker)->serve(); }, this});
-        started_ = true;
-      }
-      Task* const raw = task.release();
-      (last_ != nullptr ? last_->next : first_) = raw;
-      last_ = raw;
-      ticket = submitted_.load(std::memory_order_relaxed) + 1;
-      submitted_.store(ticket, std::memory_order_release);
-    }
-    work_.notify();
-    return ticket;
-  }
+  Ticket push(std::unique_ptr<Task> task);
 
   [[nodiscard]] Ticket submitted() const { return submitted_.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_finished(Ticket ticket) const { return finished_.load(std::memory_order_acquire) >= ticket; }
@@ -74,36 +58,14 @@ public:
 
   /// Returns when the task with this number has ended.
   /// throws: DeviceError when the caller is this worker and would wait for itself
-  void wait(Ticket ticket) {
-    if (is_finished(ticket)) return;
-    if (is_current()) refuse_wait_for_itself();
-    done_.wait_until([this, ticket] { return is_finished(ticket); });
-  }
+  void wait(Ticket ticket);
 
 private:
-  [[noreturn]] TWILL_COLD void refuse_wait_for_itself() const {
-    throw DeviceError(join_text({"wait: a task on ", name_, " waits for itself or for a later task of ", name_,
-                                 ", which would never end; wait outside of the device's own tasks"}));
-  }
+  [[noreturn]] void refuse_wait_for_itself() const;
 
-  TWILL_COLD void serve() {
-    current_worker = this;
-    if (on_start_ != nullptr) on_start_(index_);
-    for (Ticket ticket = 1;; ++ticket) {
-      work_.wait_until([this, ticket] { return submitted_.load(std::memory_order_acquire) >= ticket; });
-      pop()->run(); // the temporary destroys the task here, before it counts as finished
-      finished_.store(ticket, std::memory_order_release);
-      done_.notify();
-    }
-  }
+  void serve();
 
-  std::unique_ptr<Task> pop() {
-    const std::lock_guard lock{mutex_};
-    std::unique_ptr<Task> task{first_};
-    first_ = first_->next;
-    if (first_ == nullptr) last_ = nullptr;
-    return task;
-  }
+  std::unique_ptr<Task> pop();
 
   std::atomic<Ticket> submitted_{0};
   std::atomic<Ticket> finished_{0};
@@ -120,3 +82,7 @@ private:
 };
 
 } // namespace twill::inline v0::detail
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cpu/worker.ipp>
+#endif

@@ -85,14 +85,7 @@ struct Gemm {
 };
 
 /// "product of 3 x 4 by 4 x 5 float32, batch 2, epilogue relu_bias".
-[[nodiscard]] TWILL_COLD inline std::string to_string(const Gemm& gemm) {
-  std::string text =
-      join_text({"product of ", gemm.m, " x ", gemm.k, gemm.a.is_transposed ? " (transposed)" : "", " by ", gemm.k,
-                 " x ", gemm.n, gemm.b.is_transposed ? " (transposed)" : "", " ", name(gemm.dtype)});
-  if (gemm.batch != 1) text = join_text({text, ", batch ", gemm.batch});
-  if (gemm.epilogue != GemmEpilogue::none) text = join_text({text, ", epilogue ", name(gemm.epilogue)});
-  return text;
-}
+[[nodiscard]] std::string to_string(const Gemm& gemm);
 
 /// Why the library cannot be asked at all; empty when it can.
 [[nodiscard]] constexpr std::string_view refusal(const Gemm& gemm) {
@@ -140,34 +133,14 @@ struct ColumnMajorGemm {
 }
 
 /// The largest power of two up to 256 that divides an address: algorithms are chosen by it.
-[[nodiscard]] inline unsigned alignment_of(const void* data) {
-  const auto address = reinterpret_cast<std::uintptr_t>(data) | 256U;
-  return static_cast<unsigned>(address & (~address + 1));
-}
+[[nodiscard]] unsigned alignment_of(const void* data);
 
 /// Everything that the choice of an algorithm depends on. Scalars are not part of it, but whether C is read is.
 inline constexpr std::size_t gemm_key_words = 12;
-[[nodiscard]] inline std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits) {
-  const auto word = [](auto number) { return static_cast<std::uint64_t>(number); };
-  std::uint64_t alignments = 0;
-  for (const void* data : {gemm.a.data, gemm.b.data, static_cast<const void*>(gemm.c),
-                           static_cast<const void*>(gemm.bias), static_cast<const void*>(gemm.auxiliary)})
-    alignments = (alignments << 12) | alignment_of(data);
-  const std::uint64_t kind = word(gemm.dtype) | (word(gemm.epilogue) << 8) | (word(option_bits) << 16) |
-                             (word(gemm.a.is_transposed) << 24) | (word(gemm.b.is_transposed) << 25) |
-                             (word(gemm.beta != 0) << 26);
-  return {kind,
-          alignments,
-          word(gemm.m),
-          word(gemm.n),
-          word(gemm.k),
-          word(gemm.batch),
-          word(gemm.a.leading),
-          word(gemm.b.leading),
-          word(gemm.c_leading),
-          word(gemm.a.batch_stride),
-          word(gemm.b.batch_stride),
-          word(gemm.c_batch_stride)};
-}
+[[nodiscard]] std::array<std::uint64_t, gemm_key_words> key_of(const Gemm& gemm, unsigned option_bits);
 
 } // namespace twill::inline v0::nvidia
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/cuda/gemm.ipp>
+#endif

@@ -45,11 +45,7 @@ public:
   explicit PartialUpdateError(const std::string& reason) : PartialUpdateError{reason, 0, false} {}
 
 private:
-  PartialUpdateError(const std::string& reason, int status, bool is_sticky)
-      : GpuError{"step: stopped when it had begun to change weights, so some are new and others old; load a checkpoint "
-                 "(load_state_dict) before the next step: " +
-                     reason,
-                 status, is_sticky} {}
+  PartialUpdateError(const std::string& reason, int status, bool is_sticky);
 };
 
 /// Something that a graph of recorded work cannot hold: it waits, or reads a value back.
@@ -156,3 +152,7 @@ template <Runtime R> void check(Status status, std::string_view call, int device
 }
 
 } // namespace twill::inline v0::gpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/gpu/runtime.ipp>
+#endif

@@ -8,6 +8,7 @@
 // compile/gpu/executor.hpp, profile/statement_trace.hpp.
 
 #include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
 #include <twill/core/run_recorder.hpp>
 #include <twill/device/gpu/timers.hpp>
 
@@ -22,10 +23,7 @@ namespace twill::inline v0::gpu {
 /// A moment that is known on a device and by `steady_seconds`. Waits for the stream.
 struct Clock {
   /// Reads both clocks in a stream of a device. throws: GpuError
-  Clock(const TimerCalls& calls, int device, AnyStream stream) : moment{calls, device, stream} {
-    moment.wait();
-    moment_s = steady_seconds();
-  }
+  Clock(const TimerCalls& calls, int device, AnyStream stream);
   Timer moment;        ///< by the device
   double moment_s = 0; ///< by `steady_seconds`
 };
@@ -41,42 +39,20 @@ struct TimedDevice {
 class TimedRun final : public PendingRun {
 public:
   /// All who record on a device share a clock, which is read in the first one's stream. throws: GpuError
-  TimedRun(RunRecorder& recorder, const TimedDevice& place, AnyStream stream, RecordedRun run)
-      : calls_{place.timers},
-        device_{place.device},
-        clock_{recorder.shared<Clock>(place.name,
-                                      [&] { return std::make_shared<Clock>(*place.timers, place.device, stream); })},
-        run_{std::move(run)} {}
+  TimedRun(RunRecorder& recorder, const TimedDevice& place, AnyStream stream, RecordedRun run);
 
   /// Makes all that so many launches need, however they are interrupted, before anything runs. throws: GpuError, std::bad_alloc
-  void reserve(std::size_t launches) {
-    const std::size_t most = 2 * launches; // one before each and one behind it
-    timers_.reserve(most);
-    launches_.reserve(launches);
-    spare_.reserve(most);
-    while (spare_.size() < most) spare_.push_back(std::make_unique<Timer>(*calls_, device_));
-  }
+  void reserve(std::size_t launches);
   /// Everything was given to the streams: timers that were not needed go.
   void finish() noexcept { spare_.clear(); }
 
   /// What follows does not begin where the last launch ended.
   void begin(AnyStream stream) { mark(stream); }
   /// A launch was given to the stream.
-  void end(AnyStream stream, std::size_t node) {
-    mark(stream);
-    launches_.push_back({node, timers_.size() - 1});
-  }
+  void end(AnyStream stream, std::size_t node);
 
   /// The run with its times; waits for the timers.    throws: GpuError
-  [[nodiscard]] RecordedRun take() override {
-    if (timers_.empty()) return std::move(run_);
-    for (const auto& timer : timers_) timer->wait(); // of several streams, perhaps
-    const Timer& first = *timers_.front();
-    const double start_s = clock_->moment_s + first.seconds_since(clock_->moment); // the rest by short, exact distances
-    const auto time_of = [&](std::size_t timer) { return start_s + timers_[timer]->seconds_since(first); };
-    for (const auto& [node, timer] : launches_) run_.times.push_back({node, time_of(timer - 1), time_of(timer)});
-    return std::move(run_);
-  }
+  [[nodiscard]] RecordedRun take() override;
 
 private:
   struct Launch {
@@ -84,12 +60,7 @@ private:
     std::size_t timer = 0; ///< behind it
   };
 
-  void mark(AnyStream stream) {
-    if (spare_.empty()) spare_.push_back(std::make_unique<Timer>(*calls_, device_));
-    spare_.back()->place(stream);
-    timers_.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
+  void mark(AnyStream stream);
 
   const TimerCalls* calls_;
   int device_;
@@ -101,3 +72,7 @@ private:
 };
 
 } // namespace twill::inline v0::gpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/gpu/timed_run.ipp>
+#endif

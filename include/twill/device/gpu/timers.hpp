@@ -5,6 +5,8 @@
 // that only launch. A launch hands over the address of a table, and who traces calls through it. Read next:
 // device/gpu/timer_calls.hpp, which fills the table, and device/gpu/timed_run.hpp, which uses it.
 
+#include <twill/core/config.hpp>
+
 namespace twill::inline v0::gpu {
 
 /// A reference to a driver's handle of a stream.
@@ -55,9 +57,7 @@ public:
   void wait() const { calls_->wait(device_, timer_); }
 
   /// From another timer of the device to this one, both passed. throws: GpuError
-  [[nodiscard]] double seconds_since(const Timer& earlier) const {
-    return calls_->seconds(device_, earlier.timer_, timer_);
-  }
+  [[nodiscard]] double seconds_since(const Timer& earlier) const;
 
 private:
   const TimerCalls* calls_;
@@ -66,3 +66,7 @@ private:
 };
 
 } // namespace twill::inline v0::gpu
+
+#if TWILL_HEADER_ONLY
+#include <twill/device/gpu/timers.ipp>
+#endif

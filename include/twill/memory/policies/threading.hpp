@@ -29,17 +29,12 @@ concept ThreadingPolicy = std::same_as<typename P::policy_kind, ThreadingPolicyK
 class SpinLock {
 public:
   /// Waits in a loop, since it is held for less than a microsecond.
-  void lock() noexcept {
-    while (taken_.exchange(true, std::memory_order_acquire)) wait();
-  }
+  void lock() noexcept;
   /// Lets the next one in.
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }
 
 private:
-  TWILL_COLD void wait() noexcept {
-    for (int spins = 0; taken_.load(std::memory_order_relaxed); ++spins)
-      if (spins >= 64) sched_yield();
-  }
+  void wait() noexcept;
 
   std::atomic<bool> taken_{false};
 };
@@ -69,3 +64,7 @@ struct Unshared {
 };
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/policies/threading.ipp>
+#endif

@@ -5,6 +5,8 @@
 // listens. An observer is called after the pool's lock is released, so it may use the pool itself; events of different
 // threads can therefore arrive out of order, and `sequence` restores it. Read next: memory/recording.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -73,19 +75,11 @@ public:
   [[nodiscard]] bool listening() const noexcept { return observer_.load(std::memory_order_relaxed) != nullptr; }
 
   /// Hands the event to the observer.
-  void tell(const MemoryEvent& event) noexcept {
-    calls_.fetch_add(1);
-    if (MemoryObserver* observer = observer_.load()) observer->on_memory_event(event);
-    calls_.fetch_sub(1);
-  }
+  void tell(const MemoryEvent& event) noexcept;
 
   /// Replaces the observer and returns the previous one, which is not called any more; null switches tracking off.
   /// Not to be called by an observer.
-  MemoryObserver* set_observer(MemoryObserver* observer) noexcept {
-    MemoryObserver* previous = observer_.exchange(observer);
-    while (calls_.load() != 0) sched_yield();
-    return previous;
-  }
+  MemoryObserver* set_observer(MemoryObserver* observer) noexcept;
 
 private:
   std::atomic<MemoryObserver*> observer_{nullptr};
@@ -93,3 +87,7 @@ private:
 };
 
 } // namespace twill::inline v0::memory
+
+#if TWILL_HEADER_ONLY
+#include <twill/memory/policies/tracking.ipp>
+#endif

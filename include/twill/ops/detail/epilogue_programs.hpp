@@ -100,12 +100,10 @@ void run_code(const TeamType& team, const kernel::Grid& grid, const std::array<k
 }
 
 /// A matrix as an operand over (rows, columns).
-[[nodiscard]] inline kernel::Operand over_grid(const void* data, std::int64_t row_stride, std::int64_t column_stride) {
-  kernel::Operand operand{};
-  operand.data = const_cast<void*>(data);
-  operand.strides[0] = row_stride;
-  operand.strides[1] = column_stride;
-  return operand;
-}
+[[nodiscard]] kernel::Operand over_grid(const void* data, std::int64_t row_stride, std::int64_t column_stride);
 
 } // namespace twill::inline v0::ops_detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/ops/detail/epilogue_programs.ipp>
+#endif

@@ -12,14 +12,10 @@
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// What an exception says of itself.    requires: there is one
-[[nodiscard]] TWILL_COLD inline std::string text_of(const std::exception_ptr& cause) {
-  try {
-    std::rethrow_exception(cause);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
+[[nodiscard]] std::string text_of(const std::exception_ptr& cause);
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/detail/text_of.ipp>
+#endif

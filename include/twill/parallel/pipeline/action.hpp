@@ -6,6 +6,7 @@
 // field's: `0F1` is stage 0, forward, micro-batch 1; B a whole backward pass, I its gradients by the input, W those by the
 // weights; `0SEND_F1` sends what `0F1` made, `1RECV_F1` receives it. Read next: parallel/pipeline/schedule.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
 
@@ -80,9 +81,7 @@ struct Action {
 }
 
 /// As schedules are written: "1F0" is stage 1, forward, micro-batch 0.
-[[nodiscard]] inline std::string to_string(const Action& action) {
-  return std::to_string(action.stage) + std::string{letters(action.work)} + std::to_string(action.micro_batch);
-}
+[[nodiscard]] std::string to_string(const Action& action);
 
 /// Reads actions in the notation above, with spaces or commas between them.
 /// throws: ValueError for anything else
@@ -118,3 +117,7 @@ struct Action {
 }
 
 } // namespace twill::inline v0::pipeline
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/action.ipp>
+#endif

@@ -55,10 +55,7 @@ inline constexpr kernel::AxisId replicas_axis{"data", 0};
 class SumOverReplicas {
 public:
   explicit SumOverReplicas(kernel::RankGroup& replicas) : replicas_{&replicas} {}
-  void operator()(const parallel::Call& call) const {
-    replicas_->run({kernel::Collective::all_reduce, kernel::Reduction::sum, call.source.dtype, call.source.data,
-                    call.source.count, call.target.data, call.target.count});
-  }
+  void operator()(const parallel::Call& call) const;
 
 private:
   kernel::RankGroup* replicas_;
@@ -108,3 +105,7 @@ private:
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/block.ipp>
+#endif

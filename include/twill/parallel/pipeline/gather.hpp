@@ -18,18 +18,8 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 inline constexpr std::size_t numbers_of_event = 6;
 
-inline void write_event(const TimedAction& event, double* to) {
-  to[0] = static_cast<double>(event.action.work);
-  to[1] = event.action.stage;
-  to[2] = event.action.micro_batch;
-  to[3] = event.start;
-  to[4] = event.end;
-  to[5] = static_cast<double>(event.bytes);
-}
-[[nodiscard]] inline TimedAction read_event(int rank, const double* from, double later) {
-  const Action action{static_cast<Work>(from[0]), static_cast<int>(from[1]), static_cast<int>(from[2])};
-  return {rank, action, from[3] + later, from[4] + later, static_cast<std::int64_t>(from[5])};
-}
+void write_event(const TimedAction& event, double* to);
+[[nodiscard]] TimedAction read_event(int rank, const double* from, double later);
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
@@ -77,3 +67,7 @@ template <parallel::Communicator C>
 }
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/gather.ipp>
+#endif

@@ -43,12 +43,7 @@ struct StageSamples {
   std::vector<double> alone{};                      ///< all of them, while no other rank computes
 };
 
-[[nodiscard]] inline double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
+[[nodiscard]] double median(std::vector<double> values);
 
 /// A pipeline in which every stage is taken for the only one of its rank, so that each can be run by itself.
 template <class P, class L, class X, class Y> class StageBench {
@@ -259,3 +254,7 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
 }
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/measure.ipp>
+#endif

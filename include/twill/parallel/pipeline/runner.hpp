@@ -27,13 +27,7 @@ namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 /// The micro-batches of a batch: equal but for the last.
 /// throws: ValueError where the rows do not fill them
-[[nodiscard]] inline std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches) {
-  auto pieces = parallel::chunk_rows(rows, micro_batches);
-  if (pieces.size() != static_cast<std::size_t>(micro_batches))
-    throw ValueError("train_step: " + std::to_string(rows) + " rows make " + std::to_string(pieces.size()) +
-                     " micro-batches, not " + std::to_string(micro_batches));
-  return pieces;
-}
+[[nodiscard]] std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches);
 
 /// The rows of a batch.    throws: ShapeError where its tensors have different numbers of them
 template <class X, class Y> [[nodiscard]] std::int64_t rows_of_batch(const X& x, const Y& targets) {
@@ -295,3 +289,7 @@ private:
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/runner.ipp>
+#endif

@@ -27,16 +27,8 @@
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
 /// The states behind so many weights and buffers in the table of an update. Those of a weight are divided as it is.
-[[nodiscard]] inline std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
-                                                                      std::span<const graph::ParameterInfo> table) {
-  std::vector<graph::ParameterInfo> states{table.begin() + static_cast<std::ptrdiff_t>(network.size()), table.end()};
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    int weight = parallel::detail::weight_of(table, network.size() + i);
-    for (std::size_t k = 0; k < network.size() && weight >= 0; ++k)
-      if (network[k].role == graph::Role::weight && weight-- == 0) states[i].shard = network[k].shard;
-  }
-  return states;
-}
+[[nodiscard]] std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
+                                                               std::span<const graph::ParameterInfo> table);
 
 /// `Data` joins the replicas, among whom Z says what they share out.
 template <class P, optim::Rule R, parallel::Communicator Data, class Z> class StageOptimisers {
@@ -158,3 +150,7 @@ private:
 };
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/stage_optimisers.ipp>
+#endif

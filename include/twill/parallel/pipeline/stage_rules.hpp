@@ -120,11 +120,7 @@ struct GradientSums {
   double squares = 0;
   double not_finite = 0;
 
-  GradientSums& operator+=(const GradientSums& other) {
-    squares += other.squares;
-    not_finite += other.not_finite;
-    return *this;
-  }
+  GradientSums& operator+=(const GradientSums& other);
 };
 
 template <optim::Rule R> inline constexpr bool asks_for_sums = is_by_norm<R> || optim::ScaledRule<R>;
@@ -174,3 +170,7 @@ void update_stage(Optimiser& optimiser, const R& rule, const GradientSums& sums)
 }
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/stage_rules.ipp>
+#endif

@@ -33,12 +33,7 @@ template <class P, class F> void for_each_numbered_stage(P& pipeline, F f) {
 }
 
 /// throws: ValueError listing what a state lacks and what nobody asked for, where there is something
-inline void require_nothing_left(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected) {
-  if (!missing.empty() || !unexpected.empty())
-    throw ValueError("load_state_dict: " + nn::detail::listed("missing: ", missing) +
-                     (missing.empty() || unexpected.empty() ? "" : "; ") +
-                     nn::detail::listed("unexpected: ", unexpected));
-}
+void require_nothing_left(const std::vector<std::string>& missing, const std::vector<std::string>& unexpected);
 
 /// The names of the weights of all stages, here or elsewhere.
 template <class P> [[nodiscard]] std::set<std::string, std::less<>> names_of_all() {
@@ -56,23 +51,9 @@ public:
   explicit WholeStateCheck(const nn::StateDict& state) : state_{&state} {}
 
   /// throws: ShapeError, ValueError naming the key and both sides
-  void expect(std::string key, graph::ParameterInfo info) {
-    const auto [name, is_first] = known_.insert(std::move(key));
-    const nn::StoredTensor* const tensor = state_->find(*name);
-    if (!is_first) return; // a tied weight
-    info.shape = nn::whole_shape(info);
-    if (tensor == nullptr)
-      missing_.push_back(*name);
-    else
-      nn::detail::require_fitting(*name, info, *tensor, false);
-  }
+  void expect(std::string key, graph::ParameterInfo info);
   /// throws: ValueError listing what is missing and unexpected
-  void finish() const {
-    std::vector<std::string> unexpected{};
-    for (const auto& [name, tensor] : state_->entries())
-      if (!known_.contains(name)) unexpected.push_back(name);
-    require_nothing_left(missing_, unexpected);
-  }
+  void finish() const;
 
 private:
   const nn::StateDict* state_;
@@ -133,3 +114,7 @@ void load_state_dict(BasicPipeline<S, T, D, Parts...>& pipeline, const nn::State
 }
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/state.ipp>
+#endif

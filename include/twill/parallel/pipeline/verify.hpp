@@ -7,6 +7,7 @@
 // named by rank and action. `verified<S, Ranks, MicroBatches>` is a proof by the compiler, `schedule<S>(ranks,
 // micro_batches)` the same where the numbers are known only at run time.
 
+#include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/action.hpp>
@@ -76,13 +77,7 @@ struct Verdict {
 };
 
 /// The fault, the rank and the action in one sentence.
-[[nodiscard]] inline std::string to_string(const Verdict& verdict) {
-  if (verdict) return "the schedule is sound";
-  const std::string end{sentence(verdict.fault)};
-  if (verdict.fault == Fault::too_few_micro_batches || verdict.fault == Fault::micro_batches_are_not_a_multiple)
-    return "the schedule " + end;
-  return to_string(verdict.action) + " on rank " + std::to_string(verdict.rank) + " " + end;
-}
+[[nodiscard]] std::string to_string(const Verdict& verdict);
 
 namespace detail {
 
@@ -300,3 +295,7 @@ template <ScheduleKind S, int Ranks, int MicroBatches>
 inline constexpr bool verified = Proof<S, Ranks, MicroBatches>::value;
 
 } // namespace twill::inline v0::pipeline
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/verify.ipp>
+#endif

@@ -1,0 +1,11 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything for hosts and CUDA, for files that nvcc compiles.
+
+#include <twill/all.hpp>
+#include <twill/cuda.cuh>
+#include <twill/data/gpu/staging.hpp>
+#include <twill/profile/cuda/machine.hpp>
+#include <twill/profile/cuda/show_utilization.cuh>
+#include <twill/profile/cuda/utilization.hpp>

@@ -1,0 +1,16 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of core/shape.hpp.
+
+#include <twill/core/shape.hpp>
+
+namespace twill::inline v0 {
+
+TWILL_BODY std::string to_string(const Dims& dims) {
+  std::string text = "(";
+  for (int axis = 0; axis < dims.rank; ++axis) text += (axis > 0 ? ", " : "") + std::to_string(dims[axis]);
+  return text + (dims.rank == 1 ? ",)" : ")");
+}
+
+} // namespace twill::inline v0

@@ -1,0 +1,17 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of device/cpu/onednn_objects.hpp.
+
+#include <twill/device/cpu/onednn_objects.hpp>
+
+#if defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2
+namespace twill::inline v0::cpu::detail {
+
+TWILL_BODY DnnlThread& dnnl_thread() {
+  thread_local DnnlThread thread{};
+  return thread;
+}
+
+} // namespace twill::inline v0::cpu::detail
+#endif // defined(TWILL_WITH_ONEDNN) && DNNL_VERSION_MAJOR == 2

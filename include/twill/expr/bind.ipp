@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of expr/bind.hpp.
+
+#include <twill/expr/bind.hpp>
+
+namespace twill::inline v0::expr::inline TWILL_ISA {
+
+TWILL_BODY void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank) {
+  operand.data = nullptr;
+  operand.bits = bits;
+  for (int axis = 0; axis < grid_rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
+}
+
+TWILL_BODY void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents) {
+  operand.data = to;
+  operand.bits = 0;
+  for (int axis = 0; axis < extents.rank; ++axis)
+    operand.strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : strides[axis];
+}
+
+TWILL_BODY void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (entries[i].origin == Origin::number) bind_bits(operands[i], entries[i].bits, grid_rank);
+}
+
+[[gnu::noinline]] TWILL_BODY void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
+                                           int last, bool at_least_one) {
+  if (first == last && at_least_one && grid[first] != 1) return; // a single dimension stays as it is
+  const auto stride = [&](std::size_t operand, int axis) -> std::int64_t& {
+    return operands[operand].strides[static_cast<std::size_t>(axis)];
+  };
+  int to = first; // dimensions [first, to) are done
+  const auto keep = [&](int from) {
+    grid[to] = grid[from];
+    for (std::size_t o = 0; o < count; ++o) stride(o, to) = stride(o, from);
+    ++to;
+  };
+  for (int axis = first; axis <= last; ++axis) {
+    if (grid[axis] == 1) continue;
+    bool one_walk = to > first;
+    for (std::size_t o = 0; o < count && one_walk; ++o) one_walk = stride(o, to - 1) == stride(o, axis) * grid[axis];
+    if (!one_walk) {
+      keep(axis);
+      continue;
+    }
+    grid[to - 1] *= grid[axis];
+    for (std::size_t o = 0; o < count; ++o) stride(o, to - 1) = stride(o, axis);
+  }
+  if (to == first && at_least_one) {
+    grid[to] = 1;
+    for (std::size_t o = 0; o < count; ++o) stride(o, to) = 0;
+    ++to;
+  }
+  for (int axis = last + 1; axis < grid.rank; ++axis) keep(axis);
+  for (int axis = to; axis < grid.rank; ++axis) grid[axis] = 0;
+  grid.rank = to;
+}
+
+[[gnu::noinline]] TWILL_BODY void keep_shared(kernel::Grid& grid, kernel::Operand* operands,
+                                              const OperandEntry* entries, std::size_t count) {
+  const auto last = static_cast<std::size_t>(grid.rank - 1);
+  if (grid[grid.rank - 1] == 1) return;
+  bool varies = false;
+  for (std::size_t i = 0; i < count; ++i)
+    varies = varies || (entries[i].access == kernel::Access::uniform &&
+                        (entries[i].kind == kernel::LineKind::input || entries[i].kind == kernel::LineKind::gather) &&
+                        operands[i].strides[last] != 0);
+  if (!varies) return;
+  for (std::size_t i = 0; i < count; ++i) operands[i].strides[last + 1] = 0;
+  grid[grid.rank++] = 1;
+}
+
+TWILL_BODY OverlapFinder::OverlapFinder(const void* to, std::size_t element_bytes, const Dims& extents,
+                                        const Dims& strides)
+    : to_{to},
+      element_bytes_{element_bytes},
+      extents_{extents},
+      strides_{strides},
+      span_{layout::touched(extents, strides)} {}
+
+TWILL_BODY bool OverlapFinder::overlaps(const void* from, std::size_t bytes, const Dims& extents,
+                                        const Dims& strides) const {
+  return detail::ranges_overlap(to_, element_bytes_, span_, from, bytes, layout::touched(extents, strides));
+}
+
+} // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -1,0 +1,19 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of memory/policies/threading.hpp.
+
+#include <twill/memory/policies/threading.hpp>
+
+namespace twill::inline v0::memory {
+
+TWILL_BODY void SpinLock::lock() noexcept {
+  while (taken_.exchange(true, std::memory_order_acquire)) wait();
+}
+
+TWILL_COLD TWILL_BODY void SpinLock::wait() noexcept {
+  for (int spins = 0; taken_.load(std::memory_order_relaxed); ++spins)
+    if (spins >= 64) sched_yield();
+}
+
+} // namespace twill::inline v0::memory

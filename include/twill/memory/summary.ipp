@@ -1,0 +1,88 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of memory/summary.hpp.
+
+#include <twill/memory/summary.hpp>
+
+namespace twill::inline v0 {
+namespace memory {
+
+TWILL_BODY std::string summary_table(std::string_view device, const MemoryStats& stats, const DeviceMemory& whole) {
+  struct Line {
+    std::string_view name;
+    Counter ClassStats::*counter;
+    bool bytes;
+  };
+  constexpr Line lines[] = {
+      {"allocated memory", &ClassStats::allocated_bytes, true},
+      {"requested memory", &ClassStats::requested_bytes, true},
+      {"active memory", &ClassStats::active_bytes, true},
+      {"reserved memory", &ClassStats::reserved_bytes, true},
+      {"inactive split memory", &ClassStats::inactive_split_bytes, true},
+      {"allocations", &ClassStats::allocation, false},
+      {"segments", &ClassStats::segment, false},
+      {"inactive split blocks", &ClassStats::inactive_split, false},
+  };
+  const std::string rule = "+" + std::string(25, '-') + "+" + std::string(12, '-') + "+" + std::string(12, '-') + "+" +
+                           std::string(12, '-') + "+" + std::string(12, '-') + "+\n";
+  const auto row = [](std::string_view name, const std::string& current, const std::string& peak,
+                      const std::string& allocated, const std::string& freed) {
+    char text[128];
+    std::snprintf(text, sizeof text, "| %-23.*s | %10s | %10s | %10s | %10s |\n", static_cast<int>(name.size()),
+                  name.data(), current.c_str(), peak.c_str(), allocated.c_str(), freed.c_str());
+    return std::string{text};
+  };
+  const auto whole_bytes = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
+
+  std::string table = std::string{"memory of "} + std::string{device} + ": " + whole_bytes(whole.used) + " used" +
+                      (whole.context > 0 ? " (" + whole_bytes(whole.context) + " by the context)" : "") +
+                      (whole.working > 0 ? " (" + whole_bytes(whole.working) + " as working memory)" : "") + ", " +
+                      whole_bytes(whole.free) + " free of " + whole_bytes(whole.total) + "; out of memory " +
+                      std::to_string(stats.out_of_memory) + " times, " + std::to_string(stats.retries) + " retries\n";
+  table += rule + row("", "current", "peak", "allocated", "freed") + rule;
+  for (const Line& line : lines) {
+    const auto cells = [&](std::string_view name, const Counter& counter) {
+      const auto cell = [&](std::int64_t value) { return line.bytes ? format_bytes(value) : std::to_string(value); };
+      table += row(name, cell(counter.current), cell(counter.peak), cell(counter.allocated), cell(counter.freed));
+    };
+    cells(line.name, stats.all.*line.counter);
+    cells("  from the large pool", stats.large.*line.counter);
+    cells("  from the small pool", stats.small.*line.counter);
+  }
+  return table + rule;
+}
+
+TWILL_BODY std::string fragmentation_text(const Fragmentation& figures) {
+  const auto size = [](std::size_t bytes) { return format_bytes(static_cast<std::int64_t>(bytes)); };
+  const auto percent = [](double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
+    return std::string{text};
+  };
+  return join_text({"free: ",
+                    size(figures.free),
+                    " in ",
+                    figures.free_blocks,
+                    " blocks, the largest of ",
+                    size(figures.largest_free),
+                    "; empty_cache would return ",
+                    size(figures.returnable),
+                    "\nexternal fragmentation: ",
+                    percent(figures.external()),
+                    " of the free bytes lie outside of the largest free block, ",
+                    percent(figures.unusable()),
+                    " in blocks too small for another request of ",
+                    size(figures.largest_request),
+                    ", the largest now",
+                    "\ninternal fragmentation: ",
+                    percent(figures.internal()),
+                    " of the used bytes were not asked for (",
+                    size(figures.used - figures.requested),
+                    " of ",
+                    size(figures.used),
+                    ")\n"});
+}
+
+} // namespace memory
+} // namespace twill::inline v0

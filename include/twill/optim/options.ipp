@@ -1,0 +1,37 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of optim/options.hpp.
+
+#include <twill/optim/options.hpp>
+
+namespace twill::inline v0::optim::inline TWILL_ISA {
+
+TWILL_BODY bool allows(Allowed allowed, double number) {
+  if (allowed == Allowed::numbers) return !std::isnan(number);
+  return number >= 0 && (allowed == Allowed::not_negative || number < 1);
+}
+
+TWILL_BODY std::string option_text(double number) {
+  char digits[40];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+  return std::string(digits, end);
+}
+
+TWILL_BODY void OptionList::add(std::string_view name, double& number, Allowed allowed) {
+  options_.push_back({.name = join_text({prefix_, name}), .number = &number, .allowed = allowed});
+}
+
+TWILL_BODY void OptionList::add(std::string_view name, bool& flag) {
+  options_.push_back({.name = join_text({prefix_, name}), .flag = &flag});
+}
+
+TWILL_BODY void OptionList::settle(std::string_view name, std::string_view text) {
+  options_.push_back({.name = join_text({prefix_, name}), .settled = std::string{text}});
+}
+
+TWILL_BODY void OptionList::refuse(std::string_view name, std::string_view why) {
+  if (!refusal_.is_made()) refusal_ = {join_text({prefix_, name}), std::string{why}};
+}
+
+} // namespace twill::inline v0::optim::inline TWILL_ISA

@@ -1,0 +1,55 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of profile/confusion.hpp.
+
+#include <twill/profile/confusion.hpp>
+
+namespace twill::inline v0::profile {
+
+TWILL_BODY std::int64_t ConfusionMatrix::count(std::int64_t actual, std::int64_t predicted) const {
+  return counts_[place(actual, predicted)];
+}
+
+TWILL_BODY std::int64_t ConfusionMatrix::total() const {
+  std::int64_t sum = 0;
+  for (const std::int64_t count : counts_) sum += count;
+  return sum;
+}
+
+TWILL_BODY double ConfusionMatrix::accuracy() const {
+  std::int64_t right = 0;
+  for (std::int64_t c = 0; c < classes(); ++c) right += count(c, c);
+  return ratio(right, total());
+}
+
+TWILL_BODY double ConfusionMatrix::precision(std::int64_t predicted) const {
+  std::int64_t called = 0;
+  for (std::int64_t actual = 0; actual < classes(); ++actual) called += count(actual, predicted);
+  return ratio(count(predicted, predicted), called);
+}
+
+TWILL_BODY double ConfusionMatrix::recall(std::int64_t actual) const {
+  std::int64_t present = 0;
+  for (std::int64_t predicted = 0; predicted < classes(); ++predicted) present += count(actual, predicted);
+  return ratio(count(actual, actual), present);
+}
+
+TWILL_BODY std::size_t ConfusionMatrix::place(std::int64_t actual, std::int64_t predicted) const {
+  for (const std::int64_t c : {actual, predicted})
+    if (c < 0 || c >= classes())
+      throw IndexError(join_text({"confusion: there are ", classes(), " classes, got class ", c}));
+  return static_cast<std::size_t>(actual * classes() + predicted);
+}
+
+TWILL_BODY double ConfusionMatrix::ratio(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+TWILL_BODY std::string ConfusionMatrix::percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
+  return text;
+}
+
+} // namespace twill::inline v0::profile

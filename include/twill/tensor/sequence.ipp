@@ -1,0 +1,16 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of tensor/sequence.hpp.
+
+#include <twill/tensor/sequence.hpp>
+
+namespace twill::inline v0::detail::inline TWILL_ISA {
+
+TWILL_BODY kernel::Operand counting_operand(std::int64_t first) {
+  kernel::Operand operand{.bits = static_cast<std::uint64_t>(first)};
+  operand.strides[0] = 1;
+  return operand;
+}
+
+} // namespace twill::inline v0::detail::inline TWILL_ISA

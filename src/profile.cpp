@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bodies of profile/ in the compiled library.
+
+#include <twill/profile/confusion.ipp>
+#include <twill/profile/device_table.ipp>
+#include <twill/profile/gantt.ipp>
+#include <twill/profile/memory_lives.ipp>
+#include <twill/profile/memory_page.ipp>
+#include <twill/profile/memory_places.ipp>
+#include <twill/profile/memory_trace.ipp>
+#include <twill/profile/node_table.ipp>
+#include <twill/profile/node_trace.ipp>
+#include <twill/profile/peaks.ipp>
+#include <twill/profile/plan_drawing.ipp>
+#include <twill/profile/progress.ipp>
+#include <twill/profile/schedule_trace.ipp>
+#include <twill/profile/source_places.ipp>
+#include <twill/profile/statement_trace.ipp>
+#include <twill/profile/svg_plot.ipp>
+#include <twill/profile/table.ipp>
+#include <twill/profile/trace.ipp>
+#include <twill/profile/trace_events.ipp>
