@@ -65,6 +65,11 @@
 #define TWILL_BODY inline
 #endif
 
+/// Before an explicit instantiation for host devices, in files that do not contain bodies: the compiled library has it.
+#if !defined(TWILL_INSTANCE)
+#define TWILL_INSTANCE extern
+#endif
+
 /// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.
 #define TWILL_EXPORT __attribute__((visibility("default")))
 

@@ -87,3 +87,19 @@ void product(const Team& team, bool transpose_a, bool transpose_b, std::int64_t 
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
+                                     const float*, std::int64_t, const float*, std::int64_t, float, float*,
+                                     std::int64_t);
+TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, double,
+                                     const double*, std::int64_t, const double*, std::int64_t, double, double*,
+                                     std::int64_t);
+TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
+                                     const half*, std::int64_t, const half*, std::int64_t, float, half*, std::int64_t);
+TWILL_INSTANCE template void product(const Team&, bool, bool, std::int64_t, std::int64_t, std::int64_t, float,
+                                     const bfloat16*, std::int64_t, const bfloat16*, std::int64_t, float, bfloat16*,
+                                     std::int64_t);
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
+#endif

@@ -118,6 +118,19 @@ template <class Word>
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
 
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+TWILL_INSTANCE template bool run_transposed<integer_t<1>>(const ProgramTable&, const AnyTeam&, const Grid&,
+                                                          const Operand*);
+TWILL_INSTANCE template bool run_transposed<integer_t<2>>(const ProgramTable&, const AnyTeam&, const Grid&,
+                                                          const Operand*);
+TWILL_INSTANCE template bool run_transposed<integer_t<4>>(const ProgramTable&, const AnyTeam&, const Grid&,
+                                                          const Operand*);
+TWILL_INSTANCE template bool run_transposed<integer_t<8>>(const ProgramTable&, const AnyTeam&, const Grid&,
+                                                          const Operand*);
+} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+#endif
+
 #if TWILL_HEADER_ONLY
 #include <twill/kernel/transpose.ipp>
 #endif

@@ -57,9 +57,23 @@ enum class Quantity : std::uint8_t {
 
 class Counters {
 public:
-  void add(bool small, Quantity quantity, std::size_t amount) noexcept;
+  void add(bool small, Quantity quantity, std::size_t amount) noexcept {
+    const auto q = static_cast<std::size_t>(quantity);
+    Row& row = rows_[small ? 0 : 1];
+    const auto value = static_cast<std::int64_t>(amount);
+    row.current[q] += value;
+    row.allocated[q] += value;
+    // branches rather than maxima: new peaks are rare, and stores delay the lock's next exchange
+    if (row.current[q] > row.peak[q]) [[unlikely]]
+      row.peak[q] = row.current[q];
+    const std::int64_t both = rows_[0].current[q] + rows_[1].current[q];
+    if (both > peak_of_both_[q]) [[unlikely]]
+      peak_of_both_[q] = both;
+  }
 
-  void subtract(bool small, Quantity quantity, std::size_t amount) noexcept;
+  void subtract(bool small, Quantity quantity, std::size_t amount) noexcept {
+    rows_[small ? 0 : 1].current[static_cast<std::size_t>(quantity)] -= static_cast<std::int64_t>(amount);
+  }
 
   [[nodiscard]] std::int64_t current(Quantity quantity) const noexcept;
 

@@ -28,102 +28,29 @@ public:
 
   /// Takes the best fitting free block out of the arena, cut to size, or returns null.
   /// requires: a record is prepared
-  [[nodiscard]] Block* take(ArenaType& arena, bool small, std::size_t rounded) noexcept {
-    Block* block = (small ? arena.small : arena.large).best_fit(rounded);
-    if (block == nullptr) return nullptr;
-    unlist(*block);
-    cut(*block, rounded);
-    return block;
-  }
+  [[nodiscard]] Block* take(ArenaType& arena, bool small, std::size_t rounded) noexcept;
 
   /// Counts a block that starts to serve a request.
-  void begin(Block& block, std::size_t rounded, std::size_t requested) noexcept {
-    block.rounded = rounded;
-    block.requested = requested;
-    const bool small = block.segment->small;
-    counters.add(small, Quantity::allocation, 1);
-    counters.add(small, Quantity::allocated_bytes, rounded);
-    counters.add(small, Quantity::requested_bytes, requested);
-    counters.add(small, Quantity::active_bytes, block.bytes);
-  }
+  void begin(Block& block, std::size_t rounded, std::size_t requested) noexcept;
 
   /// Counts a block whose request has ended.
-  void end(const Block& block) noexcept {
-    const bool small = block.segment->small;
-    counters.subtract(small, Quantity::allocation, 1);
-    counters.subtract(small, Quantity::allocated_bytes, block.rounded);
-    counters.subtract(small, Quantity::requested_bytes, block.requested);
-    counters.subtract(small, Quantity::active_bytes, block.bytes);
-  }
+  void end(const Block& block) noexcept;
 
   /// Merges a block with its free neighbours and lists the result.
-  void put(Block& given) noexcept {
-    Block* block = &given;
-    if (Block* left = block->previous; mergeable(left, *block)) {
-      unlist(*left);
-      absorb_next(*left);
-      block = left;
-    }
-    if (Block* right = block->next; mergeable(right, *block)) {
-      unlist(*right);
-      absorb_next(*block);
-    }
-    list(*block);
-  }
+  void put(Block& given) noexcept;
 
   /// Takes a free block out of its list; it does not merge until it is put back.
-  void unlist(Block& block) noexcept {
-    if (!block.segment->alone) [[likely]]
-      index_of(block).erase(block);
-    block.free = false;
-    if (!block.counted_as_split) return;
-    block.counted_as_split = false;
-    counters.subtract(block.segment->small, Quantity::inactive_split, 1);
-    counters.subtract(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
-  }
+  void unlist(Block& block) noexcept;
 
   /// Splits off and lists what the request does not need, if it is worth a block of its own. Fenced blocks stay whole.
-  void cut(Block& block, std::size_t rounded) noexcept {
-    const std::size_t remainder = block.bytes - rounded;
-    if (!Sizes::worth_splitting(rounded, remainder) || block.stream_use != nullptr) return;
-    Block* rest = blocks.take();
-    rest->address = block.address + rounded;
-    rest->bytes = remainder;
-    rest->segment = block.segment;
-    rest->home = block.home;
-    rest->previous = &block;
-    rest->next = block.next;
-    if (rest->next != nullptr) rest->next->previous = rest;
-    block.next = rest;
-    block.bytes = rounded;
-    list(*rest);
-  }
+  void cut(Block& block, std::size_t rounded) noexcept;
 
   /// Enters a new segment, whose record says what was asked of upstream; its one block is neither listed nor counted yet.
   [[nodiscard]] Block* add_segment(Segment* segment, Block* block, void* address, std::size_t bytes, bool small,
-                                   ArenaType& arena) noexcept {
-    segment->address = static_cast<std::byte*>(address);
-    segment->bytes = bytes;
-    segment->small = small;
-    segment->first = block;
-    segment->previous = nullptr;
-    segment->next = segments;
-    if (segments != nullptr) segments->previous = segment;
-    segments = segment;
-    block->address = segment->address;
-    block->bytes = bytes;
-    block->segment = segment;
-    block->home = &arena;
-    counters.add(small, Quantity::segment, 1);
-    counters.add(small, Quantity::reserved_bytes, bytes);
-    return block;
-  }
+                                   ArenaType& arena) noexcept;
 
   /// True when the whole segment is one listed block without fences.
-  [[nodiscard]] static bool is_returnable(const Segment& segment) noexcept {
-    const Block& block = *segment.first;
-    return block.free && block.next == nullptr && block.stream_use == nullptr;
-  }
+  [[nodiscard]] static bool is_returnable(const Segment& segment) noexcept;
 
   /// What could be returned to upstream.
   struct Returnable {
@@ -143,14 +70,7 @@ public:
   }
 
   /// Forgets a segment whose only block is out of its list; its record belongs to the caller.
-  void remove_segment(Segment& segment) noexcept {
-    recycle(segment.first);
-    if (segment.previous != nullptr) segment.previous->next = segment.next;
-    if (segment.next != nullptr) segment.next->previous = segment.previous;
-    if (segments == &segment) segments = segment.next;
-    counters.subtract(segment.small, Quantity::segment, 1);
-    counters.subtract(segment.small, Quantity::reserved_bytes, segment.bytes);
-  }
+  void remove_segment(Segment& segment) noexcept;
 
   Counters counters;
   RecordStore<Block> blocks;
@@ -158,41 +78,151 @@ public:
   Segment* segments = nullptr; ///< head of the list of all segments
 
 private:
-  [[nodiscard]] static FreeIndex<Sizes::granularity>& index_of(const Block& block) noexcept {
-    auto& arena = static_cast<ArenaType&>(*block.home);
-    return block.segment->small ? arena.small : arena.large;
-  }
+  [[nodiscard]] static FreeIndex<Sizes::granularity>& index_of(const Block& block) noexcept;
 
-  [[nodiscard]] static bool mergeable(const Block* neighbour, const Block& block) noexcept {
-    return neighbour != nullptr && neighbour->free && neighbour->home == block.home &&
-           neighbour->stream_use == nullptr && block.stream_use == nullptr;
-  }
+  [[nodiscard]] static bool mergeable(const Block* neighbour, const Block& block) noexcept;
 
   /// One that served its request alone is free and in no index, so that no other request finds it.
-  void list(Block& block) noexcept {
-    block.free = true;
-    if (!block.segment->alone) [[likely]]
-      index_of(block).insert(block);
-    if (block.is_whole_segment()) return;
-    block.counted_as_split = true;
-    counters.add(block.segment->small, Quantity::inactive_split, 1);
-    counters.add(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
-  }
+  void list(Block& block) noexcept;
 
-  void absorb_next(Block& block) noexcept {
-    Block* next = block.next;
-    block.bytes += next->bytes;
-    block.next = next->next;
-    if (block.next != nullptr) block.next->previous = &block;
-    recycle(next);
-  }
+  void absorb_next(Block& block) noexcept;
 
-  void recycle(Block* block) noexcept {
-    block->previous = nullptr;
-    block->next = nullptr;
-    block->free = false;
-    blocks.give_back(block);
-  }
+  void recycle(Block* block) noexcept;
 };
+
+template <SizePolicy Sizes> Block* Heap<Sizes>::take(ArenaType& arena, bool small, std::size_t rounded) noexcept {
+  Block* block = (small ? arena.small : arena.large).best_fit(rounded);
+  if (block == nullptr) return nullptr;
+  unlist(*block);
+  cut(*block, rounded);
+  return block;
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::begin(Block& block, std::size_t rounded, std::size_t requested) noexcept {
+  block.rounded = rounded;
+  block.requested = requested;
+  const bool small = block.segment->small;
+  counters.add(small, Quantity::allocation, 1);
+  counters.add(small, Quantity::allocated_bytes, rounded);
+  counters.add(small, Quantity::requested_bytes, requested);
+  counters.add(small, Quantity::active_bytes, block.bytes);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::end(const Block& block) noexcept {
+  const bool small = block.segment->small;
+  counters.subtract(small, Quantity::allocation, 1);
+  counters.subtract(small, Quantity::allocated_bytes, block.rounded);
+  counters.subtract(small, Quantity::requested_bytes, block.requested);
+  counters.subtract(small, Quantity::active_bytes, block.bytes);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::put(Block& given) noexcept {
+  Block* block = &given;
+  if (Block* left = block->previous; mergeable(left, *block)) {
+    unlist(*left);
+    absorb_next(*left);
+    block = left;
+  }
+  if (Block* right = block->next; mergeable(right, *block)) {
+    unlist(*right);
+    absorb_next(*block);
+  }
+  list(*block);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::unlist(Block& block) noexcept {
+  if (!block.segment->alone) [[likely]]
+    index_of(block).erase(block);
+  block.free = false;
+  if (!block.counted_as_split) return;
+  block.counted_as_split = false;
+  counters.subtract(block.segment->small, Quantity::inactive_split, 1);
+  counters.subtract(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::cut(Block& block, std::size_t rounded) noexcept {
+  const std::size_t remainder = block.bytes - rounded;
+  if (!Sizes::worth_splitting(rounded, remainder) || block.stream_use != nullptr) return;
+  Block* rest = blocks.take();
+  rest->address = block.address + rounded;
+  rest->bytes = remainder;
+  rest->segment = block.segment;
+  rest->home = block.home;
+  rest->previous = &block;
+  rest->next = block.next;
+  if (rest->next != nullptr) rest->next->previous = rest;
+  block.next = rest;
+  block.bytes = rounded;
+  list(*rest);
+}
+
+template <SizePolicy Sizes>
+Block* Heap<Sizes>::add_segment(Segment* segment, Block* block, void* address, std::size_t bytes, bool small,
+                                ArenaType& arena) noexcept {
+  segment->address = static_cast<std::byte*>(address);
+  segment->bytes = bytes;
+  segment->small = small;
+  segment->first = block;
+  segment->previous = nullptr;
+  segment->next = segments;
+  if (segments != nullptr) segments->previous = segment;
+  segments = segment;
+  block->address = segment->address;
+  block->bytes = bytes;
+  block->segment = segment;
+  block->home = &arena;
+  counters.add(small, Quantity::segment, 1);
+  counters.add(small, Quantity::reserved_bytes, bytes);
+  return block;
+}
+
+template <SizePolicy Sizes> bool Heap<Sizes>::is_returnable(const Segment& segment) noexcept {
+  const Block& block = *segment.first;
+  return block.free && block.next == nullptr && block.stream_use == nullptr;
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::remove_segment(Segment& segment) noexcept {
+  recycle(segment.first);
+  if (segment.previous != nullptr) segment.previous->next = segment.next;
+  if (segment.next != nullptr) segment.next->previous = segment.previous;
+  if (segments == &segment) segments = segment.next;
+  counters.subtract(segment.small, Quantity::segment, 1);
+  counters.subtract(segment.small, Quantity::reserved_bytes, segment.bytes);
+}
+
+template <SizePolicy Sizes> FreeIndex<Sizes::granularity>& Heap<Sizes>::index_of(const Block& block) noexcept {
+  auto& arena = static_cast<ArenaType&>(*block.home);
+  return block.segment->small ? arena.small : arena.large;
+}
+
+template <SizePolicy Sizes> bool Heap<Sizes>::mergeable(const Block* neighbour, const Block& block) noexcept {
+  return neighbour != nullptr && neighbour->free && neighbour->home == block.home && neighbour->stream_use == nullptr &&
+         block.stream_use == nullptr;
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::list(Block& block) noexcept {
+  block.free = true;
+  if (!block.segment->alone) [[likely]]
+    index_of(block).insert(block);
+  if (block.is_whole_segment()) return;
+  block.counted_as_split = true;
+  counters.add(block.segment->small, Quantity::inactive_split, 1);
+  counters.add(block.segment->small, Quantity::inactive_split_bytes, block.bytes);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::absorb_next(Block& block) noexcept {
+  Block* next = block.next;
+  block.bytes += next->bytes;
+  block.next = next->next;
+  if (block.next != nullptr) block.next->previous = &block;
+  recycle(next);
+}
+
+template <SizePolicy Sizes> void Heap<Sizes>::recycle(Block* block) noexcept {
+  block->previous = nullptr;
+  block->next = nullptr;
+  block->free = false;
+  blocks.give_back(block);
+}
 
 } // namespace twill::inline v0::memory

@@ -59,12 +59,7 @@ public:
   Pool& operator=(const Pool&) = delete;
 
   /// Returns everything cached. Blocks in use stay allocated, and nobody can release them any more.
-  TWILL_COLD ~Pool() {
-    try {
-      empty_cache();
-    } catch (...) { // a device that failed: its memory is lost with it
-    }
-  }
+  ~Pool();
 
   /// A block of at least that many bytes with one owner, for use on the device's own stream, or the one that the calling
   /// thread works on where the policy knows of such.
@@ -78,35 +73,7 @@ public:
 
   /// Takes a block back. Work that was queued on its streams may still be using it. One that other streams use stays reserved
   /// while the thread may not wait for the device, until `give_up_kept_back`.
-  void release(Block* block) noexcept {
-    const std::size_t rounded = block->rounded;
-    const void* address = block->address;
-    ledger_.lock.lock();
-    if constexpr (several_streams) {
-      if (arenas_.has_users(*block)) {
-        ledger_.lock.unlock();
-        if (!arenas_.may_wait()) {
-          block->keeper = &releaser_;
-          return keep_back<Streams>(*block);
-        }
-        arenas_.fence_users(*block, ledger_.lock);
-        ledger_.lock.lock();
-      }
-    }
-    const bool alone = block->segment->alone;
-    ledger_.heap.end(*block);
-    if (several_streams || alone) {
-      ledger_.heap.put(*block);
-    } else {
-      ledger_.put_back_recent();
-      ledger_.recent = block;
-    }
-    const std::uint64_t sequence = ++ledger_.sequence;
-    ledger_.lock.unlock();
-    if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
-    if (alone) [[unlikely]]
-      return_at_once();
-  }
+  void release(Block* block) noexcept;
 
   /// Says that work on that stream uses the block, too; it will not be reused before that work is done. A
   /// block that somebody has lent may be told as well: `wait_for_streams` comes before it is given back.
@@ -137,10 +104,7 @@ public:
   }
 
   /// Returns every segment that nothing uses to upstream, after the device has finished with it; tells how many bytes.
-  std::size_t empty_cache() {
-    if constexpr (several_streams) arenas_.settle(ledger_.heap, ledger_.lock);
-    return returning().those([](const Segment&) { return true; });
-  }
+  std::size_t empty_cache();
 
   /// Every quantity by class of size, read at once under the lock.
   [[nodiscard]] MemoryStats stats() const { return ledger_.stats(); }
@@ -174,29 +138,7 @@ private:
   using Ledger = detail::Ledger<Sizes, typename Threading::Lock>;
   static constexpr std::size_t largest_request = static_cast<std::size_t>(-1) / 4;
 
-  [[nodiscard]] Block* allocate_in(ArenaType& arena, std::size_t bytes) {
-    if (bytes > largest_request) refuse(bytes);
-    const std::size_t rounded = Sizes::round(bytes);
-    const bool small = Sizes::is_small(rounded);
-    [[maybe_unused]] bool has_other_users = several_streams; // of its memory, or it comes from their arena
-    const char* const place = tracking_.listening() ? Place::current() : nullptr;
-    ledger_.lock.lock();
-    Block* block = ledger_.take_cached(arena, small, rounded);
-    if (block != nullptr) [[likely]] {
-      ledger_.start(*block, rounded, bytes, place);
-      if constexpr (several_streams) has_other_users = block->stream_use != nullptr || block->home != &arena;
-      ledger_.lock.unlock();
-    } else {
-      ledger_.lock.unlock();
-      block = allocate_slowly(arena, bytes, rounded, small, place);
-    }
-    if constexpr (several_streams) {
-      if (has_other_users) join(*block, arena);
-    }
-    if (tracking_.listening())
-      tracking_.tell({MemoryEventKind::allocate, block->sequence, block->address, rounded, bytes, block->place});
-    return block;
-  }
+  [[nodiscard]] Block* allocate_in(ArenaType& arena, std::size_t bytes);
 
   /// The stream waits for whoever used the block before; when that cannot be arranged it is released again.
   TWILL_COLD void join(Block& block, ArenaType& arena) requires several_streams {
@@ -208,117 +150,25 @@ private:
     }
   }
 
-  [[nodiscard]] TWILL_COLD Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small,
-                                                  const char* place) {
-    SpareRecords spare{ledger_.heap, ledger_.lock};
-    const bool alone = each_alone(upstream_);
-    const std::size_t segment_bytes = alone ? rounded : Sizes::segment_bytes(rounded);
-    spare.segment->alone = alone;
-    spare.segment->upstream_bytes = alone ? std::max<std::size_t>(bytes, 1) : segment_bytes;
-    if constexpr (several_streams) arenas_.drop_finished_fences(ledger_.heap, ledger_.lock);
-    enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
-    for (const Stage stage : {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
-      if (stage != Stage::fresh && !arenas_.may_wait()) break;
-      if (stage == Stage::after_returning_what_fits) {
-        note_retry(segment_bytes);
-        if (returning().what_fits(segment_bytes) == 0) continue;
-      }
-      if (stage == Stage::after_returning_everything && empty_cache() == 0 && !several_streams) continue;
-      {
-        std::lock_guard guard{ledger_.lock};
-        if (spare.rest != nullptr) ledger_.heap.blocks.give_back(std::exchange(spare.rest, nullptr));
-        ledger_.heap.blocks.prepare(1);
-        ledger_.put_back_recent();
-        if (Block* block = take_anywhere(arena, small, rounded)) {
-          ledger_.start(*block, rounded, bytes, place);
-          return block;
-        }
-        const auto reserved = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::reserved_bytes));
-        const std::size_t limit = limit_.bytes();
-        if (reserved + ledger_.asked_upstream > limit || segment_bytes > limit - reserved - ledger_.asked_upstream)
-          continue;
-        ledger_.asked_upstream += segment_bytes;
-        spare.rest = ledger_.heap.blocks.take();
-      }
-      void* address = ask_upstream(spare.segment->upstream_bytes, segment_bytes);
-      if (address == nullptr) continue;
-      std::uint64_t sequence = 0;
-      Block* block = nullptr;
-      {
-        std::lock_guard guard{ledger_.lock};
-        sequence = ++ledger_.sequence;
-        ledger_.asked_upstream -= segment_bytes;
-        ledger_.heap.blocks.give_back(std::exchange(spare.rest, nullptr));
-        block = ledger_.heap.add_segment(std::exchange(spare.segment, nullptr), std::exchange(spare.block, nullptr),
-                                         address, segment_bytes, small, arena);
-        ledger_.heap.cut(*block, rounded);
-        ledger_.start(*block, rounded, bytes, place);
-      }
-      if (tracking_.listening())
-        tracking_.tell({MemoryEventKind::reserve_segment, sequence, address, segment_bytes, 0, nullptr});
-      return block;
-    }
-    refuse(bytes);
-  }
+  [[nodiscard]] Block* allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded, bool small,
+                                       const char* place);
 
   /// Under the lock: a free block of the stream itself, else of another stream.
-  [[nodiscard]] Block* take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept {
-    if (Block* block = ledger_.heap.take(arena, small, rounded)) return block;
-    if constexpr (several_streams) return arenas_.take_from_others(arena, ledger_.heap, small, rounded);
-    return nullptr;
-  }
+  [[nodiscard]] Block* take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept;
 
   /// Null when upstream has no room; whatever else it throws passes. A failure no longer counts for the limit.
-  [[nodiscard]] TWILL_COLD void* ask_upstream(std::size_t bytes, std::size_t counted) {
-    try {
-      return upstream_.allocate(bytes);
-    } catch (const std::bad_alloc&) {
-      ledger_.forget_asked(counted);
-      return nullptr;
-    } catch (...) {
-      ledger_.forget_asked(counted);
-      throw;
-    }
-  }
+  [[nodiscard]] void* ask_upstream(std::size_t bytes, std::size_t counted);
 
   /// After the release of a block that served its request alone. One that a graph being recorded may use, or whose device
   /// fails, goes back with a later release or by `empty_cache`.
-  TWILL_COLD void return_at_once() noexcept {
-    if (!arenas_.may_wait()) return;
-    try {
-      empty_cache();
-    } catch (...) { // it stays, unused
-    }
-  }
+  void return_at_once() noexcept;
 
-  TWILL_COLD void note_retry(std::size_t bytes) {
-    const std::uint64_t sequence = ledger_.count_retry();
-    if (tracking_.listening()) tracking_.tell({MemoryEventKind::retry, sequence, nullptr, bytes, 0, nullptr});
-  }
+  void note_retry(std::size_t bytes);
 
   using Return = detail::SegmentReturn<Ledger, Arenas, U, Tracking>;
   [[nodiscard]] Return returning() { return {ledger_, arenas_, upstream_, tracking_}; }
 
-  [[noreturn]] TWILL_COLD void refuse(std::size_t bytes) {
-    OutOfMemoryFigures figures{};
-    figures.asked = bytes;
-    figures.limit = limit_.bytes();
-    std::uint64_t sequence = 0;
-    {
-      std::lock_guard guard{ledger_.lock};
-      ++ledger_.refusals;
-      sequence = ++ledger_.sequence;
-      figures.allocated = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::allocated_bytes));
-      figures.reserved = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::reserved_bytes));
-      figures.cached =
-          figures.reserved - static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::active_bytes));
-    }
-    figures.free = upstream_.free_bytes();
-    figures.total = upstream_.total_bytes();
-    if (tracking_.listening())
-      tracking_.tell({MemoryEventKind::out_of_memory, sequence, nullptr, bytes, bytes, Place::current()});
-    throw OutOfMemoryError{name_, figures};
-  }
+  [[noreturn]] void refuse(std::size_t bytes);
 
   Ledger ledger_;
   Tracking tracking_;
@@ -328,5 +178,178 @@ private:
   Arenas arenas_;
   detail::Releaser<Pool> releaser_{*this};
 };
+
+template <Upstream U, class... Policies> TWILL_COLD Pool<U, Policies...>::~Pool() {
+  try {
+    empty_cache();
+  } catch (...) { // a device that failed: its memory is lost with it
+  }
+}
+
+template <Upstream U, class... Policies> void Pool<U, Policies...>::release(Block* block) noexcept {
+  const std::size_t rounded = block->rounded;
+  const void* address = block->address;
+  ledger_.lock.lock();
+  if constexpr (several_streams) {
+    if (arenas_.has_users(*block)) {
+      ledger_.lock.unlock();
+      if (!arenas_.may_wait()) {
+        block->keeper = &releaser_;
+        return keep_back<Streams>(*block);
+      }
+      arenas_.fence_users(*block, ledger_.lock);
+      ledger_.lock.lock();
+    }
+  }
+  const bool alone = block->segment->alone;
+  ledger_.heap.end(*block);
+  if (several_streams || alone) {
+    ledger_.heap.put(*block);
+  } else {
+    ledger_.put_back_recent();
+    ledger_.recent = block;
+  }
+  const std::uint64_t sequence = ++ledger_.sequence;
+  ledger_.lock.unlock();
+  if (tracking_.listening()) tracking_.tell({MemoryEventKind::release, sequence, address, rounded, 0, nullptr});
+  if (alone) [[unlikely]]
+    return_at_once();
+}
+
+template <Upstream U, class... Policies> std::size_t Pool<U, Policies...>::empty_cache() {
+  if constexpr (several_streams) arenas_.settle(ledger_.heap, ledger_.lock);
+  return returning().those([](const Segment&) { return true; });
+}
+
+template <Upstream U, class... Policies> Block* Pool<U, Policies...>::allocate_in(ArenaType& arena, std::size_t bytes) {
+  if (bytes > largest_request) refuse(bytes);
+  const std::size_t rounded = Sizes::round(bytes);
+  const bool small = Sizes::is_small(rounded);
+  [[maybe_unused]] bool has_other_users = several_streams; // of its memory, or it comes from their arena
+  const char* const place = tracking_.listening() ? Place::current() : nullptr;
+  ledger_.lock.lock();
+  Block* block = ledger_.take_cached(arena, small, rounded);
+  if (block != nullptr) [[likely]] {
+    ledger_.start(*block, rounded, bytes, place);
+    if constexpr (several_streams) has_other_users = block->stream_use != nullptr || block->home != &arena;
+    ledger_.lock.unlock();
+  } else {
+    ledger_.lock.unlock();
+    block = allocate_slowly(arena, bytes, rounded, small, place);
+  }
+  if constexpr (several_streams) {
+    if (has_other_users) join(*block, arena);
+  }
+  if (tracking_.listening())
+    tracking_.tell({MemoryEventKind::allocate, block->sequence, block->address, rounded, bytes, block->place});
+  return block;
+}
+
+template <Upstream U, class... Policies>
+TWILL_COLD Block* Pool<U, Policies...>::allocate_slowly(ArenaType& arena, std::size_t bytes, std::size_t rounded,
+                                                        bool small, const char* place) {
+  SpareRecords spare{ledger_.heap, ledger_.lock};
+  const bool alone = each_alone(upstream_);
+  const std::size_t segment_bytes = alone ? rounded : Sizes::segment_bytes(rounded);
+  spare.segment->alone = alone;
+  spare.segment->upstream_bytes = alone ? std::max<std::size_t>(bytes, 1) : segment_bytes;
+  if constexpr (several_streams) arenas_.drop_finished_fences(ledger_.heap, ledger_.lock);
+  enum class Stage { fresh, after_returning_what_fits, after_returning_everything };
+  for (const Stage stage : {Stage::fresh, Stage::after_returning_what_fits, Stage::after_returning_everything}) {
+    if (stage != Stage::fresh && !arenas_.may_wait()) break;
+    if (stage == Stage::after_returning_what_fits) {
+      note_retry(segment_bytes);
+      if (returning().what_fits(segment_bytes) == 0) continue;
+    }
+    if (stage == Stage::after_returning_everything && empty_cache() == 0 && !several_streams) continue;
+    {
+      std::lock_guard guard{ledger_.lock};
+      if (spare.rest != nullptr) ledger_.heap.blocks.give_back(std::exchange(spare.rest, nullptr));
+      ledger_.heap.blocks.prepare(1);
+      ledger_.put_back_recent();
+      if (Block* block = take_anywhere(arena, small, rounded)) {
+        ledger_.start(*block, rounded, bytes, place);
+        return block;
+      }
+      const auto reserved = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::reserved_bytes));
+      const std::size_t limit = limit_.bytes();
+      if (reserved + ledger_.asked_upstream > limit || segment_bytes > limit - reserved - ledger_.asked_upstream)
+        continue;
+      ledger_.asked_upstream += segment_bytes;
+      spare.rest = ledger_.heap.blocks.take();
+    }
+    void* address = ask_upstream(spare.segment->upstream_bytes, segment_bytes);
+    if (address == nullptr) continue;
+    std::uint64_t sequence = 0;
+    Block* block = nullptr;
+    {
+      std::lock_guard guard{ledger_.lock};
+      sequence = ++ledger_.sequence;
+      ledger_.asked_upstream -= segment_bytes;
+      ledger_.heap.blocks.give_back(std::exchange(spare.rest, nullptr));
+      block = ledger_.heap.add_segment(std::exchange(spare.segment, nullptr), std::exchange(spare.block, nullptr),
+                                       address, segment_bytes, small, arena);
+      ledger_.heap.cut(*block, rounded);
+      ledger_.start(*block, rounded, bytes, place);
+    }
+    if (tracking_.listening())
+      tracking_.tell({MemoryEventKind::reserve_segment, sequence, address, segment_bytes, 0, nullptr});
+    return block;
+  }
+  refuse(bytes);
+}
+
+template <Upstream U, class... Policies>
+Block* Pool<U, Policies...>::take_anywhere(ArenaType& arena, bool small, std::size_t rounded) noexcept {
+  if (Block* block = ledger_.heap.take(arena, small, rounded)) return block;
+  if constexpr (several_streams) return arenas_.take_from_others(arena, ledger_.heap, small, rounded);
+  return nullptr;
+}
+
+template <Upstream U, class... Policies>
+TWILL_COLD void* Pool<U, Policies...>::ask_upstream(std::size_t bytes, std::size_t counted) {
+  try {
+    return upstream_.allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    ledger_.forget_asked(counted);
+    return nullptr;
+  } catch (...) {
+    ledger_.forget_asked(counted);
+    throw;
+  }
+}
+
+template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::return_at_once() noexcept {
+  if (!arenas_.may_wait()) return;
+  try {
+    empty_cache();
+  } catch (...) { // it stays, unused
+  }
+}
+
+template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::note_retry(std::size_t bytes) {
+  const std::uint64_t sequence = ledger_.count_retry();
+  if (tracking_.listening()) tracking_.tell({MemoryEventKind::retry, sequence, nullptr, bytes, 0, nullptr});
+}
+
+template <Upstream U, class... Policies> TWILL_COLD void Pool<U, Policies...>::refuse(std::size_t bytes) {
+  OutOfMemoryFigures figures{};
+  figures.asked = bytes;
+  figures.limit = limit_.bytes();
+  std::uint64_t sequence = 0;
+  {
+    std::lock_guard guard{ledger_.lock};
+    ++ledger_.refusals;
+    sequence = ++ledger_.sequence;
+    figures.allocated = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::allocated_bytes));
+    figures.reserved = static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::reserved_bytes));
+    figures.cached = figures.reserved - static_cast<std::size_t>(ledger_.heap.counters.current(Quantity::active_bytes));
+  }
+  figures.free = upstream_.free_bytes();
+  figures.total = upstream_.total_bytes();
+  if (tracking_.listening())
+    tracking_.tell({MemoryEventKind::out_of_memory, sequence, nullptr, bytes, bytes, Place::current()});
+  throw OutOfMemoryError{name_, figures};
+}
 
 } // namespace twill::inline v0::memory

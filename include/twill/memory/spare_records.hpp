@@ -12,22 +12,10 @@ namespace twill::inline v0::memory {
 
 template <SizePolicy Sizes, class Lock> struct SpareRecords {
   /// throws: std::bad_alloc, with nothing changed
-  TWILL_COLD SpareRecords(Heap<Sizes>& of, Lock& guarded_by) : heap{of}, lock{guarded_by} {
-    std::lock_guard guard{lock};
-    heap.segment_records.prepare(1);
-    heap.blocks.prepare(2);
-    segment = heap.segment_records.take();
-    block = heap.blocks.take();
-    rest = heap.blocks.take();
-  }
+  SpareRecords(Heap<Sizes>& of, Lock& guarded_by);
   SpareRecords(const SpareRecords&) = delete;
   SpareRecords& operator=(const SpareRecords&) = delete;
-  TWILL_COLD ~SpareRecords() {
-    std::lock_guard guard{lock};
-    if (segment != nullptr) heap.segment_records.give_back(segment);
-    if (block != nullptr) heap.blocks.give_back(block);
-    if (rest != nullptr) heap.blocks.give_back(rest);
-  }
+  ~SpareRecords();
 
   Heap<Sizes>& heap;
   Lock& lock;
@@ -35,5 +23,22 @@ template <SizePolicy Sizes, class Lock> struct SpareRecords {
   Block* block = nullptr;
   Block* rest = nullptr; ///< for what the request does not need of the segment
 };
+
+template <SizePolicy Sizes, class Lock>
+TWILL_COLD SpareRecords<Sizes, Lock>::SpareRecords(Heap<Sizes>& of, Lock& guarded_by) : heap{of}, lock{guarded_by} {
+  std::lock_guard guard{lock};
+  heap.segment_records.prepare(1);
+  heap.blocks.prepare(2);
+  segment = heap.segment_records.take();
+  block = heap.blocks.take();
+  rest = heap.blocks.take();
+}
+
+template <SizePolicy Sizes, class Lock> TWILL_COLD SpareRecords<Sizes, Lock>::~SpareRecords() {
+  std::lock_guard guard{lock};
+  if (segment != nullptr) heap.segment_records.give_back(segment);
+  if (block != nullptr) heap.blocks.give_back(block);
+  if (rest != nullptr) heap.blocks.give_back(rest);
+}
 
 } // namespace twill::inline v0::memory

@@ -7,6 +7,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/philox.hpp>
+#include <twill/device/cpu/stream.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/parameter.hpp>
 #include <twill/nn/shards.hpp>
@@ -60,6 +61,13 @@ void initialise_parameter(const D& device, const graph::ParameterInfo& info, std
 }
 
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::nn::inline TWILL_ISA {
+TWILL_INSTANCE template void initialise_parameter(const Cpu&, const graph::ParameterInfo&, std::size_t, const Draw&,
+                                                  void*, int);
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+#endif
 
 #if TWILL_HEADER_ONLY
 #include <twill/nn/initialise.ipp>

@@ -7,6 +7,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/device/cpu/stream.hpp>
 #include <twill/device/generator.hpp>
 #include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
@@ -97,116 +98,43 @@ public:
 
   /// With a device for each slot of the model.
   NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
-               AddHalf adding_half = nullptr)
-      : device{places.front()},
-        infos{parameters},
-        add{adding},
-        add_half{adding_half},
-        gradients(parameters.size()),
-        devices_{std::move(places)} {
-    for (const graph::ParameterInfo& info : infos) {
-      buffers.emplace_back(device_of(info), bytes_of(info));
-      addresses_.push_back(buffers.back().data());
-    }
-  }
+               AddHalf adding_half = nullptr);
 
   /// The devices of all slots.
   [[nodiscard]] std::span<const D> devices() const override { return devices_; }
   /// That of a weight, or of a state of its optimiser.
-  [[nodiscard]] const D& device_of(const graph::ParameterInfo& info) const {
-    return devices_[static_cast<std::size_t>(info.slot)];
-  }
+  [[nodiscard]] const D& device_of(const graph::ParameterInfo& info) const;
 
-  [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info) {
-    return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
-  }
+  [[nodiscard]] static std::size_t bytes_of(const graph::ParameterInfo& info);
 
   /// throws: ValueError while the weights lie in parts on several ranks
-  [[nodiscard]] std::span<void* const> addresses() const override {
-    require_whole("run");
-    return addresses_;
-  }
+  [[nodiscard]] std::span<void* const> addresses() const override;
 
   /// Gives up the memory of a weight of which each of several ranks holds its part elsewhere, until it is taken back.
-  void give_up(std::size_t weight) {
-    buffers[weight].reset();
-    addresses_[weight] = nullptr;
-    is_whole_ = false;
-  }
+  void give_up(std::size_t weight);
 
   /// Makes room for all weights that were given up; their elements are the caller's to fill in.
-  void take_back() {
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      if (!buffers[i] && bytes_of(infos[i]) > 0) buffers[i] = memory::Buffer<D>(device, bytes_of(infos[i]));
-      addresses_[i] = buffers[i].data();
-    }
-    is_whole_ = true;
-  }
+  void take_back();
 
   /// Whether all weights are here.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
 
   /// throws: ValueError while the weights lie in parts on several ranks
-  void require_whole(std::string_view where) const {
-    if (!is_whole_)
-      throw ValueError(join_text({where, ": since a step with zero<3> the weights of this network lie in parts on all "
-                                         "ranks; call gather_weights() of that step on every rank first"}));
-  }
+  void require_whole(std::string_view where) const;
 
   /// Adds to the gradients there are, in the order of the trainable weights. Half precision is summed in float32.
-  void add_gradients(std::vector<memory::Buffer<D>> fresh) override {
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < infos.size(); ++i) {
-      if (infos[i].role != graph::Role::weight) continue;
-      memory::Buffer<D> gradient = std::move(fresh[next++]);
-      const bool is_half = add_half != nullptr && size_of(infos[i].dtype) < sizeof(float);
-      if (!gradients[i]) {
-        gradients[i] = std::move(gradient);
-        if (is_half && i < rests_.size()) rests_[i].reset();
-      } else if (is_half)
-        add_half(device_of(infos[i]), infos[i].shape.elements().factor, gradients[i].data(), rest_of(i),
-                 gradient.data());
-      else
-        add(device_of(infos[i]), infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(),
-            gradient.data());
-    }
-  }
+  void add_gradients(std::vector<memory::Buffer<D>> fresh) override;
 
   /// Says that gradients were changed by others, such as by division; what they lacked is worth nothing now.
   void forget_rests() { rests_.clear(); }
 
   /// Moves what lies in each slot to another device.
-  void move_to(std::vector<D> targets) {
-    forget_rests();
-    require_whole("to");
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      const D& target = targets[static_cast<std::size_t>(infos[i].slot)];
-      for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
-        if (!*buffer || target == device_of(infos[i])) continue;
-        memory::Buffer<D> moved(target, bytes_of(infos[i]));
-        copy_bytes(target, moved.data(), device_of(infos[i]), buffer->data(), moved.bytes(), CopyOptions{});
-        *buffer = std::move(moved);
-      }
-      addresses_[i] = buffers[i].data();
-    }
-    for (const D& before : devices_) synchronize(before);
-    devices_ = std::move(targets);
-    device = devices_.front();
-  }
+  void move_to(std::vector<D> targets);
 
   /// What the next run draws with. Ranks that work on one model draw alike, whatever others draw on their devices.
-  [[nodiscard]] Draw next_draw() {
-    if (groups.all().empty()) return generator(device).next();
-    ++last_draw.step;
-    return last_draw;
-  }
+  [[nodiscard]] Draw next_draw();
   /// Takes the last one back, of a run that failed.
-  void give_back(const Draw& unused) {
-    if (groups.all().empty())
-      generator(device).give_back(unused);
-    else
-      --last_draw.step;
-  }
+  void give_back(const Draw& unused);
 
   D device; ///< of slot 0
   std::span<const graph::ParameterInfo> infos;
@@ -219,17 +147,7 @@ public:
 
 private:
   /// What a gradient lacks of the sum in float32; at first nothing.
-  [[nodiscard]] void* rest_of(std::size_t weight) {
-    if (rests_.size() < gradients.size()) rests_.resize(gradients.size());
-    memory::Buffer<D>& rest = rests_[weight];
-    if (!rest) {
-      const D& own = device_of(infos[weight]);
-      const std::int64_t count = infos[weight].shape.elements().factor;
-      rest = memory::Buffer<D>(own, static_cast<std::size_t>(count) * sizeof(float));
-      if (count > 0) twill::detail::fill_elements(own, static_cast<float*>(rest.data()), Dims(1), Dims(count), 0.0f);
-    }
-    return rest.data();
-  }
+  [[nodiscard]] void* rest_of(std::size_t weight);
 
   std::vector<D> devices_;
   std::vector<void*> addresses_{};
@@ -237,4 +155,121 @@ private:
   bool is_whole_ = true;
 };
 
+template <ComputeDevice D>
+NetworkState<D>::NetworkState(std::vector<D> places, std::span<const graph::ParameterInfo> parameters, Add adding,
+                              AddHalf adding_half)
+    : device{places.front()},
+      infos{parameters},
+      add{adding},
+      add_half{adding_half},
+      gradients(parameters.size()),
+      devices_{std::move(places)} {
+  for (const graph::ParameterInfo& info : infos) {
+    buffers.emplace_back(device_of(info), bytes_of(info));
+    addresses_.push_back(buffers.back().data());
+  }
+}
+
+template <ComputeDevice D> const D& NetworkState<D>::device_of(const graph::ParameterInfo& info) const {
+  return devices_[static_cast<std::size_t>(info.slot)];
+}
+
+template <ComputeDevice D> std::size_t NetworkState<D>::bytes_of(const graph::ParameterInfo& info) {
+  return static_cast<std::size_t>(info.shape.elements().factor) * size_of(info.dtype);
+}
+
+template <ComputeDevice D> std::span<void* const> NetworkState<D>::addresses() const {
+  require_whole("run");
+  return addresses_;
+}
+
+template <ComputeDevice D> void NetworkState<D>::give_up(std::size_t weight) {
+  buffers[weight].reset();
+  addresses_[weight] = nullptr;
+  is_whole_ = false;
+}
+
+template <ComputeDevice D> void NetworkState<D>::take_back() {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!buffers[i] && bytes_of(infos[i]) > 0) buffers[i] = memory::Buffer<D>(device, bytes_of(infos[i]));
+    addresses_[i] = buffers[i].data();
+  }
+  is_whole_ = true;
+}
+
+template <ComputeDevice D> void NetworkState<D>::require_whole(std::string_view where) const {
+  if (!is_whole_)
+    throw ValueError(join_text({where, ": since a step with zero<3> the weights of this network lie in parts on all "
+                                       "ranks; call gather_weights() of that step on every rank first"}));
+}
+
+template <ComputeDevice D> void NetworkState<D>::add_gradients(std::vector<memory::Buffer<D>> fresh) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].role != graph::Role::weight) continue;
+    memory::Buffer<D> gradient = std::move(fresh[next++]);
+    const bool is_half = add_half != nullptr && size_of(infos[i].dtype) < sizeof(float);
+    if (!gradients[i]) {
+      gradients[i] = std::move(gradient);
+      if (is_half && i < rests_.size()) rests_[i].reset();
+    } else if (is_half)
+      add_half(device_of(infos[i]), infos[i].shape.elements().factor, gradients[i].data(), rest_of(i), gradient.data());
+    else
+      add(device_of(infos[i]), infos[i].dtype, infos[i].shape.elements().factor, gradients[i].data(), gradient.data());
+  }
+}
+
+template <ComputeDevice D> void NetworkState<D>::move_to(std::vector<D> targets) {
+  forget_rests();
+  require_whole("to");
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const D& target = targets[static_cast<std::size_t>(infos[i].slot)];
+    for (memory::Buffer<D>* buffer : {&buffers[i], &gradients[i]}) {
+      if (!*buffer || target == device_of(infos[i])) continue;
+      memory::Buffer<D> moved(target, bytes_of(infos[i]));
+      copy_bytes(target, moved.data(), device_of(infos[i]), buffer->data(), moved.bytes(), CopyOptions{});
+      *buffer = std::move(moved);
+    }
+    addresses_[i] = buffers[i].data();
+  }
+  for (const D& before : devices_) synchronize(before);
+  devices_ = std::move(targets);
+  device = devices_.front();
+}
+
+template <ComputeDevice D> Draw NetworkState<D>::next_draw() {
+  if (groups.all().empty()) return generator(device).next();
+  ++last_draw.step;
+  return last_draw;
+}
+
+template <ComputeDevice D> void NetworkState<D>::give_back(const Draw& unused) {
+  if (groups.all().empty())
+    generator(device).give_back(unused);
+  else
+    --last_draw.step;
+}
+
+template <ComputeDevice D> void* NetworkState<D>::rest_of(std::size_t weight) {
+  if (rests_.size() < gradients.size()) rests_.resize(gradients.size());
+  memory::Buffer<D>& rest = rests_[weight];
+  if (!rest) {
+    const D& own = device_of(infos[weight]);
+    const std::int64_t count = infos[weight].shape.elements().factor;
+    rest = memory::Buffer<D>(own, static_cast<std::size_t>(count) * sizeof(float));
+    if (count > 0) twill::detail::fill_elements(own, static_cast<float*>(rest.data()), Dims(1), Dims(count), 0.0f);
+  }
+  return rest.data();
+}
+
 } // namespace twill::inline v0::nn::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::nn::detail::inline TWILL_ISA {
+TWILL_INSTANCE template void add_elements<float>(const Cpu&, std::int64_t, void*, void*);
+TWILL_INSTANCE template void add_elements<double>(const Cpu&, std::int64_t, void*, void*);
+} // namespace twill::inline v0::nn::detail::inline TWILL_ISA
+namespace twill::inline v0::nn::inline TWILL_ISA {
+TWILL_INSTANCE template class NetworkState<Cpu>;
+} // namespace twill::inline v0::nn::inline TWILL_ISA
+#endif

@@ -8,6 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/shape.hpp>
+#include <twill/device/cpu/stream.hpp>
 #include <twill/device/device.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/launch.hpp>
@@ -74,6 +75,18 @@ void fill_elements(const D& device, T* to, const Dims& strides, const Dims& exte
                                   std::size_t b_size, layout::Span b_span);
 
 } // namespace twill::inline v0::detail::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::detail::inline TWILL_ISA {
+TWILL_INSTANCE template void copy_elements(const Cpu&, float*, const Dims&, const float*, const Dims&, const Dims&);
+TWILL_INSTANCE template void fill_elements(const Cpu&, float*, const Dims&, const Dims&, float);
+TWILL_INSTANCE template void copy_elements(const Cpu&, double*, const Dims&, const double*, const Dims&, const Dims&);
+TWILL_INSTANCE template void fill_elements(const Cpu&, double*, const Dims&, const Dims&, double);
+TWILL_INSTANCE template void copy_elements(const Cpu&, std::int64_t*, const Dims&, const std::int64_t*, const Dims&,
+                                           const Dims&);
+TWILL_INSTANCE template void fill_elements(const Cpu&, std::int64_t*, const Dims&, const Dims&, std::int64_t);
+} // namespace twill::inline v0::detail::inline TWILL_ISA
+#endif
 
 #if TWILL_HEADER_ONLY
 #include <twill/tensor/copy.ipp>

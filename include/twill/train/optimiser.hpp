@@ -6,6 +6,7 @@
 
 #include <twill/compile/executor.hpp>
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/stream.hpp>
 #include <twill/train/rule_options.hpp>
 #include <twill/train/rule_state.hpp>
 #include <twill/train/sources.hpp>
@@ -30,68 +31,19 @@ template <ComputeDevice D> class OptimiserState {
 public:
   /// The addresses of the weights and the states, in the table's order; states are made, as zeros, at the first call.
   [[nodiscard]] std::span<void* const> addresses(const nn::NetworkState<D>& network,
-                                                 std::span<const graph::ParameterInfo> parameters) {
-    const std::span<void* const> weights = network.addresses();
-    if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
-      return addresses_;
-    std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are what they have to be
-    addresses.reserve(parameters.size());
-    for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
-      const std::size_t k = i - weights.size();
-      const D& device = network.device_of(parameters[i]);
-      if (k >= states_.size()) {
-        memory::Buffer<D> made(device, nn::NetworkState<D>::bytes_of(parameters[i]));
-        nn::initialise_parameter(device, parameters[i], i, Draw{}, made.data());
-        states_.push_back(std::move(made));
-      } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == device)) { // follows the weights
-        memory::Buffer<D> moved(device, state.bytes());
-        copy_bytes(device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
-        state = std::move(moved);
-      }
-      addresses.push_back(states_[k].data());
-    }
-    infos_ = parameters.subspan(weights.size());
-    if (waiting_) {
-      overwrite(*waiting_);
-      waiting_.reset();
-    }
-    addresses_ = std::move(addresses);
-    return addresses_;
-  }
+                                                 std::span<const graph::ParameterInfo> parameters);
 
   /// Waits for the device and reads a state of one element. throws: ValueError when there is none of this name (yet)
-  [[nodiscard]] double item(std::string_view name) const {
-    if (const auto found = find_item(name)) return *found;
-    throw ValueError("state: the rule keeps no single number '" + std::string{name} + "', or has not made a step yet");
-  }
+  [[nodiscard]] double item(std::string_view name) const;
   /// The same; nothing when there is none.
-  [[nodiscard]] std::optional<double> find_item(std::string_view name) const {
-    for (std::size_t i = 0; i < infos_.size(); ++i) {
-      if (infos_[i].name.view() != name || !infos_[i].shape.elements().is_one()) continue;
-      const memory::Buffer<D>& buffer = states_[i];
-      if (infos_[i].dtype == DType::float64)
-        return twill::detail::read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
-      return static_cast<double>(
-          twill::detail::read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
-    }
-    return {};
-  }
+  [[nodiscard]] std::optional<double> find_item(std::string_view name) const;
 
   /// The rule's states in the order of the graph's parameters.
   [[nodiscard]] std::span<const memory::Buffer<D>> states() const { return states_; }
 
   /// Copies of the states by their names, and the count of steps; before the first step there are none but loaded ones. Waits
   /// for the device.
-  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const {
-    nn::StateDict result = waiting_ ? *waiting_ : nn::StateDict{};
-    for (std::size_t i = 0; i < infos_.size() && !waiting_; ++i) {
-      auto [tensor, data] = nn::StoredTensor::make(infos_[i].dtype, infos_[i].shape.evaluate({}));
-      copy_bytes(Cpu{}, data, states_[i].device(), states_[i].data(), tensor.bytes.size(), CopyOptions{});
-      result.add(std::string{infos_[i].name.view()}, std::move(tensor));
-    }
-    detail::add_steps(result, steps);
-    return result;
-  }
+  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const;
 
   /// Takes over what `state_dict` made, now or, where the states are not made yet, at the first step; then `expected()` are all
   /// parameters of an update of the network, to compare with. Returns the count of steps.
@@ -120,18 +72,79 @@ public:
   }
 
 private:
-  void overwrite(const nn::StateDict& state) {
-    const nn::detail::Matched matched = nn::detail::match(infos_, state, {});
-    for (std::size_t i = 0; i < infos_.size(); ++i)
-      copy_bytes(states_[i].device(), states_[i].data(), Cpu{}, matched.tensors[i]->bytes.data(), states_[i].bytes(),
-                 CopyOptions{});
-  }
+  void overwrite(const nn::StateDict& state);
 
   std::vector<memory::Buffer<D>> states_{};
   std::vector<void*> addresses_{};
   std::span<const graph::ParameterInfo> infos_{}; ///< of the states
   std::optional<nn::StateDict> waiting_{};        ///< loaded before the states were made
 };
+
+template <ComputeDevice D>
+std::span<void* const> OptimiserState<D>::addresses(const nn::NetworkState<D>& network,
+                                                    std::span<const graph::ParameterInfo> parameters) {
+  const std::span<void* const> weights = network.addresses();
+  if (addresses_.size() == parameters.size() && std::equal(weights.begin(), weights.end(), addresses_.begin()))
+    return addresses_;
+  std::vector<void*> addresses(weights.begin(), weights.end()); // in use when all states are what they have to be
+  addresses.reserve(parameters.size());
+  for (std::size_t i = weights.size(); i < parameters.size(); ++i) {
+    const std::size_t k = i - weights.size();
+    const D& device = network.device_of(parameters[i]);
+    if (k >= states_.size()) {
+      memory::Buffer<D> made(device, nn::NetworkState<D>::bytes_of(parameters[i]));
+      nn::initialise_parameter(device, parameters[i], i, Draw{}, made.data());
+      states_.push_back(std::move(made));
+    } else if (memory::Buffer<D>& state = states_[k]; !(state.device() == device)) { // follows the weights
+      memory::Buffer<D> moved(device, state.bytes());
+      copy_bytes(device, moved.data(), state.device(), state.data(), state.bytes(), CopyOptions{});
+      state = std::move(moved);
+    }
+    addresses.push_back(states_[k].data());
+  }
+  infos_ = parameters.subspan(weights.size());
+  if (waiting_) {
+    overwrite(*waiting_);
+    waiting_.reset();
+  }
+  addresses_ = std::move(addresses);
+  return addresses_;
+}
+
+template <ComputeDevice D> double OptimiserState<D>::item(std::string_view name) const {
+  if (const auto found = find_item(name)) return *found;
+  throw ValueError("state: the rule keeps no single number '" + std::string{name} + "', or has not made a step yet");
+}
+
+template <ComputeDevice D> std::optional<double> OptimiserState<D>::find_item(std::string_view name) const {
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    if (infos_[i].name.view() != name || !infos_[i].shape.elements().is_one()) continue;
+    const memory::Buffer<D>& buffer = states_[i];
+    if (infos_[i].dtype == DType::float64)
+      return twill::detail::read_item(buffer.device(), static_cast<const double*>(buffer.data()), Dims{});
+    return static_cast<double>(
+        twill::detail::read_item(buffer.device(), static_cast<const float*>(buffer.data()), Dims{}));
+  }
+  return {};
+}
+
+template <ComputeDevice D> nn::StateDict OptimiserState<D>::state_dict(std::int64_t steps) const {
+  nn::StateDict result = waiting_ ? *waiting_ : nn::StateDict{};
+  for (std::size_t i = 0; i < infos_.size() && !waiting_; ++i) {
+    auto [tensor, data] = nn::StoredTensor::make(infos_[i].dtype, infos_[i].shape.evaluate({}));
+    copy_bytes(Cpu{}, data, states_[i].device(), states_[i].data(), tensor.bytes.size(), CopyOptions{});
+    result.add(std::string{infos_[i].name.view()}, std::move(tensor));
+  }
+  detail::add_steps(result, steps);
+  return result;
+}
+
+template <ComputeDevice D> void OptimiserState<D>::overwrite(const nn::StateDict& state) {
+  const nn::detail::Matched matched = nn::detail::match(infos_, state, {});
+  for (std::size_t i = 0; i < infos_.size(); ++i)
+    copy_bytes(states_[i].device(), states_[i].data(), Cpu{}, matched.tensors[i]->bytes.data(), states_[i].bytes(),
+               CopyOptions{});
+}
 
 /// Where a rule's numbers stand among the run-time numbers of a table.
 template <optim::Rule R> class RuleNumbers {
@@ -295,3 +308,9 @@ private:
 };
 
 } // namespace twill::inline v0::train::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::train::inline TWILL_ISA {
+TWILL_INSTANCE template class OptimiserState<Cpu>;
+} // namespace twill::inline v0::train::inline TWILL_ISA
+#endif

@@ -17,26 +17,11 @@ namespace twill::inline v0::memory::detail {
 
 template <SizePolicy Sizes, class Lock> struct Ledger {
   /// Every quantity by class of size, read at once.
-  [[nodiscard]] MemoryStats stats() const {
-    std::lock_guard guard{lock};
-    put_back_recent();
-    MemoryStats stats = heap.counters.stats();
-    stats.retries = retries;
-    stats.out_of_memory = refusals;
-    return stats;
-  }
+  [[nodiscard]] MemoryStats stats() const;
 
-  [[nodiscard]] Counters counters() const {
-    std::lock_guard guard{lock};
-    put_back_recent();
-    return heap.counters;
-  }
+  [[nodiscard]] Counters counters() const;
 
-  void reset_peaks() {
-    std::lock_guard guard{lock};
-    put_back_recent();
-    heap.counters.reset_peaks();
-  }
+  void reset_peaks();
 
   /// Calls f(segment, block) for every block, under the lock; returns the number of the last event that they show.
   template <class F> std::uint64_t for_each_block(F& f) const {
@@ -48,39 +33,19 @@ template <SizePolicy Sizes, class Lock> struct Ledger {
   }
 
   /// Under the lock: a free block of the arena, or null when there is none, or no record for cutting it.
-  [[nodiscard]] Block* take_cached(Arena<Sizes>& arena, bool small, std::size_t rounded) noexcept {
-    if (recent != nullptr) {
-      if (recent->rounded == rounded) return std::exchange(recent, nullptr);
-      put_back_recent();
-    }
-    return heap.blocks.empty() ? nullptr : heap.take(arena, small, rounded);
-  }
+  [[nodiscard]] Block* take_cached(Arena<Sizes>& arena, bool small, std::size_t rounded) noexcept;
 
   /// Under the lock: lists the block that was released last.
-  void put_back_recent() const noexcept {
-    if (recent != nullptr) heap.put(*std::exchange(recent, nullptr));
-  }
+  void put_back_recent() const noexcept;
 
   /// Under the lock: the block serves a request from now on.
-  void start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept {
-    heap.begin(block, rounded, requested);
-    block.sequence = ++sequence;
-    block.place = place;
-    block.owners.store(1, std::memory_order_relaxed);
-  }
+  void start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept;
 
   /// Counts a request that is tried again; returns the event's number.
-  [[nodiscard]] TWILL_COLD std::uint64_t count_retry() {
-    std::lock_guard guard{lock};
-    ++retries;
-    return ++sequence;
-  }
+  [[nodiscard]] std::uint64_t count_retry();
 
   /// Forgets what was asked of upstream in vain: it no longer counts for the limit.
-  TWILL_COLD void forget_asked(std::size_t bytes) {
-    std::lock_guard guard{lock};
-    asked_upstream -= bytes;
-  }
+  void forget_asked(std::size_t bytes);
 
   mutable Lock lock{};
   std::uint64_t sequence = 0; ///< of the last event
@@ -90,5 +55,58 @@ template <SizePolicy Sizes, class Lock> struct Ledger {
   std::int64_t retries = 0;
   std::int64_t refusals = 0;
 };
+
+template <SizePolicy Sizes, class Lock> MemoryStats Ledger<Sizes, Lock>::stats() const {
+  std::lock_guard guard{lock};
+  put_back_recent();
+  MemoryStats stats = heap.counters.stats();
+  stats.retries = retries;
+  stats.out_of_memory = refusals;
+  return stats;
+}
+
+template <SizePolicy Sizes, class Lock> Counters Ledger<Sizes, Lock>::counters() const {
+  std::lock_guard guard{lock};
+  put_back_recent();
+  return heap.counters;
+}
+
+template <SizePolicy Sizes, class Lock> void Ledger<Sizes, Lock>::reset_peaks() {
+  std::lock_guard guard{lock};
+  put_back_recent();
+  heap.counters.reset_peaks();
+}
+
+template <SizePolicy Sizes, class Lock>
+Block* Ledger<Sizes, Lock>::take_cached(Arena<Sizes>& arena, bool small, std::size_t rounded) noexcept {
+  if (recent != nullptr) {
+    if (recent->rounded == rounded) return std::exchange(recent, nullptr);
+    put_back_recent();
+  }
+  return heap.blocks.empty() ? nullptr : heap.take(arena, small, rounded);
+}
+
+template <SizePolicy Sizes, class Lock> void Ledger<Sizes, Lock>::put_back_recent() const noexcept {
+  if (recent != nullptr) heap.put(*std::exchange(recent, nullptr));
+}
+
+template <SizePolicy Sizes, class Lock>
+void Ledger<Sizes, Lock>::start(Block& block, std::size_t rounded, std::size_t requested, const char* place) noexcept {
+  heap.begin(block, rounded, requested);
+  block.sequence = ++sequence;
+  block.place = place;
+  block.owners.store(1, std::memory_order_relaxed);
+}
+
+template <SizePolicy Sizes, class Lock> TWILL_COLD std::uint64_t Ledger<Sizes, Lock>::count_retry() {
+  std::lock_guard guard{lock};
+  ++retries;
+  return ++sequence;
+}
+
+template <SizePolicy Sizes, class Lock> TWILL_COLD void Ledger<Sizes, Lock>::forget_asked(std::size_t bytes) {
+  std::lock_guard guard{lock};
+  asked_upstream -= bytes;
+}
 
 } // namespace twill::inline v0::memory::detail

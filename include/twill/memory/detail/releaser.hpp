@@ -13,13 +13,15 @@ public:
   explicit Releaser(Pool& pool) : pool_{pool} {} ///< for the blocks of this pool, which outlives it
 
   /// Releases the block, now that the recording has ended.
-  void take_back(Block* block) noexcept override {
-    block->keeper = nullptr;
-    pool_.release(block);
-  }
+  void take_back(Block* block) noexcept override;
 
 private:
   Pool& pool_;
 };
+
+template <class Pool> void Releaser<Pool>::take_back(Block* block) noexcept {
+  block->keeper = nullptr;
+  pool_.release(block);
+}
 
 } // namespace twill::inline v0::memory::detail

@@ -24,23 +24,7 @@ template <class Ledger, class Arenas, class Upstream, class Tracking> struct Seg
   Tracking& tracking;
 
   /// Returns the smallest cached segment that is large enough, else as many as it takes, if they suffice; tells how many bytes.
-  TWILL_COLD std::size_t what_fits(std::size_t bytes) {
-    std::size_t smallest = 0;
-    {
-      std::lock_guard guard{ledger.lock};
-      ledger.put_back_recent();
-      const auto cached =
-          ledger.heap.returnable(bytes, [this](const Block& block) { return arenas.may_return(block); });
-      if (cached.all_bytes < bytes) return 0;
-      smallest = cached.smallest_bytes;
-    }
-    std::size_t chosen = 0;
-    return those([&](const Segment& segment) {
-      if (chosen >= bytes || (smallest != 0 && segment.bytes != smallest)) return false;
-      chosen += segment.bytes;
-      return true;
-    });
-  }
+  std::size_t what_fits(std::size_t bytes);
 
   /// Returns the returnable segments that the predicate, called under the lock, agrees to. If the device fails they stay cached.
   template <class Predicate> TWILL_COLD std::size_t those(Predicate agrees) {
@@ -68,18 +52,39 @@ template <class Ledger, class Arenas, class Upstream, class Tracking> struct Seg
   }
 
 private:
-  TWILL_COLD std::size_t give_back(Block& block) noexcept {
-    Segment* segment = block.segment;
-    MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
-    upstream.release(segment->address, segment->upstream_bytes);
-    ledger.lock.lock();
-    event.sequence = ++ledger.sequence;
-    ledger.heap.remove_segment(*segment);
-    ledger.heap.segment_records.give_back(segment);
-    ledger.lock.unlock();
-    if (tracking.listening()) tracking.tell(event);
-    return event.bytes;
-  }
+  std::size_t give_back(Block& block) noexcept;
 };
+
+template <class Ledger, class Arenas, class Upstream, class Tracking>
+TWILL_COLD std::size_t SegmentReturn<Ledger, Arenas, Upstream, Tracking>::what_fits(std::size_t bytes) {
+  std::size_t smallest = 0;
+  {
+    std::lock_guard guard{ledger.lock};
+    ledger.put_back_recent();
+    const auto cached = ledger.heap.returnable(bytes, [this](const Block& block) { return arenas.may_return(block); });
+    if (cached.all_bytes < bytes) return 0;
+    smallest = cached.smallest_bytes;
+  }
+  std::size_t chosen = 0;
+  return those([&](const Segment& segment) {
+    if (chosen >= bytes || (smallest != 0 && segment.bytes != smallest)) return false;
+    chosen += segment.bytes;
+    return true;
+  });
+}
+
+template <class Ledger, class Arenas, class Upstream, class Tracking>
+TWILL_COLD std::size_t SegmentReturn<Ledger, Arenas, Upstream, Tracking>::give_back(Block& block) noexcept {
+  Segment* segment = block.segment;
+  MemoryEvent event{MemoryEventKind::return_segment, 0, segment->address, segment->bytes, 0, nullptr};
+  upstream.release(segment->address, segment->upstream_bytes);
+  ledger.lock.lock();
+  event.sequence = ++ledger.sequence;
+  ledger.heap.remove_segment(*segment);
+  ledger.heap.segment_records.give_back(segment);
+  ledger.lock.unlock();
+  if (tracking.listening()) tracking.tell(event);
+  return event.bytes;
+}
 
 } // namespace twill::inline v0::memory::detail
