@@ -25,15 +25,17 @@ endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
                                  COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/twillConfig.cmake ${PROJECT_BINARY_DIR}/cmake/twillConfigVersion.cmake
-              cmake/cuda_libraries.cmake cmake/host_libraries.cmake
+              cmake/compiled_library.cmake cmake/cuda_libraries.cmake cmake/host_libraries.cmake
         DESTINATION ${package_dir})
 
-# For builds without CMake. The second and third add the libraries for matrix products and convolutions.
-foreach(name IN ITEMS twill twill-openblas twill-onednn)
+# For builds without CMake. The second and third add the libraries for matrix products and convolutions, the last names the
+# sources of the compiled library.
+foreach(name IN ITEMS twill twill-openblas twill-onednn twill-compiled)
   configure_file(cmake/pkgconfig/${name}.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 endforeach()
-# The PTX interpreter is built where it is used.
+# The compiled library and the PTX interpreter are built where they are used.
+install(DIRECTORY src DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
 install(DIRECTORY ptxrun DESTINATION ${CMAKE_INSTALL_DATADIR}/twill)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/twill)
 

@@ -13,8 +13,8 @@
 #include "examples/support/loss_curve.hpp"
 #include "examples/support/training_options.hpp"
 
-#include <twill/data/fashion_mnist.hpp>
 #include <twill/all.hpp>
+#include <twill/data/fashion_mnist.hpp>
 
 #include <iostream>
 #include <string>

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What every consumer does once it has twill: one program, and with CUDA a second one that nvcc compiles.
+# Programs of each consumer: one of the headers, one of the compiled library where that is asked for, and with CUDA one that
+# nvcc compiles.
 
 if(NOT TARGET program)
   add_executable(program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
   target_link_libraries(program PRIVATE twill::twill)
+endif()
+if(CONSUMER_COMPILED)
+  add_executable(compiled_program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
+  target_link_libraries(compiled_program PRIVATE twill::compiled)
 endif()
 if(CONSUMER_CUDA)
   add_executable(gpu_program ${CMAKE_CURRENT_LIST_DIR}/program.cu)
@@ -22,7 +27,7 @@ foreach(variable IN ITEMS CMAKE_CXX_STANDARD CMAKE_CXX_EXTENSIONS CMAKE_CXX_COMP
 endforeach()
 if(TWILL_SOURCE)
   get_property(targets DIRECTORY ${TWILL_SOURCE} PROPERTY BUILDSYSTEM_TARGETS)
-  list(FILTER targets EXCLUDE REGEX "^twill(_algorithms|_cuda|_mpi)?$")
+  list(FILTER targets EXCLUDE REGEX "^twill(_algorithms|_compiled|_cuda|_mpi)?$")
   if(targets)
     message(FATAL_ERROR "twill brings the targets ${targets}")
   endif()
