@@ -70,24 +70,25 @@ template <AnyTensor First, AnyTensor... Rest> const auto& common_device(const Fi
 }
 
 /// The executor of a device among those of a thread and a source, made when it is missing. It is the same function for all
-/// sources; `view` is asked for only then.
+/// sources; `view` and `kernels` are asked for only then.
 template <ComputeDevice D>
 Executor<D>& executor_among(std::map<int, Executor<D>>& executors, const D& device, TableView (*view)(),
-                            std::span<const KernelFunctionOn<team_t<D>>> functions) {
+                            std::span<const KernelFunctionOn<team_t<D>>> (*kernels)()) {
   const auto found = executors.find(device.index);
   if (found != executors.end()) return found->second;
-  return executors.try_emplace(device.index, device, view(), functions, Arena::for_each_run).first->second;
+  return executors.try_emplace(device.index, device, view(), kernels(), Arena::for_each_run).first->second;
 }
 
 /// The executor of a source on a device, one for each thread.
 template <Source S, ComputeDevice D> Executor<D>& thread_executor(const D& device) {
   thread_local std::map<int, Executor<D>> executors{};
-  return executor_among<D>(executors, device, &Compiled<S>::view, kernels<S, team_t<D>>);
+  using Table = TableFor<S, D>;
+  return executor_among<D>(executors, device, &Table::view, &Table::template kernels<team_t<D>>);
 }
 
 /// The same of a source on the devices of its slots.
 template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> devices) {
-  if constexpr (Compiled<S>::sizes.slots == 1) {
+  if constexpr (TableFor<S, D>::sizes.slots == 1) {
     return thread_executor<S>(devices.front());
   } else {
     thread_local std::map<std::vector<int>, SlotExecutor<D>> executors{};
@@ -96,14 +97,16 @@ template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> de
     const auto found = executors.find(indices);
     if (found != executors.end()) return found->second;
     return executors
-        .try_emplace(std::move(indices), devices, Compiled<S>::view(), kernels<S, team_t<D>>, Arena::for_each_run)
+        .try_emplace(std::move(indices), devices, TableFor<S, D>::view(), TableFor<S, D>::template kernels<team_t<D>>(),
+                     Arena::for_each_run)
         .first->second;
   }
 }
 
 template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
-  return std::tuple<output_t<S, K, D>...>{output_t<S, K, D>(device, output_info<S, K>().shape.evaluate(symbols))...};
+  return std::tuple<output_t<S, K, D>...>{
+      output_t<S, K, D>(device, TableFor<S, D>::template output<K>.shape.evaluate(symbols))...};
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA
@@ -112,15 +115,16 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Runs a source over tensors; its outputs come as a tuple.
 template <Source S, AnyTensor... Tensors> auto run_source(const Tensors&... tensors) {
-  static_assert(Compiled<S>::sizes.slots == 1,
-                "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
   const auto& device = detail::common_device(tensors...);
+  using Table = TableFor<S, std::remove_cvref_t<decltype(device)>>;
+  static_assert(Table::sizes.slots == 1,
+                "twill: call: the function puts parts into device slots, which only an nn::Network has devices for");
   auto& executor = detail::thread_executor<S>(device);
   const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
   const graph::SymbolValues symbols = resolve_symbols(executor.table(), shapes);
   const std::tuple operands{tensors.contiguous()...};
   auto outputs = detail::allocate_outputs<S>(
-      device, symbols, std::make_index_sequence<static_cast<std::size_t>(Compiled<S>::sizes.outputs)>{});
+      device, symbols, std::make_index_sequence<static_cast<std::size_t>(Table::sizes.outputs)>{});
   const auto addresses = [](const auto&... tensor) { return std::array<void*, sizeof...(tensor)>{tensor.data()...}; };
   const auto input_addresses = std::apply(addresses, operands);
   const auto output_addresses = std::apply(addresses, outputs);

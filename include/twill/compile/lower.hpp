@@ -8,6 +8,7 @@
 #include <twill/compile/draft.hpp>
 #include <twill/compile/join.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/operation.hpp>
 
 #include <cstddef>
 
@@ -158,8 +159,7 @@ private:
   }
 
   constexpr int kernel_of_operation(const Node& node) {
-    const int by = node.operation->typed_by;
-    const DType dtype = by < 0 ? node.dtype : graph_->nodes.items[node.inputs.items[by]].dtype;
+    const DType dtype = graph::typing_type(*graph_, node);
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
       if (out_.kernels[k].kind == KernelKind::operation && graph::is_same(*out_.operations[k], *node.operation) &&
           out_.kernels[k].dtype == dtype)

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -29,10 +30,20 @@ template <const graph::Operation* O> struct KernelOf;
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
-/// A function that runs one kernel over bound operands, on a host device's team.
-using KernelFunction = void (*)(const Team&, const kernel::Call&);
+/// A kernel over bound operands on a host device's team: the function of an operation, or the table of a fused program.
+struct KernelFunction {
+  void (*operation)(const Team&, const kernel::Call&) = nullptr;
+  const kernel::ProgramTable* program = nullptr;
 
-/// The same for a team that starts kernels by name, where several launches can be one kernel.
+  void operator()(const Team& team, const kernel::Call& call) const {
+    if (program != nullptr)
+      kernel::run_table(*program, kernel::AnyTeam{team}, call.grid, call.operands);
+    else
+      operation(team, call);
+  }
+};
+
+/// A kernel for a team that starts kernels by name, where several launches can be one kernel.
 template <class TeamType> struct StartedKernel {
   void (*run)(const TeamType&, const kernel::Call&) = nullptr;
   void (*run_joined)(const TeamType&, const kernel::JoinedLaunch*, std::size_t) = nullptr; ///< where a table has such
@@ -51,6 +62,14 @@ concept Source = requires {
 } // namespace twill::inline v0::compile::inline TWILL_ISA
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Which value is result k.
+constexpr std::size_t place_of_output(const TableView& table, std::size_t k) {
+  std::size_t found = 0;
+  for (std::size_t v = 0; v < table.values.size(); ++v)
+    if (table.values[v].storage == Storage::output && table.values[v].index == static_cast<int>(k)) found = v;
+  return found;
+}
 
 template <class S, std::size_t L> constexpr auto line_type() {
   constexpr Line line = S::parts.lines[L];
@@ -89,7 +108,7 @@ template <const graph::Operation* O, class T> void run_operation(const Team& tea
   KernelOf<O>::template run<T>(team, call);
 }
 
-/// The one function of a program, whichever model it came from.
+/// The one function of a program for a team that starts kernels by name, whichever model it came from.
 template <class TeamType, class... Lines> void run_program(const TeamType& team, const kernel::Call& call) {
   run(kernel::Program<Lines...>{}, team, call.grid, call.operands);
 }
@@ -102,7 +121,7 @@ void run_joined_program(const TeamType& team, const kernel::JoinedLaunch* launch
 template <class S, class TeamType, std::size_t K, std::size_t First, std::size_t... I>
 constexpr KernelFunctionOn<TeamType> program_function(std::index_sequence<I...>) {
   if constexpr (std::is_same_v<TeamType, Team>)
-    return &run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>;
+    return {nullptr, &kernel::table_of<kernel::Program<typename decltype(line_type<S, First + I>())::type...>>};
   else if constexpr (S::parts.is_joined[K])
     return {&run_program<TeamType, typename decltype(line_type<S, First + I>())::type...>,
             &run_joined_program<TeamType, typename decltype(line_type<S, First + I>())::type...>};
@@ -115,7 +134,7 @@ template <class S, class TeamType, std::size_t K> constexpr KernelFunctionOn<Tea
   if constexpr (S::parts.is_without_kernel[K])
     return {};
   else if constexpr (info.kind == KernelKind::operation && std::is_same_v<TeamType, Team>)
-    return &run_operation<S::operation(K), scalar_t<info.dtype>>;
+    return {&run_operation<S::operation(K), scalar_t<info.dtype>>, nullptr};
   else if constexpr (info.kind == KernelKind::operation)
     return {&KernelOf<S::operation(K)>::template run<scalar_t<info.dtype>>, nullptr};
   else
@@ -168,11 +187,19 @@ public:
   static constexpr ProgramParts<sizes> parts{frozen};
   static constexpr const graph::Operation* operation(std::size_t kernel) { return parts.operations[kernel]; }
   static constexpr TableView view() { return view_of(frozen.table); }
+  template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels();
+
+  /// Element type, shape and slot of a result.
+  template <std::size_t K> static constexpr const ValueInfo& output = table.values[detail::place_of_output(view(), K)];
 };
 
 /// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.
 template <Source S, class TeamType = Team>
 inline constexpr auto
     kernels = detail::kernel_functions<Compiled<S>, TeamType>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
+
+template <Source S> template <class TeamType> std::span<const KernelFunctionOn<TeamType>> Compiled<S>::kernels() {
+  return compile::kernels<S, TeamType>;
+}
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -5,7 +5,7 @@
 // table give tensor types back. A `dyn` extent becomes a symbol of its own; what the function combines has to agree when
 // it runs. Read next: compile/function.hpp.
 
-#include <twill/compile/program_type.hpp>
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 #include <twill/tensor/tensor.hpp>
@@ -35,26 +35,14 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 template <class X> struct ArgumentOf;
 template <class T, class D, class S> struct ArgumentOf<Tensor<T, D, S>> { using type = Argument<T, S>; };
 
-template <class S, std::size_t K> constexpr const ValueInfo& output_info() {
-  constexpr std::size_t index = [] {
-    std::size_t found = 0;
-    for (std::size_t v = 0; v < Compiled<S>::sizes.values; ++v)
-      if (Compiled<S>::table.values[v].storage == Storage::output &&
-          Compiled<S>::table.values[v].index == static_cast<int>(K))
-        found = v;
-    return found;
-  }();
-  return Compiled<S>::table.values[index];
+template <class Table, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
+  [[maybe_unused]] constexpr graph::Extents shape = Table::template output<K>.shape; // of rank 0: no axis
+  return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
 }
 
-template <class S, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
-  return Shape<(output_info<S, K>().shape.axes[Axis].is_static() ? output_info<S, K>().shape.axes[Axis].factor
-                                                                 : dyn)...>{};
-}
-
-template <class S, std::size_t K>
-using OutputShape =
-    decltype(output_shape<S, K>(std::make_index_sequence<static_cast<std::size_t>(output_info<S, K>().shape.rank)>{}));
+template <class Table, std::size_t K>
+using OutputShape = decltype(output_shape<Table, K>(
+    std::make_index_sequence<static_cast<std::size_t>(Table::template output<K>.shape.rank)>{}));
 
 template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::index_sequence<Axis...>) {
   [[maybe_unused]] constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape; // of rank 0: no axis
@@ -70,7 +58,7 @@ template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cv
 
 /// The tensor type of output K of a source on a device kind.
 template <Source S, std::size_t K, class D>
-using output_t = Tensor<scalar_t<detail::output_info<S, K>().dtype>, D, detail::OutputShape<S, K>>;
+using output_t = Tensor<scalar_t<TableFor<S, D>::template output<K>.dtype>, D, detail::OutputShape<TableFor<S, D>, K>>;
 
 /// The same from the trace alone, see compile/face.hpp.
 template <Source S, std::size_t K, class D>

@@ -65,6 +65,15 @@
 #define TWILL_BODY inline
 #endif
 
+/// Quick builds, see compile/quick.hpp: the interpreter of programs is in the compiled library.
+#if defined(TWILL_QUICK) && TWILL_QUICK && !TWILL_HEADER_ONLY
+#define TWILL_IS_QUICK 1
+#elif defined(TWILL_QUICK) && TWILL_QUICK && !defined(TWILL_COMPILED)
+#error "twill: quick builds need the compiled library; link twill::compiled"
+#else
+#define TWILL_IS_QUICK 0
+#endif
+
 /// Before an explicit instantiation for host devices, in files that do not contain bodies: the compiled library has it.
 #if !defined(TWILL_INSTANCE)
 #define TWILL_INSTANCE extern

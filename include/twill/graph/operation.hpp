@@ -26,6 +26,12 @@ namespace twill::inline v0::graph {
   return {graph, graph.add(node)};
 }
 
+/// The element type by which the kernel of an operation is chosen.
+[[nodiscard]] constexpr DType typing_type(const Graph& graph, const Node& node) {
+  const int by = node.operation->typed_by;
+  return by < 0 ? node.dtype : graph.nodes.items[node.inputs.items[by]].dtype;
+}
+
 /// Result k = 1, 2, … of the operation whose result 0 is `first`.
 [[nodiscard]] constexpr Value add_result(Value first, int k, DType dtype, const Extents& shape) {
   Node node{};

@@ -6,9 +6,11 @@
 // pack operands into memory of their own, of which oneDNN and BLAS take care: where it is missing, another way is taken.
 // Read next: kernel/product_choice.hpp, kernel/small_product.hpp, device/cpu/gemm.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/device/cpu/gemm.hpp>
 #include <twill/device/cpu/onednn_matmul.hpp>
+#include <twill/device/cpu/team.hpp>
 #include <twill/kernel/apply.hpp>
 #include <twill/kernel/product_choice.hpp>
 #include <twill/kernel/scratch.hpp>

@@ -9,21 +9,25 @@
 #include <twill/kernel/columns.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/rows.hpp>
-#include <twill/kernel/summary.hpp>
+#include <twill/kernel/table.hpp>
 #include <twill/kernel/tabulate.hpp>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// Runs a program that was tabulated, on the threads of a team.
+inline void run_table(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
+  if (program.columns != nullptr)
+    run_columns(program, team, grid, operands);
+  else
+    run_rows(program, team, grid, operands);
+}
 
 /// Runs the program at every index of the grid; operands in the order of the lines that take one.
 /// An output may lie exactly where an input lies. requires: `team.size()`, `team.parallel(f(rank, size))`
 /// throws: std::bad_alloc when a thread's first long row needs working memory
 template <class... Lines, class Team>
 void run(Program<Lines...>, const Team& team, const Grid& grid, const Operand* operands) {
-  using P = Program<Lines...>;
-  if constexpr (summary_of<P>.shape == KernelShape::column)
-    run_columns(table_of<P>, AnyTeam{team}, grid, operands);
-  else
-    run_rows(table_of<P>, AnyTeam{team}, grid, operands);
+  run_table(table_of<Program<Lines...>>, AnyTeam{team}, grid, operands);
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -138,9 +138,9 @@ public:
     require_device(inputs...);
     call_begin_hooks(inputs...);
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
-    const graph::SymbolValues symbols = compile::resolve_symbols(compile::Compiled<Evaluation>::view(), shapes);
+    const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);
     using Result = compile::output_t<Evaluation, 0, D>;
-    const compile::ValueInfo& shown = compile::detail::output_info<Evaluation, 0>();
+    constexpr const auto& shown = compile::TableFor<Evaluation, D>::template output<0>;
     Result result(detail::device_of_slot<Evaluation>(devices(), shown.slot), shown.shape.evaluate(symbols));
     const std::tuple contiguous{inputs.contiguous()...};
     const auto addresses =

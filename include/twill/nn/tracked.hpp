@@ -70,8 +70,8 @@ template <AnyTracked X> [[nodiscard]] const auto& tensor_of(const X& tracked) { 
 template <class X> using tensor_of_t = std::remove_cvref_t<decltype(tensor_of(std::declval<const X&>()))>;
 
 /// Whether a run depends on what the weights are.
-template <compile::Source S> constexpr bool reads_weights() {
-  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
+template <compile::Source S, ComputeDevice D> bool reads_weights() {
+  for (const compile::ValueInfo& value : compile::TableFor<S, D>::view().values)
     if (value.storage == compile::Storage::parameter && value.first_use >= 0) return true;
   return false;
 }
@@ -79,7 +79,7 @@ template <compile::Source S> constexpr bool reads_weights() {
 /// The device of a slot of a source: of one that has a single slot the one that its arguments share.
 template <compile::Source S, ComputeDevice D>
 [[nodiscard]] const D& device_of_slot(std::span<const D> devices, int slot) {
-  return devices[compile::Compiled<S>::sizes.slots == 1 ? 0 : static_cast<std::size_t>(slot)];
+  return devices[compile::TableFor<S, D>::sizes.slots == 1 ? 0 : static_cast<std::size_t>(slot)];
 }
 
 /// Runs a source on the devices of its slots. Its outputs are untyped blocks of memory.
@@ -110,10 +110,10 @@ public:
       : weights_{std::move(weights)}, context_{std::move(context)}, arguments_{arguments...} {
     const D argument_device = compile::detail::common_device(detail::tensor_of(arguments)...);
     const std::span<const D> devices = devices_around(argument_device);
-    const auto view = compile::Compiled<Forward>::view();
+    const auto view = compile::TableFor<Forward, D>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
     symbols_ = compile::resolve_symbols(view, shapes);
-    const compile::ValueInfo& shown = compile::detail::output_info<Forward, 0>();
+    constexpr const auto& shown = compile::TableFor<Forward, D>::template output<0>;
     value_ = Value(detail::device_of_slot<Forward>(devices, shown.slot), shown.shape.evaluate(symbols_));
     const std::tuple inputs{detail::tensor_of(arguments).contiguous()...};
     const auto addresses =
@@ -161,7 +161,7 @@ public:
   void backward_from(const Value& cotangent) const {
     if (!records_) throw ValueError("backward: nothing was kept for it; the value was computed under NoGrad, or reset");
     using Pass = Backward<F, input_set>;
-    if (weights_ && detail::reads_weights<Pass>() && weights_->updates() != updates_)
+    if (weights_ && detail::reads_weights<Pass, D>() && weights_->updates() != updates_)
       throw ValueError(
           "backward: the weights were updated after forward, which needs them as they were; call backward before step");
     const Value gradient = cotangent.contiguous();
@@ -172,7 +172,7 @@ public:
     addresses.push_back(gradient.data());
     for (const memory::Buffer<D>& kept : kept_) addresses.push_back(kept.data());
     addresses.push_back(value_.data()); // read only if the pass wants the result
-    const std::size_t wanted = compile::Compiled<Pass>::sizes.inputs;
+    const std::size_t wanted = compile::TableFor<Pass, D>::sizes.inputs;
     addresses.resize(wanted);
     const D own_device = value_.device();
     auto gradients =
@@ -204,7 +204,7 @@ private:
 
   /// The devices of the stage's slots: those of the weights where it has several, else that of its arguments.
   [[nodiscard]] std::span<const D> devices_around(const D& arguments) const {
-    if constexpr (compile::Compiled<Forward>::sizes.slots > 1)
+    if constexpr (compile::TableFor<Forward, D>::sizes.slots > 1)
       return weights_->devices();
     else
       return {&arguments, 1};
@@ -272,10 +272,10 @@ requires(std::is_empty_v<F> && (AnyTracked<First> || ... || AnyTracked<Rest>))
   using D = typename First::device_type;
   using Stage =
       CallStage<F, typename detail::StageArgument<First>::type, typename detail::StageArgument<Rest>::type...>;
-  static_assert(compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::sizes.slots == 1,
+  using Table = compile::TableFor<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>, D>;
+  static_assert(Table::sizes.slots == 1,
                 "twill: apply: the function puts parts into device slots, which only an nn::Network has devices for");
-  RunContext context{
-      compile::Knobs{compile::Compiled<KeepingForward<Stage, detail::tracked_set<First, Rest...>()>>::view().knobs}, 0};
+  RunContext context{compile::Knobs{Table::view().knobs}, 0};
   if (context.knobs.draws()) {
     const Draw draw = generator(first.device()).next();
     context.knobs.set_draw(draw.seed, draw.step);

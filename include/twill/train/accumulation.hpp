@@ -129,7 +129,7 @@ public:
       : rule{std::move(given)},
         network_{&network},
         options_{options},
-        update_knobs_{compile::Compiled<Update>::view().knobs},
+        update_knobs_{compile::TableFor<Update, D>::view().knobs},
         numbers_{update_knobs_},
         loss_{network.device(), sizeof(T)} {}
 
@@ -214,7 +214,7 @@ public:
     require_between_steps("load_state_dict");
     detail::LoadedOptions options{rule, state};
     steps_ = state_.load_state_dict(options.states(), *network_->state(),
-                                    [] { return compile::Compiled<Update>::view().parameters; });
+                                    [] { return compile::TableFor<Update, D>::view().parameters; });
     return options.set();
   }
 
@@ -247,8 +247,9 @@ private:
     devices_.assign(devices.begin(), devices.end());
     programs_.clear();
     last_ = nullptr;
-    update_ = std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::Compiled<Update>::view(),
-                                         compile::kernels<Update, team_t<D>>, compile::Arena::kept);
+    update_ =
+        std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::TableFor<Update, D>::view(),
+                                   compile::TableFor<Update, D>::template kernels<team_t<D>>(), compile::Arena::kept);
     if (!(loss_.device() == devices.front())) loss_ = memory::Buffer<D>(devices.front(), sizeof(T));
   }
 

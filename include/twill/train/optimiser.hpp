@@ -266,7 +266,7 @@ public:
   }
 
   /// The program of a step. Its parameters are the weights, then what the rule keeps.
-  [[nodiscard]] static compile::TableView table() { return compile::Compiled<Source>::view(); }
+  [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
   /// Where the rule keeps that, made now where there was no step yet.
   [[nodiscard]] std::span<const memory::Buffer<D>> states() {
     static_cast<void>(state_.addresses(*network_, executor_->table().parameters));
@@ -293,8 +293,9 @@ private:
   }
 
   static std::unique_ptr<Executor> make_executor(std::span<const D> devices) {
-    return std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::Compiled<Source>::view(),
-                                      compile::kernels<Source, team_t<D>>, compile::Arena::for_each_run);
+    return std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::TableFor<Source, D>::view(),
+                                      compile::TableFor<Source, D>::template kernels<team_t<D>>(),
+                                      compile::Arena::for_each_run);
   }
 
   std::shared_ptr<nn::NetworkState<D>> network_;

@@ -89,19 +89,22 @@ public:
   }
   /// The same on the devices of its slots.
   template <compile::Source S, ComputeDevice D> Program& at(std::span<const D> devices, const compile::Knobs& model) {
-    static_assert(compile::Compiled<S>::sizes.slots <= Program::slots,
+    static_assert(compile::TableFor<S, D>::sizes.slots <= Program::slots,
                   "twill: train_step: the loss or the rule works in a device slot that the model does not have");
-    const void* key = compile::kernels<S, team_t<D>>.data();
+    using Table = compile::TableFor<S, D>;
+    const View key = &Table::view;
     for (const auto& [known, program] : programs_)
       if (known == key) return *program;
     programs_.emplace_back(
-        key, std::make_unique<Program>(devices, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>, model));
+        key, std::make_unique<Program>(devices, Table::view(), Table::template kernels<team_t<D>>(), model));
     return *programs_.back().second;
   }
   void clear() { programs_.clear(); }
 
 private:
-  std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs_{};
+  using View = compile::TableView (*)(); // one function for each source
+
+  std::vector<std::pair<View, std::unique_ptr<Program>>> programs_{};
 };
 
 /// throws: DeviceError naming both devices
@@ -118,12 +121,12 @@ void require_on(std::string_view where, const D& device, const Tensors&... tenso
 /// The same for a source with several device slots: each argument lies in a slot of its own.
 template <compile::Source S, ComputeDevice D, AnyTensor... Tensors>
 void require_in_slots(std::string_view where, std::span<const D> devices, const Tensors&... tensors) {
-  if constexpr (compile::Compiled<S>::sizes.slots == 1) {
+  if constexpr (compile::TableFor<S, D>::sizes.slots == 1) {
     require_on(where, devices.front(), tensors...);
   } else {
     std::size_t argument = 0;
     const auto check = [&](const auto& tensor) {
-      const int slot = compile::Compiled<S>::view().inputs[argument].slot;
+      const int slot = compile::TableFor<S, D>::view().inputs[argument].slot;
       if (const D& device = devices[static_cast<std::size_t>(slot)]; !(tensor.device() == device))
         throw DeviceError(
             join_text({where, ": argument ", argument, " belongs into slot ", slot, ", which is ", to_string(device),

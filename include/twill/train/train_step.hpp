@@ -90,7 +90,7 @@ public:
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     throw ValueError(
         "checked: step " + std::to_string(steps_) + ": " +
-        compile::blame<Source>(watcher.found, compile::resolve_symbols(compile::Compiled<Source>::view(), shapes)));
+        compile::blame<Source>(watcher.found, compile::resolve_symbols(compile::TableFor<Source, D>::view(), shapes)));
   }
 
   /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose
@@ -125,7 +125,7 @@ public:
   /// What steps on tensors of these types and shapes take of the device of one of the slots, before anything runs.
   template <AnyTensor... Tensors>
   [[nodiscard]] compile::MemoryUse memory(nn::Slot slot, const Tensors&... tensors) const {
-    const compile::TableView table = compile::Compiled<source<Tensors...>>::view();
+    const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     return compile::memory_use(table, compile::resolve_symbols(table, shapes), slot.number);
   }

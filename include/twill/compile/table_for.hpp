@@ -1,0 +1,22 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of a source as a device runs it: made by the compiler, or in quick builds on host devices when it is first used.
+// Both have `view()`, `kernels<TeamType>()` and `sizes`, of which only what the trace shows (inputs, outputs, slots, taps) is
+// known in both. What has to be a constant, such as a plan in a static_assert, asks `Compiled`. Read next:
+// compile/executor.hpp.
+
+#include <twill/compile/program_type.hpp>
+#include <twill/compile/quick.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/device.hpp>
+
+#include <type_traits>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// The table of a source for a kind of device.
+template <Source S, ComputeDevice D>
+using TableFor = std::conditional_t<TWILL_IS_QUICK && HostDevice<D>, Quick<S>, Compiled<S>>;
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
