@@ -121,9 +121,9 @@ void check_requirements(const TableView& table, const graph::SymbolValues& symbo
 constexpr std::int64_t cache_line = 64; // values do not share one
 
 /// The offsets of the temporaries of a slot; `planned` says which of them a value has.
-[[nodiscard]] constexpr memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
-                                                      List<std::size_t>& value_bytes, List<int>& planned,
-                                                      int slot = 0) {
+[[nodiscard]] TWILL_CONSTEXPR memory::OffsetPlan plan_arena(const TableView& table, const graph::SymbolValues& symbols,
+                                                            List<std::size_t>& value_bytes, List<int>& planned,
+                                                            int slot = 0) {
   List<memory::Lifetime> lifetimes{};
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const ValueInfo& value = table.values[v];

@@ -21,7 +21,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 /// Where axis `axis` of (batch, channels, ...) lies in the channels-last array.
 [[nodiscard]] constexpr int axis_of_last(int axis, int rank) { return axis == 0 ? 0 : axis == 1 ? rank - 1 : axis - 1; }
 
-[[nodiscard]] constexpr bool permutes_by(const Node& node, int (*axis_of)(int, int)) {
+[[nodiscard]] TWILL_CONSTEXPR bool permutes_by(const Node& node, int (*axis_of)(int, int)) {
   const int rank = node.shape.rank;
   if (node.kind != Kind::transpose || rank < 3) return false;
   for (int axis = 0; axis < rank; ++axis)
@@ -30,7 +30,7 @@ namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 }
 
 /// Whether a node is computed channels-last. An input may have been, in another program; if not, seeing it so costs nothing.
-[[nodiscard]] constexpr bool lies_channels_last(const List<Node>& nodes, int id) {
+[[nodiscard]] TWILL_CONSTEXPR bool lies_channels_last(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
   if (node->kind == Kind::result) node = &nodes.items[node->inputs.items[0]];
   return node->kind == Kind::input || (node->kind == Kind::operation && node->operation->channels_last);
@@ -50,7 +50,7 @@ public:
   /// For each old node whether it is computed channels-last although it was traced otherwise.
   [[nodiscard]] constexpr const List<char>& found() const { return is_last_; }
 
-  constexpr void put_into(Graph& graph) {
+  TWILL_CONSTEXPR void put_into(Graph& graph) {
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       int& output = graph.outputs.items[i];
       const bool hands_out_last = i < graph.channels_last_outputs.size() && graph.channels_last_outputs.items[i] != 0;
@@ -68,14 +68,14 @@ public:
   }
 
 private:
-  constexpr int emit(const Node& node) {
+  TWILL_CONSTEXPR int emit(const Node& node) {
     nodes_.push_back(node);
     other_view_.push_back(-1);
     copy_.push_back(-1);
     return static_cast<int>(nodes_.size()) - 1;
   }
 
-  [[nodiscard]] static constexpr Extents permuted(const Extents& shape, int (*axis_of)(int, int)) {
+  [[nodiscard]] static TWILL_CONSTEXPR Extents permuted(const Extents& shape, int (*axis_of)(int, int)) {
     Extents result{};
     result.rank = shape.rank;
     for (int axis = 0; axis < shape.rank; ++axis) result.axes.items[axis] = shape.axes.items[axis_of(axis, shape.rank)];
@@ -83,7 +83,7 @@ private:
   }
 
   /// The view of a new node whose axis d is that node's axis `axis_of(d, rank)`; each node has one at most.
-  constexpr int view(int id, int (*axis_of)(int, int)) {
+  TWILL_CONSTEXPR int view(int id, int (*axis_of)(int, int)) {
     if (other_view_.items[id] >= 0) return other_view_.items[id];
     const Node& source = nodes_.items[id];
     Node node{};
@@ -106,18 +106,18 @@ private:
   }
 
   /// An old node as (batch, channels, ...), and channels-last.
-  constexpr int first(int old) {
+  TWILL_CONSTEXPR int first(int old) {
     const int id = place_.items[old];
     return is_last_.items[old] != 0 ? view(id, &axis_of_last) : id;
   }
-  constexpr int last(int old) {
+  TWILL_CONSTEXPR int last(int old) {
     const int id = place_.items[old];
     return is_last_.items[old] != 0 ? id : view(id, &axis_of_first);
   }
 
   /// Operands that an operation would have copied for itself alone are copied for all: an image is an operand of the
   /// convolution and of the gradient by its weights.
-  constexpr int dense(int id) {
+  TWILL_CONSTEXPR int dense(int id) {
     if (nodes_.items[id].kind != Kind::transpose) return id;
     if (copy_.items[id] >= 0) return copy_.items[id];
     Node copy{};
@@ -132,7 +132,7 @@ private:
     return made;
   }
 
-  constexpr void add(int old) {
+  TWILL_CONSTEXPR void add(int old) {
     Node node = old_->items[old];
     int& place = place_.items[old];
     char& is_last = is_last_.items[old];
@@ -167,13 +167,13 @@ private:
   }
 
   /// An input that nobody reads may have been taken off the list.
-  [[nodiscard]] constexpr bool is_handed_in_last(const Node& input) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_handed_in_last(const Node& input) const {
     const auto number = static_cast<std::size_t>(input.index);
     return number < inputs_->size() && inputs_->items[number].is_channels_last;
   }
 
   /// Whether a node is to be computed channels-last because one of its operands is.
-  [[nodiscard]] constexpr bool carries(const Node& node) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool carries(const Node& node) const {
     const bool moves = node.kind == Kind::operation && node.operation->moves;
     if (node.kind != Kind::primitive && node.kind != Kind::cast && node.kind != Kind::reduce &&
         node.kind != Kind::broadcast && !moves)
@@ -199,7 +199,7 @@ private:
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Whether there is anything to carry.
-[[nodiscard]] constexpr bool wants_channels_last(const Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR bool wants_channels_last(const Graph& graph) {
   for (const Node& node : graph.nodes)
     if (node.kind == Kind::operation && node.operation->channels_last) return true;
   for (const graph::InputInfo& info : graph.inputs)
@@ -208,12 +208,12 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 }
 
 /// Rewrites the graph so that what lies between operations on images is computed channels-last.
-constexpr void carry_channels_last(Graph& graph) {
+TWILL_CONSTEXPR void carry_channels_last(Graph& graph) {
   if (wants_channels_last(graph)) detail::ChannelsLast{graph}.put_into(graph);
 }
 
 /// For each node whether that would compute it channels-last although it was traced as (batch, channels, ...).
-[[nodiscard]] constexpr List<char> carried_channels_last(const Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR List<char> carried_channels_last(const Graph& graph) {
   if (!wants_channels_last(graph)) return List<char>(graph.nodes.size(), 0);
   return detail::ChannelsLast{graph}.found();
 }

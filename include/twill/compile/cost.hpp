@@ -14,7 +14,7 @@ using graph::Node;
 using graph::Primitive;
 
 /// What recomputing one primitive costs, in simple arithmetic operations.
-[[nodiscard]] constexpr int cost_of(const Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR int cost_of(const Node& node) {
   if (node.kind != Kind::primitive) return 1;
   switch (node.primitive) {
   case Primitive::exp:

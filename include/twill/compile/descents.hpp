@@ -37,7 +37,7 @@ struct DescentOperands {
 };
 
 /// Whether the lines are those of w -= rate * (g + decay * w), the rule of optim/sgd.hpp.
-[[nodiscard]] constexpr bool is_descent(const TableView& table, const KernelInfo& kernel) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_descent(const TableView& table, const KernelInfo& kernel) {
   struct Expected {
     LineKind kind = LineKind::in;
     kernel::Access access = kernel::Access::contiguous;
@@ -70,12 +70,13 @@ struct DescentOperands {
   return true;
 }
 
-[[nodiscard]] constexpr const OperandInfo& operand_of(const TableView& table, const Instruction& instruction, int k) {
+[[nodiscard]] TWILL_CONSTEXPR const OperandInfo& operand_of(const TableView& table, const Instruction& instruction,
+                                                            int k) {
   return table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
 }
 
 /// The instruction of the matrix product that writes a value which `update` alone reads, -1 where there is none.
-[[nodiscard]] constexpr int product_for(const TableView& table, int update, int value) {
+[[nodiscard]] TWILL_CONSTEXPR int product_for(const TableView& table, int update, int value) {
   int product = -1;
   for (int i = 0; i < static_cast<int>(table.instructions.size()); ++i) {
     const Instruction& instruction = table.instructions[static_cast<std::size_t>(i)];
@@ -94,7 +95,7 @@ struct DescentOperands {
 /// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors of one
 /// or two rows a step of bench/train/mlp_step takes 0.45 and 0.75 times as long, and both ways add in the same order, so that
 /// no bit changes; from four rows on the product of a library gains as much as the passes over the gradient cost.
-[[nodiscard]] constexpr bool descends_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
+[[nodiscard]] TWILL_CONSTEXPR bool descends_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t most_factor_rows = 2;
   return k > 0 && k <= most_factor_rows && k * (m + n) <= m * n;
 }
@@ -104,7 +105,7 @@ struct DescentOperands {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The updates that are made inside a product, for these sizes.
-[[nodiscard]] constexpr List<Descent> find_descents(const TableView& table, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR List<Descent> find_descents(const TableView& table, const graph::SymbolValues& symbols) {
   using At = detail::DescentOperands;
   List<Descent> found{};
   if (table.slots > 1) return found;

@@ -51,13 +51,13 @@ public:
   [[nodiscard]] constexpr int node(int cut) const { return cuts_.data()[cut].node; }
   /// Of the values before a cut that somebody reads behind it.
   [[nodiscard]] constexpr std::int64_t crossing(int cut) const { return cuts_.data()[cut].crossing; }
-  [[nodiscard]] constexpr std::int64_t bytes(int from, int to) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes(int from, int to) const {
     return cuts_.data()[to].bytes - cuts_.data()[from].bytes;
   }
-  [[nodiscard]] constexpr std::int64_t work(int from, int to) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t work(int from, int to) const {
     return cuts_.data()[to].work - cuts_.data()[from].work;
   }
-  [[nodiscard]] constexpr bool can_be_computed_again(int from, int to) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool can_be_computed_again(int from, int to) const {
     return cuts_.data()[to].steps == cuts_.data()[from].steps && bytes(from, to) > 0;
   }
 
@@ -72,7 +72,7 @@ private:
 
   [[nodiscard]] static constexpr std::size_t at(int id) { return static_cast<std::size_t>(id); }
 
-  constexpr void find_uses() {
+  TWILL_CONSTEXPR void find_uses() {
     needed_[at(root_)] = 1;
     last_use_[at(root_)] = root_;
     for (int id = root_; id >= 0; --id) {
@@ -89,7 +89,7 @@ private:
     }
   }
 
-  [[nodiscard]] constexpr bool is_inside_something(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_inside_something(int id) const {
     for (const graph::LoopInfo& loop : graph_->loops)
       if (id > loop.begin && id < loop.results_end) return true;
     for (const graph::RegionInfo& region : graph_->regions)
@@ -99,7 +99,7 @@ private:
 
   /// The first of the nodes right before `id` that hold or only look at something, or are weights of another type: rules of
   /// gradients see through them, so they belong to what reads them.
-  [[nodiscard]] constexpr int before_views(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR int before_views(int id) const {
     while (id > 0 && !is_inside_something(id - 1)) {
       const Node& node = graph_->node(id - 1);
       const bool is_weight = node.kind == Kind::cast && graph_->node(node.input(0)).kind == Kind::parameter;
@@ -109,7 +109,7 @@ private:
     return id;
   }
 
-  constexpr void measure(const graph::SymbolValues& symbols) {
+  TWILL_CONSTEXPR void measure(const graph::SymbolValues& symbols) {
     List<std::int64_t> ending(at(root_ + 1), 0); // bytes that nobody reads behind a node
     std::int64_t live = 0;
     Cut now{};
@@ -137,7 +137,7 @@ private:
   }
 
   /// Leaves the narrowest cut of each of so many stretches of equal bytes.
-  constexpr void thin() {
+  TWILL_CONSTEXPR void thin() {
     constexpr std::int64_t stretches = 40;
     const std::int64_t total = cuts_.back().bytes;
     if (cuts_.size() <= at(stretches) || total == 0) return;
@@ -171,7 +171,7 @@ struct Stretch {
 };
 
 /// The parts of the cheapest division with parts of at most so many bytes, where a byte costs that much work.
-[[nodiscard]] constexpr List<Stretch> cheapest(const Cuts& cuts, std::int64_t largest_part, double price) {
+[[nodiscard]] TWILL_CONSTEXPR List<Stretch> cheapest(const Cuts& cuts, std::int64_t largest_part, double price) {
   const int last = cuts.count() - 1;
   List<double> cost(static_cast<std::size_t>(cuts.count()), 0);
   List<int> from(cost.size(), -1); // where the part that ends here begins; -1: what is before the cut is kept
@@ -196,7 +196,7 @@ struct Stretch {
 }
 
 /// The division with the first so many parts.
-[[nodiscard]] constexpr Division division_of(const Cuts& cuts, const List<Stretch>& parts, int count) {
+[[nodiscard]] TWILL_CONSTEXPR Division division_of(const Cuts& cuts, const List<Stretch>& parts, int count) {
   Division division{};
   std::int64_t kept = 0;
   int cut = 0;
@@ -221,7 +221,7 @@ struct Stretch {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Divisions of a traced forward pass whose result is `root`, from no part to the least memory.
-[[nodiscard]] constexpr Divisions divisions(const Graph& graph, int root, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR Divisions divisions(const Graph& graph, int root, const graph::SymbolValues& symbols) {
   const detail::Cuts cuts{graph, root, symbols};
   const int last = cuts.count() - 1;
   const std::int64_t bytes = cuts.bytes(0, last);

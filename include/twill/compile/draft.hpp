@@ -14,8 +14,8 @@
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Memory as the operand of a kernel.
-[[nodiscard]] constexpr OperandInfo memory_operand(const Graph& graph, const List<int>& value_of,
-                                                   const Reading& reading) {
+[[nodiscard]] TWILL_CONSTEXPR OperandInfo memory_operand(const Graph& graph, const List<int>& value_of,
+                                                         const Reading& reading) {
   OperandInfo operand{};
   operand.dtype = graph.nodes.items[reading.root].dtype;
   operand.value = value_of.items[reading.root];
@@ -59,11 +59,11 @@ public:
 
 private:
   [[nodiscard]] constexpr bool is_stored(int id) const { return value_of_->items[id] >= 0; }
-  [[nodiscard]] constexpr OperandInfo memory_operand(const Reading& reading) const {
+  [[nodiscard]] TWILL_CONSTEXPR OperandInfo memory_operand(const Reading& reading) const {
     return compile::memory_operand(*graph_, *value_of_, reading);
   }
 
-  constexpr void add_member(int member) {
+  TWILL_CONSTEXPR void add_member(int member) {
     const Node& node = graph_->nodes.items[member];
     if (node.kind == Kind::assign || node.kind == Kind::close || node.kind == Kind::stack) {
       const int copied = node.inputs.items[graph::copied_input(node.kind)];
@@ -75,7 +75,7 @@ private:
   }
 
   /// The copies of tapped nodes, which come last, behind what they copy: whoever looks for the first NaN sees them so.
-  [[nodiscard]] constexpr List<int> in_order_of_making(const List<int>& members) const {
+  [[nodiscard]] TWILL_CONSTEXPR List<int> in_order_of_making(const List<int>& members) const {
     List<int> order{};
     const auto copied = [&](int id) {
       for (const graph::TapInfo& tap : graph_->taps)
@@ -93,7 +93,7 @@ private:
     return order;
   }
 
-  constexpr void add_output(int member, int target, int line) {
+  TWILL_CONSTEXPR void add_output(int member, int target, int line) {
     const Node& node = graph_->nodes.items[member];
     const Extents& shape = graph_->nodes.items[target].shape;
     AxisMap axes = proper_axes(node.kind == Kind::stack ? graph_->nodes.items[node.inputs.items[0]].shape : shape);
@@ -118,7 +118,7 @@ private:
     out_lines_.push_back(out);
   }
 
-  [[nodiscard]] constexpr AxisMap in_order(const AxisMap& axes) const {
+  [[nodiscard]] TWILL_CONSTEXPR AxisMap in_order(const AxisMap& axes) const {
     AxisMap result = no_axes;
     for (std::size_t d = 0; d <= max_rank; ++d)
       if (dimensions_.items[d] >= 0) result.items[d] = axes.items[dimensions_.items[d]];
@@ -126,7 +126,7 @@ private:
   }
 
   /// The line that holds node `id` where the grid's dimensions move along its axes as `axes` says; adds what is missing.
-  constexpr int line_for(int id, const AxisMap& axes) {
+  TWILL_CONSTEXPR int line_for(int id, const AxisMap& axes) {
     const Reading reading = read_through(*graph_, id, axes);
     const Node& root = graph_->nodes.items[reading.root];
     if (is_leaf(root.kind)) return leaf_line(reading, root);
@@ -166,7 +166,7 @@ private:
   }
 
   /// The same walk in terms of a shape that differs only in extents of one.
-  [[nodiscard]] static constexpr AxisMap renumbered(const Extents& from, const Extents& to, const AxisMap& axes) {
+  [[nodiscard]] static TWILL_CONSTEXPR AxisMap renumbered(const Extents& from, const Extents& to, const AxisMap& axes) {
     const AxisMap old_axes = proper_axes(from);
     const AxisMap new_axes = proper_axes(to);
     AxisMap result = no_axes;
@@ -176,7 +176,7 @@ private:
     return result;
   }
 
-  constexpr int memory_line(const Reading& reading) {
+  TWILL_CONSTEXPR int memory_line(const Reading& reading) {
     OperandInfo operand = memory_operand(reading);
     const int proper_rank = graph::proper_rank(*reading.view);
     // Drop extents of one, so that equal programs look equal whatever ones their shapes carry.
@@ -196,7 +196,7 @@ private:
     return add_leaf(line, operand);
   }
 
-  constexpr int leaf_line(const Reading& reading, const Node& root) {
+  TWILL_CONSTEXPR int leaf_line(const Reading& reading, const Node& root) {
     Line line{};
     line.dtype = root.dtype;
     OperandInfo operand{};
@@ -220,7 +220,7 @@ private:
     return add_leaf(line, operand);
   }
 
-  constexpr int add_leaf(const Line& line, const OperandInfo& operand) {
+  TWILL_CONSTEXPR int add_leaf(const Line& line, const OperandInfo& operand) {
     const std::size_t count = operands_.size();
     for (std::size_t i = 0; i < count; ++i)
       if (operands_.items[i].value == operand.value && operands_.items[i] == operand) return line_of_operand_.items[i];

@@ -46,7 +46,7 @@ struct FaceSizes {
   std::size_t scopes = 0;
 };
 
-[[nodiscard]] constexpr FaceSizes face_sizes_of(const graph::Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR FaceSizes face_sizes_of(const graph::Graph& graph) {
   return {graph.inputs.size(),  graph.parameters.size(), graph.knobs.size(), graph.symbols.size(),
           graph.outputs.size(), graph.nodes.size(),      graph.taps.size(),  graph.bounds.size(),
           graph.fault,          graph.slots(),           graph.scopes.size()};
@@ -54,7 +54,7 @@ struct FaceSizes {
 
 /// The room that programs made of a function are likely to need, the largest being its training step.
 /// About twice what the training steps of the examples take: every record of it is initialised, and one too few lowers twice.
-[[nodiscard]] constexpr TableSizes room_around(const FaceSizes& face) {
+[[nodiscard]] TWILL_CONSTEXPR TableSizes room_around(const FaceSizes& face) {
   const std::size_t n = face.nodes;
   const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };
   return {room(n, usual_room.values),

@@ -60,7 +60,7 @@ struct FitReport {
   /// Whether the budget is met.
   [[nodiscard]] constexpr bool fits() const { return with.total() <= budget_bytes; }
   /// How much longer a run takes, by its work: 0.25 is a quarter more.
-  [[nodiscard]] constexpr double extra_time() const {
+  [[nodiscard]] TWILL_CONSTEXPR double extra_time() const {
     const auto before = static_cast<double>(work_without.total());
     return before > 0 ? static_cast<double>(work_with.total()) / before - 1 : 0;
   }
@@ -71,7 +71,7 @@ struct FitReport {
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Whether a symbol stands in the shape of any node.
-[[nodiscard]] constexpr int missing_symbol(const Graph& graph, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR int missing_symbol(const Graph& graph, const graph::SymbolValues& symbols) {
   for (int id = 0; id < graph.size(); ++id)
     for (int symbol = 0; symbol < graph::max_symbols; ++symbol)
       if (symbols[static_cast<std::size_t>(symbol)] < 0 && graph.node(id).shape.elements().power(symbol) > 0)

@@ -39,12 +39,12 @@ public:
   }
 
   /// True when the node has one value for each row of its unit's grid.
-  [[nodiscard]] constexpr bool is_uniform(int node, const Unit& unit) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_uniform(int node, const Unit& unit) const {
     return unit.kind == UnitKind::row && graph::proper_rank(graph_->nodes.items[node].shape) < unit.grid.rank;
   }
 
   /// The shape of what a member iterates over: of the operand for a reduction, else its own.
-  [[nodiscard]] constexpr const Extents& domain(int node) const {
+  [[nodiscard]] TWILL_CONSTEXPR const Extents& domain(int node) const {
     const Node* const nodes = graph_->nodes.items;
     const Node& n = nodes[node];
     if (n.kind == Kind::primitive || n.kind == Kind::cast) return n.shape;
@@ -59,7 +59,7 @@ private:
     int count = 0;
   };
 
-  constexpr void add_operation(int id) {
+  TWILL_CONSTEXPR void add_operation(int id) {
     const int unit = add_unit(id);
     units_.items[unit].kind = UnitKind::operation;
     const Node& node = graph_->nodes.items[id];
@@ -74,7 +74,7 @@ private:
   /// A further result belongs to the launch of its operation.
   constexpr void add_result(int id) { add_member(unit_of(graph_->nodes.items[id].inputs.items[0]), id); }
 
-  constexpr void add_fusable(int id) {
+  TWILL_CONSTEXPR void add_fusable(int id) {
     const Node& node = graph_->nodes.items[id];
     int unit = add_unit(id);
     start(units_.items[unit], id);
@@ -108,7 +108,7 @@ private:
       if (const int producer = find(producers.units.items[i]); producer != unit) depend(units_.items[unit], producer);
   }
 
-  constexpr void start(Unit& unit, int id) const {
+  TWILL_CONSTEXPR void start(Unit& unit, int id) const {
     const Node& node = graph_->nodes.items[id];
     unit.grid = graph::without_ones(domain(id));
     if (node.kind != Kind::reduce) return;
@@ -121,14 +121,14 @@ private:
   }
 
   /// True where `small` is the grid of one value for each row of `large`.
-  [[nodiscard]] static constexpr bool is_rows_of(const Extents& small, const Extents& large) {
+  [[nodiscard]] static TWILL_CONSTEXPR bool is_rows_of(const Extents& small, const Extents& large) {
     if (small.rank != large.rank - 1) return false;
     for (int axis = 0; axis < small.rank; ++axis)
       if (!(small[axis] == large[axis])) return false;
     return true;
   }
 
-  [[nodiscard]] constexpr bool compatible(const Unit& a, const Unit& b) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool compatible(const Unit& a, const Unit& b) const {
     if (a.kind == UnitKind::operation || b.kind == UnitKind::operation) return false;
     if (a.loop != b.loop || a.region != b.region || a.slot != b.slot) return false;
     const bool is_row = a.kind == UnitKind::row || b.kind == UnitKind::row;
@@ -144,7 +144,7 @@ private:
   }
 
   /// True when, in a merged unit of this grid, node `id` sees each value of the producer at its own place in the grid.
-  [[nodiscard]] constexpr bool aligned(int id, int producer, const Extents& grid) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool aligned(int id, int producer, const Extents& grid) const {
     const Node& node = graph_->nodes.items[id];
     for (int i = first_read(node.kind); i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.inputs.items[i], proper_axes(domain(id)));
@@ -164,14 +164,14 @@ private:
   }
 
   /// Parameters that `writer` overwrites may share its kernel with readers only if those read the element that is written.
-  [[nodiscard]] constexpr bool reads_in_place(int writer, int reader) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool reads_in_place(int writer, int reader) const {
     if (units_.items[writer].assigned.empty()) return true;
     for (int parameter : units_.items[writer].assigned)
       for (int node : readers_of(parameter))
         if (unit_of(node) == reader && !reads_in_place_at(node, parameter)) return false;
     return true;
   }
-  [[nodiscard]] constexpr bool reads_in_place_at(int id, int parameter) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool reads_in_place_at(int id, int parameter) const {
     const Node& node = graph_->nodes.items[id];
     for (int i = first_read(node.kind); i < node.arity; ++i) {
       const Reading reading = read_through(*graph_, node.inputs.items[i], proper_axes(domain(id)));
@@ -183,7 +183,7 @@ private:
   }
 
   /// Merges two units for node `id` of the consumer where that is possible; the consumer is then the merged unit.
-  constexpr bool try_merge(int& consumer, int producer, int id, const Producers& producers) {
+  TWILL_CONSTEXPR bool try_merge(int& consumer, int producer, int id, const Producers& producers) {
     const Unit& a = units_.items[consumer];
     const Unit& b = units_.items[producer];
     if (!compatible(a, b)) return false;
@@ -203,7 +203,7 @@ private:
 
   /// Reductions over one grid that read the same tensor, and nothing of each other's, share a launch and the reading: the
   /// gradients of a scale and a shift, for example. Columns also share what one unit has made.
-  constexpr void join_neighbours() {
+  TWILL_CONSTEXPR void join_neighbours() {
     List<int> reader_of_node(graph_->nodes.size(), -1);
     List<int> reader_of_unit(static_cast<std::size_t>(size()), -1);
     const int nodes = graph_->size();
@@ -224,7 +224,7 @@ private:
     }
   }
 
-  constexpr void join_readers(int& reader, int root, int id) {
+  TWILL_CONSTEXPR void join_readers(int& reader, int root, int id) {
     const int own = unit_of(id);
     if (units_.items[own].kind == UnitKind::elementwise || unit_of(root) == own || units_.items[own].grid.rank == 0)
       return;
@@ -233,7 +233,7 @@ private:
     if (reader < 0 || units_.items[own].kind == UnitKind::column) reader = own;
   }
 
-  constexpr void try_join(int one, int other) {
+  TWILL_CONSTEXPR void try_join(int one, int other) {
     const Unit& a = units_.items[one];
     const Unit& b = units_.items[other];
     if (a.kind != b.kind || a.column_axis != b.column_axis || !(a.grid == b.grid) || !compatible(a, b)) return;
@@ -242,7 +242,7 @@ private:
   }
 
   /// The first input of a node that is read; that of an assignment is written.
-  [[nodiscard]] static constexpr int first_read(Kind kind) {
+  [[nodiscard]] static TWILL_CONSTEXPR int first_read(Kind kind) {
     return kind == Kind::assign || kind == Kind::close ? 1 : 0;
   }
 };

@@ -49,7 +49,7 @@ private:
 };
 
 /// The first place behind an instruction.
-[[nodiscard]] constexpr int place_behind(const TableView& table, int instruction) {
+[[nodiscard]] TWILL_CONSTEXPR int place_behind(const TableView& table, int instruction) {
   int place = instruction + 1;
   if (const int loop = table.instructions[static_cast<std::size_t>(instruction)].loop; loop >= 0)
     place = table.loops[static_cast<std::size_t>(loop)].last + 1;
@@ -60,7 +60,7 @@ private:
 }
 
 /// The last place before an instruction.
-[[nodiscard]] constexpr int place_before(const TableView& table, int instruction) {
+[[nodiscard]] TWILL_CONSTEXPR int place_before(const TableView& table, int instruction) {
   int place = instruction;
   if (const int loop = table.instructions[static_cast<std::size_t>(instruction)].loop; loop >= 0)
     place = table.loops[static_cast<std::size_t>(loop)].first;

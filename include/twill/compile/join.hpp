@@ -30,7 +30,7 @@ public:
 
   /// True where the launch writes nothing that the instruction touches and touches nothing that it writes. Random draws
   /// count the elements of a launch; such instructions stay alone.
-  [[nodiscard]] constexpr bool admits(const Lowered& table, const Instruction& instruction) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool admits(const Lowered& table, const Instruction& instruction) const {
     const OperandInfo* operand = table.operands.data() + instruction.first_operand;
     for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand) {
       if (operand->kind == OperandKind::position) return false;
@@ -40,7 +40,7 @@ public:
     }
     return true;
   }
-  constexpr void note(const Lowered& table, const Instruction& instruction) {
+  TWILL_CONSTEXPR void note(const Lowered& table, const Instruction& instruction) {
     const OperandInfo* operand = table.operands.data() + instruction.first_operand;
     for (const OperandInfo* const end = operand + instruction.operand_count; operand != end; ++operand)
       if (operand->kind == OperandKind::memory)
@@ -58,7 +58,7 @@ private:
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Marks the instructions that continue the launch of the one before them.
-constexpr void join_launches(Lowered& table) {
+TWILL_CONSTEXPR void join_launches(Lowered& table) {
   detail::LaunchUses uses{table.values.size()};
   std::size_t first = 0; // of the launch under way
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {
@@ -77,7 +77,7 @@ constexpr void join_launches(Lowered& table) {
 }
 
 /// The first and the last instruction that touch each value; the members of one launch run at the same time.
-constexpr void find_uses(Lowered& table) {
+TWILL_CONSTEXPR void find_uses(Lowered& table) {
   std::size_t first = 0; // and last instruction of the launch under way
   std::size_t last = 0;
   for (std::size_t i = 0; i < table.instructions.size(); ++i) {

@@ -20,7 +20,7 @@ struct LoopsOfNodes {
   constexpr LoopsOfNodes() = default;
 };
 
-[[nodiscard]] constexpr LoopsOfNodes loops_of_nodes(const Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR LoopsOfNodes loops_of_nodes(const Graph& graph) {
   LoopsOfNodes loops{};
   loops.computed = List<int>(graph.nodes.size(), -1);
   if (graph.loops.empty()) return loops;
@@ -66,14 +66,14 @@ public:
   [[nodiscard]] constexpr const List<int>& order() const { return order_; }
 
 private:
-  constexpr void place(int id) {
+  TWILL_CONSTEXPR void place(int id) {
     const Node& node = graph_->nodes.items[id];
     for (int k = 0; k < node.arity; ++k)
       if (const int input = node.inputs.items[k]; placed_.items[input] == 0) release(loops_.computed.items[input]);
     placed_.items[id] = 1;
     order_.push_back(id);
   }
-  constexpr void release(int loop) {
+  TWILL_CONSTEXPR void release(int loop) {
     List<int> members{};
     members.swap(waiting_.items[loop]);
     // What the members need of other loops first, so that nothing comes between them.

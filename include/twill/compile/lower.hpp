@@ -40,7 +40,7 @@ public:
 
 private:
   // ---- values -----------------------------------------------------------------------------------------------------
-  constexpr void declare_values() {
+  TWILL_CONSTEXPR void declare_values() {
     const Stored stored{*graph_, units_, order_};
     const int nodes = graph_->size();
     for (int id = 0; id < nodes; ++id) {
@@ -56,7 +56,7 @@ private:
     for (graph::TapInfo& tap : out_.taps) tap.node = value_of_[static_cast<std::size_t>(tap.node)];
   }
 
-  constexpr void declare(int id, Storage storage, int index) {
+  TWILL_CONSTEXPR void declare(int id, Storage storage, int index) {
     int& value = value_of_.items[id];
     if (value < 0) {
       value = static_cast<int>(out_.values.size());
@@ -71,12 +71,12 @@ private:
     info.slot = graph_->nodes.items[id].slot < 0 ? 0 : graph_->nodes.items[id].slot;
   }
 
-  constexpr void refuse(graph::Problem problem, int left, int right) {
+  TWILL_CONSTEXPR void refuse(graph::Problem problem, int left, int right) {
     if (!out_.fault.any()) out_.fault = {problem, left, right, 0};
   }
 
   /// The instructions of a loop follow each other, in one slot.
-  constexpr void find_loops() {
+  TWILL_CONSTEXPR void find_loops() {
     for (std::size_t i = 0; i < out_.instructions.size(); ++i) {
       int& loop = out_.instructions[i].loop;
       if (loop < 0) continue;
@@ -93,7 +93,7 @@ private:
   }
 
   // ---- instructions -----------------------------------------------------------------------------------------------
-  constexpr void emit(int unit_id) {
+  TWILL_CONSTEXPR void emit(int unit_id) {
     const Unit& unit = units_.unit(unit_id);
     if (unit.kind == UnitKind::operation)
       emit_operation(unit);
@@ -101,7 +101,7 @@ private:
       emit_program(unit);
   }
 
-  constexpr void emit_operation(const Unit& unit) {
+  TWILL_CONSTEXPR void emit_operation(const Unit& unit) {
     const int id = unit.members.front();
     const Node& node = graph_->nodes.items[id];
     graph::CallPlan plan{};
@@ -158,7 +158,7 @@ private:
     out_.instructions.push_back(instruction);
   }
 
-  constexpr int kernel_of_operation(const Node& node) {
+  TWILL_CONSTEXPR int kernel_of_operation(const Node& node) {
     const DType dtype = graph::typing_type(*graph_, node);
     for (std::size_t k = 0; k < out_.kernels.size(); ++k)
       if (out_.kernels[k].kind == KernelKind::operation && graph::is_same(*out_.operations[k], *node.operation) &&
@@ -174,12 +174,12 @@ private:
     return static_cast<int>(out_.kernels.size()) - 1;
   }
 
-  constexpr void emit_program(const Unit& unit) {
+  TWILL_CONSTEXPR void emit_program(const Unit& unit) {
     const Draft draft{*graph_, units_, value_of_, unit};
     if (draft.writes()) emit_launch(draft, unit);
   }
 
-  constexpr void emit_launch(const Draft& draft, const Unit& unit) {
+  TWILL_CONSTEXPR void emit_launch(const Draft& draft, const Unit& unit) {
     Instruction instruction{};
     instruction.loop = unit.loop;
     instruction.slot = unit.slot;
@@ -194,7 +194,7 @@ private:
     out_.instructions.push_back(instruction);
   }
 
-  constexpr int kernel_of_program(const List<Line>& lines) {
+  TWILL_CONSTEXPR int kernel_of_program(const List<Line>& lines) {
     const int kernels = static_cast<int>(out_.kernels.size());
     const int count = static_cast<int>(lines.size());
     for (int k = 0; k < kernels; ++k) {
@@ -226,14 +226,14 @@ private:
 };
 
 /// The passes that change a traced graph before it becomes tables, whose values name its nodes.
-constexpr void simplify_for_lowering(Graph& graph) {
+TWILL_CONSTEXPR void simplify_for_lowering(Graph& graph) {
   simplify(graph);
   carry_channels_last(graph);
   legalise(graph);
 }
 
 /// Every pass from a traced graph to tables.
-[[nodiscard]] constexpr Lowered lower(Graph graph) {
+[[nodiscard]] TWILL_CONSTEXPR Lowered lower(Graph graph) {
   if (!graph.fault.any()) simplify_for_lowering(graph);
   if (graph.fault.any()) {
     Lowered refused{};

@@ -36,18 +36,19 @@ struct Work {
 };
 
 /// What an allocation of so many bytes takes of a pool.
-[[nodiscard]] constexpr std::int64_t pool_bytes(std::int64_t bytes) {
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t pool_bytes(std::int64_t bytes) {
   constexpr std::int64_t granularity = 512;
   return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
 }
 
 /// Of the elements of a shape, for these sizes of its symbols.
-[[nodiscard]] constexpr std::int64_t bytes_of(DType dtype, const Extents& shape, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes_of(DType dtype, const Extents& shape,
+                                                    const graph::SymbolValues& symbols) {
   return shape.elements().evaluate(symbols) * static_cast<std::int64_t>(size_of(dtype));
 }
 
 /// Of one node.
-[[nodiscard]] constexpr Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
   const std::int64_t elements = node.shape.elements().evaluate(symbols);
   Work work{};
   switch (node.kind) {
@@ -71,7 +72,7 @@ struct Work {
 }
 
 /// Of everything that an output needs.
-[[nodiscard]] constexpr Work work_of(const Graph& graph, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const graph::SymbolValues& symbols) {
   Work sum{};
   const List<char> needed = detail::needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id) {
@@ -84,7 +85,8 @@ struct Work {
 }
 
 /// Of one program, in the pool of the device of a slot.
-[[nodiscard]] constexpr MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols, int slot) {
+[[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols,
+                                                   int slot) {
   MemoryUse use{};
   for (const graph::ParameterInfo& info : table.parameters) {
     if (info.slot != slot) continue;
@@ -101,7 +103,7 @@ struct Work {
 }
 
 /// Of one program, on all of its devices.
-[[nodiscard]] constexpr MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
+[[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
   MemoryUse use{};
   for (int slot = 0; slot < table.slots; ++slot) {
     const MemoryUse own = memory_use(table, symbols, slot);

@@ -22,7 +22,7 @@ struct UpdatesAfter {
 
   constexpr explicit UpdatesAfter(std::size_t units) : first(units, -1) {}
 
-  constexpr void add(int on, int update) {
+  TWILL_CONSTEXPR void add(int on, int update) {
     int& head = first.items[on];
     links.push_back({update, head});
     head = static_cast<int>(links.size()) - 1;
@@ -52,7 +52,7 @@ public:
 
 private:
   /// True for the update of parameters whose gradients are worth less memory than a launch.
-  [[nodiscard]] constexpr bool waits(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool waits(int id) const {
     constexpr std::int64_t small = 4096;
     const Unit& unit = units_->unit(id);
     if (unit.assigned.empty() || unit.kind != UnitKind::elementwise || unit.loop >= 0) return false;
@@ -60,7 +60,7 @@ private:
     return elements.is_static() && elements.factor <= small;
   }
 
-  constexpr void find_updates() {
+  TWILL_CONSTEXPR void find_updates() {
     for (int id = 0; id < units_->size(); ++id) {
       if (!units_->alive(id) || units_->unit(id).assigned.empty() || waits(id) || units_->unit(id).loop >= 0) continue;
       List<int> distinct{};
@@ -76,7 +76,7 @@ private:
   }
 
   /// Runs a unit after everything it depends on.
-  constexpr void run(int start) {
+  TWILL_CONSTEXPR void run(int start) {
     List<int> stack{start};
     while (!stack.empty()) {
       const int current = stack.back();
@@ -102,7 +102,7 @@ private:
   }
 
   /// Pushes what the units of a loop need from outside and is not done; true when all of it is.
-  constexpr bool push_needs(int loop, List<int>& stack) const {
+  TWILL_CONSTEXPR bool push_needs(int loop, List<int>& stack) const {
     const std::size_t before = stack.size();
     for (int id : units_of_loop_.items[loop])
       for (int dependency : units_->unit(id).dependencies)
@@ -111,7 +111,7 @@ private:
   }
 
   /// Runs the units of a loop one after another; what they release waits for the end.
-  constexpr void run_loop(int loop) {
+  TWILL_CONSTEXPR void run_loop(int loop) {
     is_begun_.items[loop] = 1;
     is_inside_ = true;
     for (int id : units_of_loop_.items[loop]) run(id);
@@ -119,13 +119,13 @@ private:
     for (int id : units_of_loop_.items[loop]) release_updates(id);
   }
 
-  constexpr void finish(int unit) {
+  TWILL_CONSTEXPR void finish(int unit) {
     done_.items[unit] = 1;
     order_.push_back(unit);
     if (!is_inside_) release_updates(unit);
   }
 
-  constexpr void release_updates(int unit) {
+  TWILL_CONSTEXPR void release_updates(int unit) {
     for (int link = updates_.first.items[unit]; link >= 0;) {
       const UpdatesAfter::Link& entry = updates_.links.items[link];
       link = entry.next;
@@ -150,7 +150,7 @@ private:
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The units in the order of execution.
-[[nodiscard]] constexpr List<int> execution_order(const Graph& graph, const Grouping& units) {
+[[nodiscard]] TWILL_CONSTEXPR List<int> execution_order(const Graph& graph, const Grouping& units) {
   return detail::Ordering{graph, units}.order();
 }
 

@@ -27,7 +27,7 @@ public:
     }
   }
 
-  constexpr void put_into(graph::Graph& graph) {
+  TWILL_CONSTEXPR void put_into(graph::Graph& graph) {
     const auto renumber = [&](int& id) {
       const int slot = graph.node(id).slot;
       id = in_slot(id, slot < 0 ? 0 : slot);
@@ -41,7 +41,7 @@ public:
 
 private:
   /// The node that computes an old one in a slot; requires that it is computed there or anywhere.
-  constexpr int in_slot(int id, int slot) {
+  TWILL_CONSTEXPR int in_slot(int id, int slot) {
     const graph::Node& old = old_->items[id];
     const bool is_placed = old.slot != graph::anywhere;
     if (is_placed && placed_.items[id] >= 0) return placed_.items[id];
@@ -74,7 +74,7 @@ private:
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Gives what was traced before its operands had a slot, such as an update of a buffer, the slot that they have come to.
-constexpr void place_late(graph::Graph& graph) {
+TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
   for (bool found = true; found;) {
     found = false;
     for (int id = 0; id < graph.size(); ++id) {
@@ -93,7 +93,7 @@ constexpr void place_late(graph::Graph& graph) {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Places what is computed anywhere. Linear in the nodes and the slots.
-constexpr void place(graph::Graph& graph) {
+TWILL_CONSTEXPR void place(graph::Graph& graph) {
   if (graph.slots() < 2) return;
   detail::place_late(graph);
   detail::Placing{graph}.put_into(graph);

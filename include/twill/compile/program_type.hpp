@@ -64,7 +64,7 @@ concept Source = requires {
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Which value is result k.
-constexpr std::size_t place_of_output(const TableView& table, std::size_t k) {
+TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t k) {
   std::size_t found = 0;
   for (std::size_t v = 0; v < table.values.size(); ++v)
     if (table.values[v].storage == Storage::output && table.values[v].index == static_cast<int>(k)) found = v;

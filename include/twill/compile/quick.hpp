@@ -40,7 +40,7 @@ struct OperationKeys {
       if (node.kind == graph::Kind::operation) add({node.operation, graph::typing_type(graph, node)});
   }
 
-  constexpr void add(const OperationKey& key) {
+  TWILL_CONSTEXPR void add(const OperationKey& key) {
     for (std::size_t i = 0; i < count; ++i)
       if (graph::is_same(*keys[i].operation, *key.operation) && keys[i].dtype == key.dtype) return;
     keys[count++] = key;

@@ -28,7 +28,7 @@ struct Reading {
 };
 
 /// The axes of a shape that are not one, in order.
-[[nodiscard]] constexpr AxisMap proper_axes(const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR AxisMap proper_axes(const Extents& shape) {
   AxisMap map = no_axes;
   int position = 0;
   const int axes = shape.rank;
@@ -39,14 +39,14 @@ struct Reading {
 }
 
 /// True for a node whose value stands in memory, or can be put there by the kernel that computes it.
-[[nodiscard]] constexpr bool can_be_stored(Kind kind) {
+[[nodiscard]] TWILL_CONSTEXPR bool can_be_stored(Kind kind) {
   return kind == Kind::input || kind == Kind::parameter || kind == Kind::primitive || kind == Kind::cast ||
          kind == Kind::reduce || kind == Kind::operation || kind == Kind::result || kind == Kind::carry ||
          kind == Kind::stack || kind == Kind::leave;
 }
 
 /// A reshape that only adds or drops extents of one.
-[[nodiscard]] constexpr bool only_moves_ones(const Extents& from, const Extents& to) {
+[[nodiscard]] TWILL_CONSTEXPR bool only_moves_ones(const Extents& from, const Extents& to) {
   const int left_end = from.rank;
   const int right_end = to.rank;
   for (int left = 0, right = 0;; ++left, ++right) {
@@ -60,13 +60,13 @@ struct Reading {
 }
 
 /// The node behind those that only say when it may be read.
-[[nodiscard]] constexpr int behind_after(const Node* nodes, int id) {
+[[nodiscard]] TWILL_CONSTEXPR int behind_after(const Node* nodes, int id) {
   while (nodes[id].kind == Kind::after) id = nodes[id].inputs.items[0];
   return id;
 }
 
 /// Follows the views under node `id`, along whose axes the grid moves as `axis_of` says.
-[[nodiscard]] constexpr Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
+[[nodiscard]] TWILL_CONSTEXPR Reading read_through(const Graph& graph, int id, AxisMap axis_of) {
   const Node* const nodes = graph.nodes.items;
   for (;;) {
     const Node& node = nodes[id];
@@ -107,7 +107,7 @@ struct Reading {
 }
 
 /// The node whose memory a chain of views ends at.
-[[nodiscard]] constexpr int root_of(const Graph& graph, int id) {
+[[nodiscard]] TWILL_CONSTEXPR int root_of(const Graph& graph, int id) {
   const Node* const nodes = graph.nodes.items;
   while ((graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0) {
     const Node& node = nodes[id];
@@ -122,7 +122,7 @@ struct Reading {
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Adds a copy of a node, as a conversion to its own type; that of a number in a slot.
-constexpr int add_copy(List<Node>& nodes, int source, int slot = 0) {
+TWILL_CONSTEXPR int add_copy(List<Node>& nodes, int source, int slot = 0) {
   Node copy{};
   copy.slot = nodes.items[source].slot >= 0 ? nodes.items[source].slot : static_cast<std::int8_t>(slot);
   copy.kind = Kind::cast;
@@ -135,7 +135,7 @@ constexpr int add_copy(List<Node>& nodes, int source, int slot = 0) {
 }
 
 /// The same where its source stands in the function.
-constexpr int add_copy_in_place(List<Node>& nodes, int source) {
+TWILL_CONSTEXPR int add_copy_in_place(List<Node>& nodes, int source) {
   const int copy = add_copy(nodes, source);
   nodes.data()[copy].scope = nodes.data()[source].scope;
   nodes.data()[copy].region = nodes.data()[source].region;
@@ -143,14 +143,14 @@ constexpr int add_copy_in_place(List<Node>& nodes, int source) {
 }
 
 /// True where a chain of views leaves the elements in row-major order.
-[[nodiscard]] constexpr bool is_row_major(const List<Node>& nodes, int id) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_row_major(const List<Node>& nodes, int id) {
   for (const Node* node = &nodes.items[id]; is_view(node->kind); node = &nodes.items[node->inputs[0]])
     if (node->kind == Kind::transpose || node->kind == Kind::broadcast) return false;
   return true;
 }
 
 /// The node under a chain of views.
-[[nodiscard]] constexpr int view_root(const List<Node>& nodes, int id) {
+[[nodiscard]] TWILL_CONSTEXPR int view_root(const List<Node>& nodes, int id) {
   while (is_view(nodes.items[id].kind)) id = nodes.items[id].inputs[0];
   return id;
 }
@@ -161,7 +161,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Inserts copies so that every output is a computed node of its own, every operand of an operation lies in memory, and
 /// no reshape that mixes axes stands over another view. Moves assignments to the end and the nodes of a loop together.
-constexpr void legalise(Graph& graph) {
+TWILL_CONSTEXPR void legalise(Graph& graph) {
   List<Node> nodes{};
   nodes.reserve(graph.nodes.size() + graph.outputs.size());
   List<int> renumbered(graph.nodes.size(), -1);

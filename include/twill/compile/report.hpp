@@ -33,7 +33,7 @@ struct Report {
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
-constexpr void count_launch(const KernelInfo& kernel, Report& report) {
+TWILL_CONSTEXPR void count_launch(const KernelInfo& kernel, Report& report) {
   ++report.launches;
   switch (kernel.kind) {
   case KernelKind::elementwise:
@@ -57,7 +57,8 @@ constexpr void count_launch(const KernelInfo& kernel, Report& report) {
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The operand is a tensor of at least `elements` elements, as far as the trace knows; unknown extents count as many.
-[[nodiscard]] constexpr bool is_tensor_of(const TableView& table, const OperandInfo& operand, std::int64_t elements) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_tensor_of(const TableView& table, const OperandInfo& operand,
+                                                std::int64_t elements) {
   if (operand.kind != OperandKind::memory) return false;
   const ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
   if (value.storage == Storage::knob) return false;
@@ -66,7 +67,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 }
 
 /// Counts a table. Tensors of fewer than `large_elements` elements are not counted as read or written.
-[[nodiscard]] constexpr Report report_of(const TableView& table, std::int64_t large_elements = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Report report_of(const TableView& table, std::int64_t large_elements = 1) {
   Report report{};
   report.distinct_kernels = static_cast<int>(table.kernels.size());
   report.loops = static_cast<int>(table.loops.size());
@@ -85,7 +86,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 }
 
 /// How often one launch reads the same tensor at most. One, where every operand is read in a single pass.
-[[nodiscard]] constexpr int most_reads_of_one_tensor(const TableView& table) {
+[[nodiscard]] TWILL_CONSTEXPR int most_reads_of_one_tensor(const TableView& table) {
   int most = 0;
   for (const Instruction& instruction : table.instructions) {
     if (table.kernels[static_cast<std::size_t>(instruction.kernel)].kind == KernelKind::operation) continue;

@@ -26,7 +26,7 @@ using graph::Reduction;
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
 /// Which nodes an output or an assignment needs.
-constexpr List<char> needed_nodes(const Graph& graph) {
+TWILL_CONSTEXPR List<char> needed_nodes(const Graph& graph) {
   List<char> needed(graph.nodes.size(), 0);
   for (int output : graph.outputs) needed.items[output] = 1;
   for (const graph::TapInfo& tap : graph.taps)
@@ -55,7 +55,7 @@ constexpr List<char> needed_nodes(const Graph& graph) {
   return needed;
 }
 
-[[nodiscard]] constexpr std::uint32_t hash(const Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR std::uint32_t hash(const Node& node) {
   std::uint32_t h = static_cast<std::uint32_t>(node.kind) * 31u + static_cast<std::uint32_t>(node.primitive);
   h = h * 1000003u + static_cast<std::uint32_t>(node.inputs.items[0] + 1);
   h = h * 1000003u + static_cast<std::uint32_t>(node.inputs.items[1] + 1);
@@ -64,7 +64,7 @@ constexpr List<char> needed_nodes(const Graph& graph) {
 }
 
 /// requires: both nodes have their inputs renumbered
-[[nodiscard]] constexpr bool equal(const Node& a, const Node& b) {
+[[nodiscard]] TWILL_CONSTEXPR bool equal(const Node& a, const Node& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.primitive == b.primitive && a.reduction == b.reduction &&
          a.inputs == b.inputs && a.axis == b.axis && a.index == b.index && a.value == b.value && a.over == b.over &&
          a.arity == b.arity && (a.kind != Kind::operation || graph::is_same(*a.operation, *b.operation)) &&
@@ -81,7 +81,7 @@ public:
     mask_ = capacity - 1;
   }
   /// The number of an equal node among `nodes`, or `fresh`, which is then remembered.
-  constexpr int find_or_insert(const List<Node>& nodes, const Node& node, int fresh) {
+  TWILL_CONSTEXPR int find_or_insert(const List<Node>& nodes, const Node& node, int fresh) {
     std::size_t slot = hash(node) & mask_;
     for (int known = slots_.items[slot]; known >= 0; known = slots_.items[slot]) {
       if (equal(nodes.items[known], node)) return known;
@@ -97,14 +97,14 @@ private:
 };
 
 /// The plain number behind a node, if it is one that does not depend on an extent.
-[[nodiscard]] constexpr const Node* number_behind(const List<Node>& nodes, int id) {
+[[nodiscard]] TWILL_CONSTEXPR const Node* number_behind(const List<Node>& nodes, int id) {
   const Node* node = &nodes.items[id];
   while (node->kind == Kind::broadcast || node->kind == Kind::reshape) node = &nodes.items[node->inputs.items[0]];
   return node->kind == Kind::constant && node->over.is_one() ? node : nullptr;
 }
 
 /// The operand that an arithmetic node merely repeats (x * 1, x + 0, x / 1, x - 0), or -1.
-[[nodiscard]] constexpr int neutral_operand(const List<Node>& nodes, const Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR int neutral_operand(const List<Node>& nodes, const Node& node) {
   if (node.kind != Kind::primitive || node.arity != 2) return -1;
   const bool multiplicative = node.primitive == Primitive::multiply || node.primitive == Primitive::divide;
   const bool additive = node.primitive == Primitive::add || node.primitive == Primitive::subtract;
@@ -118,7 +118,7 @@ private:
 }
 
 /// An existing node that computes the same as `node`, or -1; may shorten the chain of views under `node`.
-[[nodiscard]] constexpr int replacement(const List<Node>& nodes, Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR int replacement(const List<Node>& nodes, Node& node) {
   if (node.kind == Kind::stop_gradient || node.kind == Kind::rule || (node.kind == Kind::after && node.arity == 1))
     return node.inputs.items[0];
   if (const int operand = neutral_operand(nodes, node); operand >= 0) return operand;
@@ -148,7 +148,7 @@ private:
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Rewrites the graph without dead, repeated and neutral nodes, each in a slot of its own.
-constexpr void simplify(Graph& graph) {
+TWILL_CONSTEXPR void simplify(Graph& graph) {
   place(graph);
   const List<char> needed = detail::needed_nodes(graph);
   List<Node> kept{};

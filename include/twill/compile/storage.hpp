@@ -14,7 +14,7 @@
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// A leaf that every program can have for nothing.
-[[nodiscard]] constexpr bool is_leaf(Kind kind) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_leaf(Kind kind) {
   return kind == Kind::constant || kind == Kind::knob || kind == Kind::iota;
 }
 
@@ -47,7 +47,7 @@ public:
   [[nodiscard]] constexpr bool holds(int id) const { return stored_.items[id] != 0; }
 
 private:
-  constexpr void find_overwritten() {
+  TWILL_CONSTEXPR void find_overwritten() {
     for (std::size_t position = 0; position < order_->size(); ++position) {
       const Unit& unit = units_->unit((*order_)[position]);
       for (int parameter : unit.assigned)
@@ -55,7 +55,7 @@ private:
     }
   }
 
-  constexpr void store_what_must_be() {
+  TWILL_CONSTEXPR void store_what_must_be() {
     for (int output : graph_->outputs) store_root(output);
     for (const graph::TapInfo& tap : graph_->taps) store_root(tap.node);
     const int nodes = graph_->size();
@@ -73,11 +73,11 @@ private:
     }
   }
 
-  constexpr void store_root(int root) {
+  TWILL_CONSTEXPR void store_root(int root) {
     if (units_->unit_of(root) >= 0) stored_.items[root] = 1;
   }
 
-  constexpr void need(int id, int unit) {
+  TWILL_CONSTEXPR void need(int id, int unit) {
     const int root = root_of(*graph_, id);
     const int producer = units_->unit_of(root);
     if (producer < 0 || producer == unit || holds(root)) return;
@@ -91,7 +91,7 @@ private:
   }
 
   /// True where the steps of the unit's loop read different elements, and none of them the same along a row.
-  [[nodiscard]] constexpr bool is_seen_in_steps(int id, const Unit& unit) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_seen_in_steps(int id, const Unit& unit) const {
     const Extents& shape = graph_->nodes.items[id].shape;
     const Reading reading = read_through(*graph_, id, proper_axes(shape));
     const int rank = graph::proper_rank(shape);
@@ -108,7 +108,7 @@ private:
   };
 
   /// True when a node follows cheaply from what is in memory.
-  constexpr bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
+  TWILL_CONSTEXPR bool can_recompute(int id, const Unit& where, Recomputation& so_far) const {
     const Node& node = graph_->nodes.items[id];
     if (!is_elementwise(node.kind)) return false;
     so_far.cost += cost_of(node);

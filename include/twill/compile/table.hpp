@@ -149,7 +149,7 @@ struct TableSizes {
   std::size_t scopes = 0;
 };
 
-[[nodiscard]] constexpr TableSizes sizes_of(const Lowered& lowered) {
+[[nodiscard]] TWILL_CONSTEXPR TableSizes sizes_of(const Lowered& lowered) {
   return {lowered.values.size(),     lowered.operands.size(), lowered.instructions.size(),
           lowered.kernels.size(),    lowered.lines.size(),    lowered.shapes.size(),
           lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
@@ -214,7 +214,7 @@ template <TableSizes S, class From>
 /// only larger functions a second time.
 inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, 2, 0, {}, 1, 8};
 
-[[nodiscard]] constexpr bool fits(const TableSizes& sizes, const TableSizes& room) {
+[[nodiscard]] TWILL_CONSTEXPR bool fits(const TableSizes& sizes, const TableSizes& room) {
   return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
          sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
          sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
@@ -324,7 +324,7 @@ template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTa
 }
 
 /// A table that is still growing, as the run time would see it. It has to stay where it is.
-[[nodiscard]] constexpr TableView view_of(const Lowered& lowered) {
+[[nodiscard]] TWILL_CONSTEXPR TableView view_of(const Lowered& lowered) {
   return {{lowered.values.data(), lowered.values.size()},
           {lowered.operands.data(), lowered.operands.size()},
           {lowered.instructions.data(), lowered.instructions.size()},

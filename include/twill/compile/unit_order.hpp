@@ -18,7 +18,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 class UnitOrder {
 public:
   /// Appends the next unit, number `size()`.
-  constexpr void append() {
+  TWILL_CONSTEXPR void append() {
     const int unit = static_cast<int>(label_.size());
     label_.push_back(last_ < 0 ? 0 : label_.items[last_] + gap);
     previous_.push_back(last_);
@@ -56,7 +56,7 @@ public:
   }
 
   /// Takes a unit out that has become part of another.
-  constexpr void remove(int unit) {
+  TWILL_CONSTEXPR void remove(int unit) {
     const int before = previous_.items[unit];
     const int after = next_.items[unit];
     if (before >= 0) next_.items[before] = after;
@@ -64,7 +64,7 @@ public:
   }
 
   /// Gives `unit` the earlier of its own place and that of `other`, which leaves the order.
-  constexpr void take_place(int unit, int other) {
+  TWILL_CONSTEXPR void take_place(int unit, int other) {
     if (is_before(other, unit)) {
       remove(unit);
       insert_before(other, unit);
@@ -77,7 +77,7 @@ private:
   static constexpr std::size_t search_limit = 64;
   static constexpr std::int64_t gap = std::int64_t{1} << 32;
 
-  constexpr void insert_before(int place, int unit) {
+  TWILL_CONSTEXPR void insert_before(int place, int unit) {
     const int before = previous_.items[place];
     previous_.items[unit] = before;
     next_.items[unit] = place;
@@ -86,7 +86,7 @@ private:
   }
 
   /// Moves units before `place`, in the order in which they stand.
-  constexpr void move_before(int place, List<int>& units) {
+  TWILL_CONSTEXPR void move_before(int place, List<int>& units) {
     for (std::size_t i = 1; i < units.size(); ++i)
       for (std::size_t k = i; k > 0 && is_before(units[k], units[k - 1]); --k) {
         const int later = units[k - 1];
@@ -103,7 +103,7 @@ private:
     }
   }
 
-  constexpr void relabel() {
+  TWILL_CONSTEXPR void relabel() {
     std::int64_t label = 0;
     for (int unit = last_; unit >= 0; unit = previous_.items[unit]) label_.items[unit] = label -= gap;
   }

@@ -34,7 +34,7 @@ struct Unit {
 class Units {
 public:
   /// The unit that computes a node, -1 for leaves and views.
-  [[nodiscard]] constexpr int unit_of(int node) const {
+  [[nodiscard]] TWILL_CONSTEXPR int unit_of(int node) const {
     int unit = unit_of_.items[node];
     if (unit < 0) return -1;
     const int* const into = merged_into_.items;
@@ -44,14 +44,14 @@ public:
   [[nodiscard]] constexpr const Unit& unit(int id) const { return units_.items[id]; }
   [[nodiscard]] constexpr int size() const { return static_cast<int>(units_.size()); }
   [[nodiscard]] constexpr bool alive(int id) const { return merged_into_.items[id] < 0; }
-  [[nodiscard]] constexpr int find(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR int find(int id) const {
     const int* const into = merged_into_.items;
     while (into[id] >= 0) id = into[id];
     return id;
   }
 
   /// Where, among parameters and carries, a node is that is overwritten or may be; -1 for others.
-  [[nodiscard]] constexpr int variable_of(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR int variable_of(int id) const {
     const Node& node = graph_->nodes.items[id];
     if (node.kind == Kind::parameter) return node.index;
     return node.kind == Kind::carry ? static_cast<int>(graph_->parameters.size()) + node.index : -1;
@@ -71,7 +71,7 @@ protected:
   constexpr Unit& at(int id) { return units_.items[id]; }
 
   /// Makes a unit of one node.
-  constexpr int add_unit(int node) {
+  TWILL_CONSTEXPR int add_unit(int node) {
     units_.push_back({});
     merged_into_.push_back(-1);
     run_order_.append();
@@ -86,17 +86,17 @@ protected:
   }
 
   /// Makes a node a member of a unit whose members are all older.
-  constexpr void add_member(int unit, int node) {
+  TWILL_CONSTEXPR void add_member(int unit, int node) {
     units_.items[unit].members.push_back(node);
     unit_of_.items[node] = unit;
   }
 
   /// Notes who reads a parameter or a carry.
-  constexpr void note_parameter(int root, int reader) {
+  TWILL_CONSTEXPR void note_parameter(int root, int reader) {
     if (const int variable = variable_of(root); variable >= 0) readers_.items[variable].push_back(reader);
   }
 
-  constexpr void depend(Unit& unit, int on) {
+  TWILL_CONSTEXPR void depend(Unit& unit, int on) {
     for (int known : unit.dependencies)
       if (known == on) return;
     unit.dependencies.push_back(on);
@@ -108,7 +108,7 @@ protected:
   }
 
   /// What is read through an `after` is read when its other input is there.
-  constexpr void wait_for(int unit, int id) {
+  TWILL_CONSTEXPR void wait_for(int unit, int id) {
     const Node* const nodes = graph_->nodes.items;
     for (; (graph::view_kinds >> static_cast<int>(nodes[id].kind) & 1u) != 0; id = nodes[id].inputs.items[0]) {
       const Node& node = nodes[id];
@@ -117,11 +117,11 @@ protected:
     }
   }
 
-  [[nodiscard]] constexpr const List<int>& readers_of(int variable) const {
+  [[nodiscard]] TWILL_CONSTEXPR const List<int>& readers_of(int variable) const {
     return readers_.items[variable_of(variable)];
   }
 
-  [[nodiscard]] constexpr bool depends_directly(const Unit& unit, int on) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool depends_directly(const Unit& unit, int on) const {
     const int* const into = merged_into_.items;
     for (int dependency : unit.dependencies) {
       while (into[dependency] >= 0) dependency = into[dependency];
@@ -157,7 +157,7 @@ private:
   }
 
   /// Merges sorted numbers into others; mostly, all of the second come last.
-  static constexpr void join_members(List<int>& into, List<int>& from) {
+  static TWILL_CONSTEXPR void join_members(List<int>& into, List<int>& from) {
     if (into.back() < from.front()) return into.append(from);
     List<int> members{};
     members.reserve(into.size() + from.size());
@@ -171,7 +171,7 @@ private:
   }
 
   /// Makes one unit of two and returns which of them it is: the larger, so that searches for a merged unit stay short.
-  constexpr int merge(int consumer, int producer) {
+  TWILL_CONSTEXPR int merge(int consumer, int producer) {
     const bool keeps_producer = units_.items[producer].members.size() >= units_.items[consumer].members.size();
     const int kept = keeps_producer ? producer : consumer;
     const int absorbed = keeps_producer ? consumer : producer;

@@ -74,9 +74,23 @@
 #define TWILL_IS_QUICK 0
 #endif
 
-/// Before an explicit instantiation for host devices, in files that do not contain bodies: the compiled library has it.
-#if !defined(TWILL_INSTANCE)
+/// Before an explicit instantiation for host devices, which the compiled library has.
+#if defined(TWILL_BUILDS_INSTANCES)
+#define TWILL_INSTANCE
+#else
 #define TWILL_INSTANCE extern
+#endif
+
+/// A constexpr function that the compiled library has for use at run time: files that are not optimised emit none of it. The
+/// optimiser would inline every call of such a function.
+#if defined(TWILL_BUILDS_INSTANCES)
+#define TWILL_CONSTEXPR __attribute__((used)) constexpr
+#elif TWILL_HEADER_ONLY || defined(__OPTIMIZE__)
+#define TWILL_CONSTEXPR constexpr
+#elif defined(__clang__) // which asks for the word
+#define TWILL_CONSTEXPR __attribute__((gnu_inline)) inline constexpr
+#else
+#define TWILL_CONSTEXPR __attribute__((gnu_inline)) constexpr
 #endif
 
 /// Visible across shared libraries built with hidden visibility: there is one pool and one registry a process.

@@ -5,19 +5,20 @@
 // gradients are fused and differentiated again like anything else. Rules read the result rather than the operand where
 // both would do, because the result is more often kept. Read next: graph/gradient.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/reductions.hpp>
 
 namespace twill::inline v0::graph::detail {
 
 /// The number that was broadcast to the value's shape; null for another value.
-[[nodiscard]] constexpr const Node* constant_of(Value value) {
+[[nodiscard]] TWILL_CONSTEXPR const Node* constant_of(Value value) {
   const Node& node = value.node();
   const Node& source = node.kind == Kind::broadcast ? value.graph().node(node.input(0)) : node;
   return source.kind == Kind::constant ? &source : nullptr;
 }
 
 /// Rules of primitives with one operand x and result y, for the gradient g of y.
-constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
+TWILL_CONSTEXPR Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
   constexpr double two_over_sqrt_pi = 1.1283791670955125738961589031215452;
   constexpr double ln2 = 0.69314718055994530941723212145817657;
   constexpr double ln10 = 2.3025850929940456840179914546843642;
@@ -90,13 +91,13 @@ constexpr Value unary_gradient(Primitive primitive, Value x, Value y, Value g) {
 }
 
 /// The share of g that goes to the operand that won; ties share it equally, a tie with a plain number gives nothing.
-constexpr Value winner_gradient(Primitive primitive, Value mine, Value other, Value y, Value g) {
+TWILL_CONSTEXPR Value winner_gradient(Primitive primitive, Value mine, Value other, Value y, Value g) {
   const bool largest = primitive == Primitive::maximum;
   if (constant_of(other) != nullptr) return where(largest ? y > other : y < other, g, 0);
   return where(largest ? mine > other : mine < other, g, where(equal(mine, other), g * 0.5, 0));
 }
 
-constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, Value g, InputGradients& result) {
+TWILL_CONSTEXPR void binary_gradient(Primitive primitive, Value a, Value b, Value y, Value g, InputGradients& result) {
   switch (primitive) {
   case Primitive::add:
     result.set(0, g);
@@ -169,7 +170,7 @@ constexpr void binary_gradient(Primitive primitive, Value a, Value b, Value y, V
   }
 }
 
-constexpr void primitive_gradient(Graph& graph, const Node& node, Value y, Value g, InputGradients& result) {
+TWILL_CONSTEXPR void primitive_gradient(Graph& graph, const Node& node, Value y, Value g, InputGradients& result) {
   const auto input = [&](int position) { return Value{graph, node.input(position)}; };
   if (node.arity == 1) {
     const Value gradient = unary_gradient(node.primitive, input(0), y, g);
@@ -187,7 +188,7 @@ constexpr void primitive_gradient(Graph& graph, const Node& node, Value y, Value
 }
 
 /// Sums over the axes along which `source` was repeated.
-constexpr Value unbroadcast(Value g, const Extents& source) {
+TWILL_CONSTEXPR Value unbroadcast(Value g, const Extents& source) {
   const Extents target = g.shape();
   const int added = target.rank - source.rank;
   unsigned axes = 0;
@@ -196,7 +197,7 @@ constexpr Value unbroadcast(Value g, const Extents& source) {
   return reshape(reduce(Reduction::sum, g, axes, KeepDims::yes), source);
 }
 
-constexpr Value reduction_gradient(const Node& node, Value x, Value y, Value g) {
+TWILL_CONSTEXPR Value reduction_gradient(const Node& node, Value x, Value y, Value g) {
   const Extents shape = x.shape();
   const Value spread = broadcast_to(g, shape);
   if (node.reduction == Reduction::sum) return spread;
@@ -223,7 +224,7 @@ constexpr Value reduction_gradient(const Node& node, Value x, Value y, Value g) 
   return {};
 }
 
-constexpr Value inverse_transpose(const Node& node, Value g) {
+TWILL_CONSTEXPR Value inverse_transpose(const Node& node, Value g) {
   Node inverse = node;
   inverse.inputs[0] = g.id();
   for (int axis = 0; axis < node.shape.rank; ++axis) {
@@ -235,8 +236,8 @@ constexpr Value inverse_transpose(const Node& node, Value g) {
 }
 
 /// The gradients of an operation's inputs for those of its results.
-constexpr InputGradients operation_gradient(Graph& graph, int id, const Cotangents& cotangents,
-                                            const std::array<bool, max_inputs>& wanted) {
+TWILL_CONSTEXPR InputGradients operation_gradient(Graph& graph, int id, const Cotangents& cotangents,
+                                                  const std::array<bool, max_inputs>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
   const Operation& operation = *graph.node(id).operation;
@@ -248,7 +249,8 @@ constexpr InputGradients operation_gradient(Graph& graph, int id, const Cotangen
 }
 
 /// The gradients of the inputs of node `id`, which is no operation, for the gradient g of its result.
-constexpr InputGradients node_gradient(Graph& graph, int id, Value g, const std::array<bool, max_inputs>& wanted) {
+TWILL_CONSTEXPR InputGradients node_gradient(Graph& graph, int id, Value g,
+                                             const std::array<bool, max_inputs>& wanted) {
   InputGradients result{};
   result.wanted = wanted;
   const Node node = graph.node(id); // a copy: emitting moves the nodes

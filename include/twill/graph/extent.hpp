@@ -5,6 +5,7 @@
 // `(16 * batch)` while the batch stays unknown, and `(batch, batch)` has batch^2 elements. A symbol is an index into the graph's list of names; its number arrives
 // with the input tensors. Read next: graph/node.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/shape.hpp>
 
 #include <array>
@@ -51,24 +52,24 @@ struct Extent {
   [[nodiscard]] constexpr int power(int symbol) const { return static_cast<int>(symbols >> 4 * symbol & 15U); }
 
   /// The symbol that is the whole extent, or -1.
-  [[nodiscard]] constexpr int single_symbol() const {
+  [[nodiscard]] TWILL_CONSTEXPR int single_symbol() const {
     for (int i = 0; i < max_symbols && factor == 1; ++i)
       if (symbols == std::uint64_t{1} << 4 * i) return i;
     return -1;
   }
   /// The extent with one symbol in the place of another.
-  [[nodiscard]] constexpr Extent replaced(int from, int to) const {
+  [[nodiscard]] TWILL_CONSTEXPR Extent replaced(int from, int to) const {
     const auto power_of_from = static_cast<std::uint64_t>(power(from));
     return {factor, symbols - (power_of_from << 4 * from) + (power_of_from << 4 * to)};
   }
   /// The extent with a number in the place of a symbol.
-  [[nodiscard]] constexpr Extent fixed(int symbol, std::int64_t value) const {
+  [[nodiscard]] TWILL_CONSTEXPR Extent fixed(int symbol, std::int64_t value) const {
     Extent result{factor, symbols & ~(std::uint64_t{15} << 4 * symbol)};
     for (int k = 0; k < power(symbol); ++k) result.factor *= value;
     return result;
   }
   /// The number that it is for these values of the symbols.
-  [[nodiscard]] constexpr std::int64_t evaluate(const SymbolValues& values) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t evaluate(const SymbolValues& values) const {
     std::int64_t product = factor;
     for (int i = 0; i < max_symbols && symbols >> 4 * i != 0; ++i)
       for (int k = 0; k < power(i); ++k) product *= values[static_cast<std::size_t>(i)];
@@ -80,7 +81,7 @@ struct Extent {
 };
 
 /// The product; powers of symbols add up.
-[[nodiscard]] constexpr Extent operator*(Extent left, Extent right) {
+[[nodiscard]] TWILL_CONSTEXPR Extent operator*(Extent left, Extent right) {
   return {left.factor * right.factor, left.symbols + right.symbols};
 }
 
@@ -95,7 +96,7 @@ struct Extents {
   /// Adds a last axis.
   constexpr void append(Extent extent) { axes.items[rank++] = extent; }
   /// The product of all extents.
-  [[nodiscard]] constexpr Extent elements() const {
+  [[nodiscard]] TWILL_CONSTEXPR Extent elements() const {
     Extent product{};
     for (int axis = 0; axis < rank; ++axis) {
       product.factor *= axes.items[axis].factor;
@@ -104,7 +105,7 @@ struct Extents {
     return product;
   }
   /// The shape that it is for these values of the symbols.
-  [[nodiscard]] constexpr Dims evaluate(const SymbolValues& values) const {
+  [[nodiscard]] TWILL_CONSTEXPR Dims evaluate(const SymbolValues& values) const {
     Dims dims{};
     dims.rank = rank;
     for (int axis = 0; axis < rank; ++axis) dims[axis] = (*this)[axis].evaluate(values);
@@ -122,14 +123,14 @@ struct Extents {
 };
 
 /// Extents without symbols.
-[[nodiscard]] constexpr Extents extents_of(const Dims& dims) {
+[[nodiscard]] TWILL_CONSTEXPR Extents extents_of(const Dims& dims) {
   Extents result{};
   for (int axis = 0; axis < dims.rank; ++axis) result.append({dims[axis], 0});
   return result;
 }
 
 /// The number of extents that are not one.
-[[nodiscard]] constexpr int proper_rank(const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR int proper_rank(const Extents& shape) {
   int rank = 0;
   const int axes = shape.rank;
   for (int i = 0; i < axes; ++i)
@@ -138,7 +139,7 @@ struct Extents {
 }
 
 /// The shape without its extents of one: two tensors that agree here have the same memory layout.
-[[nodiscard]] constexpr Extents without_ones(const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR Extents without_ones(const Extents& shape) {
   Extents result{};
   const int axes = shape.rank;
   for (int i = 0; i < axes; ++i)

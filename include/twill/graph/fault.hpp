@@ -5,6 +5,8 @@
 // names an undefined template whose arguments are the sentence, both values and the caller's line, which puts them into
 // the first error line of g++, clang and nvcc. Read next: graph/graph.hpp.
 
+#include <twill/core/config.hpp>
+
 #include <cstdint>
 
 namespace twill::inline v0::graph {
@@ -141,7 +143,7 @@ struct Fault {
 
 /// A number that is refused, as `left` shows it: rounded away from zero, so that 1.5 is not shown as 1. NaN, which no limit
 /// holds for, is shown as the least integer.
-[[nodiscard]] constexpr std::int64_t shown_as_integer(double number) {
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t shown_as_integer(double number) {
   constexpr double limit = 9.0e18;
   if (!(number >= -limit)) return INT64_MIN;
   if (number > limit) return INT64_MAX;

@@ -5,6 +5,7 @@
 // primitives. With graph/operators.hpp they are the names that tensors have, so a generic function serves both. Read next:
 // graph/reductions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/smooth.hpp>
@@ -62,10 +63,10 @@ using Two = Applied<2>;
 // exact in both tails.
 [[nodiscard]] constexpr Value share_slope(const Applied<1>& f);
 [[nodiscard]] constexpr Value share_slope_of_2(const Applied<1>& f);
-[[nodiscard]] constexpr Value share(Value excess) {
+[[nodiscard]] TWILL_CONSTEXPR Value share(Value excess) {
   return with_derivative<share_slope>(reciprocal(exp(excess) + 1), excess);
 }
-[[nodiscard]] constexpr Value share_of_2(Value excess) {
+[[nodiscard]] TWILL_CONSTEXPR Value share_of_2(Value excess) {
   return with_derivative<share_slope_of_2>(reciprocal(exp2(excess) + 1), excess);
 }
 constexpr Value share_slope(const Applied<1>& f) { return -(f.y * share(-f.x[0])); }
@@ -75,7 +76,7 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 [[nodiscard]] constexpr Value share_of_first_of_2(const Two& f) { return share_of_2(f.x[1] - f.x[0]); }
 [[nodiscard]] constexpr Value share_of_second_of_2(const Two& f) { return share_of_2(f.x[0] - f.x[1]); }
 
-[[nodiscard]] constexpr Value log_or_nothing(const Two& f) {
+[[nodiscard]] TWILL_CONSTEXPR Value log_or_nothing(const Two& f) {
   const Value none = logical_and(equal(f.x[0], 0), f.x[1] <= 0);
   return where(none, 0, log(where(none, 1, f.x[1])));
 }
@@ -83,65 +84,65 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
 
 // Which of two the larger or smaller is: each half where they are equal.
 [[nodiscard]] constexpr Value halves(Value wins, Value is_equal) { return where(wins, 1, where(is_equal, 0.5, 0)); }
-[[nodiscard]] constexpr Value first_is_larger(const Two& f) {
+[[nodiscard]] TWILL_CONSTEXPR Value first_is_larger(const Two& f) {
   return halves(logical_or(f.x[0] > f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));
 }
 [[nodiscard]] constexpr Value second_is_larger(const Two& f) { return 1 - first_is_larger(f); }
-[[nodiscard]] constexpr Value first_is_smaller(const Two& f) {
+[[nodiscard]] TWILL_CONSTEXPR Value first_is_smaller(const Two& f) {
   return halves(logical_or(f.x[0] < f.x[1], isnan(f.x[1])), equal(f.x[0], f.x[1]));
 }
 [[nodiscard]] constexpr Value second_is_smaller(const Two& f) { return 1 - first_is_smaller(f); }
 
 /// (cos(pi x) - sinc(x)) / x.
-[[nodiscard]] constexpr Value sinc_slope(const Applied<1>& f) {
+[[nodiscard]] TWILL_CONSTEXPR Value sinc_slope(const Applied<1>& f) {
   const Value is_zero = equal(f.x[0], 0);
   return where(is_zero, 0, (cos(f.x[0] * 3.14159265358979323846) - f.y) / where(is_zero, 1, f.x[0]));
 }
 } // namespace detail
 
 /// The larger of two, a number rather than NaN.
-[[nodiscard]] constexpr Value fmax(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value fmax(Term left, Term right) {
   return detail::with_derivatives<detail::first_is_larger, detail::second_is_larger>(
       detail::formula_of(formula::Fmax{}, left, right), left, right);
 }
 
 /// The smaller of two, a number rather than NaN.
-[[nodiscard]] constexpr Value fmin(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value fmin(Term left, Term right) {
   return detail::with_derivatives<detail::first_is_smaller, detail::second_is_smaller>(
       detail::formula_of(formula::Fmin{}, left, right), left, right);
 }
 
 /// sin(pi x) / (pi x), and 1 at 0.
-[[nodiscard]] constexpr Value sinc(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value sinc(Value x) {
   return detail::with_derivative<detail::sinc_slope>(formula::Sinc{}(x), x);
 }
 
 /// log(exp(a) + exp(b)) without overflow.
-[[nodiscard]] constexpr Value logaddexp(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value logaddexp(Term left, Term right) {
   return detail::with_derivatives<detail::share_of_first, detail::share_of_second>(
       detail::formula_of(formula::Logaddexp{}, left, right), left, right);
 }
 
 /// log2(2^a + 2^b) without overflow.
-[[nodiscard]] constexpr Value logaddexp2(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value logaddexp2(Term left, Term right) {
   return detail::with_derivatives<detail::share_of_first_of_2, detail::share_of_second_of_2>(
       detail::formula_of(formula::Logaddexp2{}, left, right), left, right);
 }
 
 /// x log y, 0 where x is 0 and y is no NaN. The derivative by x is 0 where x is 0 and y is not positive.
-[[nodiscard]] constexpr Value xlogy(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value xlogy(Term left, Term right) {
   return detail::with_derivatives<detail::log_or_nothing, detail::ratio>(
       detail::formula_of(formula::Xlogy{}, left, right), left, right);
 }
 
 /// start + weight (end - start), exact at both ends.
-[[nodiscard]] constexpr Value lerp(Value start, Value end, Term weight) {
+[[nodiscard]] TWILL_CONSTEXPR Value lerp(Value start, Value end, Term weight) {
   const DType dtype = detail::common_dtype(start, weight);
   return formula::Lerp{}(start, end, detail::materialise(start.graph(), weight, dtype));
 }
 
 /// A power in float64.
-[[nodiscard]] constexpr Value float_power(Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value float_power(Term left, Term right) {
   Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
   return power(detail::materialise(graph, left, DType::float64), detail::materialise(graph, right, DType::float64));
 }

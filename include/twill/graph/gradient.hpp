@@ -5,6 +5,7 @@
 // of the same graph. Only nodes between the variables and the differentiated value are visited. The rules stand in
 // graph/derivatives.hpp. Source: Griewank and Walther, Evaluating Derivatives, 2008, chapter 3.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/loop_gradient.hpp>
 #include <twill/graph/region_gradient.hpp>
 
@@ -16,7 +17,7 @@ namespace twill::inline v0::graph {
 namespace detail {
 
 /// For each node up to `last` whether it depends on a variable through differentiable nodes.
-constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int first, int last) {
+TWILL_CONSTEXPR List<char> reaches(const Graph& graph, const List<int>& variables, int first, int last) {
   List<char> active(static_cast<std::size_t>(last) + 1, 0);
   for (int variable : variables)
     if (variable <= last) active.items[variable] = 1;
@@ -36,7 +37,7 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
 }
 
 /// The last node that has to be visited for a seed at `last`: the loop or part in which it stands is visited as a whole.
-[[nodiscard]] constexpr int last_with_loops(const Graph& graph, int last) {
+[[nodiscard]] TWILL_CONSTEXPR int last_with_loops(const Graph& graph, int last) {
   for (const LoopInfo& loop : graph.loops)
     if (loop.end >= 0 && last >= loop.end && last < loop.results_end) last = loop.results_end - 1;
   for (const RegionInfo& region : graph.regions)
@@ -45,7 +46,7 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
 }
 
 /// The loop whose body ends with this node and one of whose results has a gradient, or -1.
-[[nodiscard]] constexpr int loop_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
+[[nodiscard]] TWILL_CONSTEXPR int loop_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
   for (std::size_t i = 0; i < graph.loops.size(); ++i) {
     if (graph.loops[i].end != id + 1) continue;
     for (int result = id + 1; result < graph.loops[i].results_end; ++result)
@@ -55,12 +56,13 @@ constexpr List<char> reaches(const Graph& graph, const List<int>& variables, int
 }
 
 /// The scope in which a loop stands: that of its first node.
-[[nodiscard]] constexpr int scope_of_loop(const Graph& graph, int loop) {
+[[nodiscard]] TWILL_CONSTEXPR int scope_of_loop(const Graph& graph, int loop) {
   return graph.node(graph.loops.items[loop].begin).scope;
 }
 
 /// The part to be computed again that ends with this node and has a gradient, or null.
-[[nodiscard]] constexpr const RegionInfo* region_to_visit(const Graph& graph, int id, const List<int>& cotangents) {
+[[nodiscard]] TWILL_CONSTEXPR const RegionInfo* region_to_visit(const Graph& graph, int id,
+                                                                const List<int>& cotangents) {
   for (const RegionInfo& region : graph.regions) {
     if (region.end != id + 1 || !region.is_recomputed) continue;
     for (int node = region.begin; node < region.end; ++node)
@@ -77,14 +79,14 @@ struct ResultCotangent {
 };
 
 /// The gradients of all results of an operation.
-constexpr Cotangents cotangents_of(int operation, int first, const List<ResultCotangent>& others) {
+TWILL_CONSTEXPR Cotangents cotangents_of(int operation, int first, const List<ResultCotangent>& others) {
   Cotangents found{first, -1, -1, -1};
   for (const ResultCotangent& other : others)
     if (other.operation == operation) found[static_cast<std::size_t>(other.result)] = other.cotangent;
   return found;
 }
 
-[[nodiscard]] constexpr bool is_empty(const Cotangents& cotangents) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_empty(const Cotangents& cotangents) {
   for (int cotangent : cotangents)
     if (cotangent >= 0) return false;
   return true;
@@ -93,7 +95,7 @@ constexpr Cotangents cotangents_of(int operation, int first, const List<ResultCo
 } // namespace detail
 
 /// The gradients of the seeded values with respect to the variables, -1 where a variable is not reached.
-constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables) {
+TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables) {
   int last = -1;
   for (const Seed& seed : seeds) last = seed.value > last ? seed.value : last;
   last = detail::last_with_loops(graph, last);
@@ -185,7 +187,7 @@ template <std::size_t N>
 }
 
 /// The gradient of a scalar value with respect to another value of the same graph; zero where it is not reached.
-[[nodiscard]] constexpr Value gradient(Value result, Value variable, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value gradient(Value result, Value variable, int line = __builtin_LINE()) {
   return gradients(result, std::array<Value, 1>{variable}, line)[0];
 }
 

@@ -5,6 +5,7 @@
 // constant evaluation only; compile/ freezes what is left of it into tables. Every check of a traced function ends in
 // `refuse`, which keeps the first fault. Read next: graph/value.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/graph/fault.hpp>
 #include <twill/graph/node.hpp>
@@ -62,7 +63,7 @@ public:
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
 
   /// Appends a node; returns its id.
-  constexpr int add(const Node& node) {
+  TWILL_CONSTEXPR int add(const Node& node) {
     const int id = static_cast<int>(nodes.size());
     nodes.push_back(node);
     Node& own = nodes.items[id];
@@ -74,13 +75,13 @@ public:
   }
 
   /// The extent with merged symbols replaced.
-  [[nodiscard]] constexpr Extent canonical(Extent extent) const {
+  [[nodiscard]] TWILL_CONSTEXPR Extent canonical(Extent extent) const {
     if (merges_symbols_ && !extent.is_static())
       for (const Merged& merged : merged_)
         extent = merged.to < 0 ? extent.fixed(merged.from, merged.value) : extent.replaced(merged.from, merged.to);
     return extent;
   }
-  [[nodiscard]] constexpr Extents canonical(Extents shape) const {
+  [[nodiscard]] TWILL_CONSTEXPR Extents canonical(Extents shape) const {
     if (merges_symbols_)
       for (int axis = 0; axis < shape.rank; ++axis)
         if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
@@ -94,13 +95,13 @@ public:
   constexpr void fix_symbol(int symbol, std::int64_t value) { replace({symbol, -1, value}); }
 
   /// Keeps the first fault of the trace; later ones may only follow from it.
-  constexpr void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
+  TWILL_CONSTEXPR void refuse(Problem problem, std::int64_t left, std::int64_t right, int line) {
     if (!fault.any()) fault = {problem, left, right, line};
   }
 
   /// Refuses an extent below a minimum, now or in the run that makes it so.
-  constexpr void require_at_least(Extent extent, std::int64_t minimum, Problem problem, std::string_view what,
-                                  int line) {
+  TWILL_CONSTEXPR void require_at_least(Extent extent, std::int64_t minimum, Problem problem, std::string_view what,
+                                        int line) {
     extent = canonical(extent);
     if (extent.is_static() && extent.factor < minimum) refuse(problem, extent.factor, minimum, line);
     if (extent.is_static()) return;
@@ -110,7 +111,7 @@ public:
   }
 
   /// Refuses integers outside of bounds in the run that meets them, where they are an input of the function.
-  constexpr void require_within(int id, IntegerBounds wanted) {
+  TWILL_CONSTEXPR void require_within(int id, IntegerBounds wanted) {
     while (is_view(node(id).kind) || (node(id).kind == Kind::cast && !is_floating(node(node(id).input(0)).dtype)))
       id = node(id).input(0);
     if (node(id).kind != Kind::input || is_floating(node(id).dtype)) return;
@@ -126,7 +127,7 @@ public:
 
   /// An input in `input_slot`, or in another.
   constexpr int add_input(DType dtype, const Extents& shape) { return add_input(dtype, shape, input_slot); }
-  constexpr int add_input(DType dtype, const Extents& shape, int slot) {
+  TWILL_CONSTEXPR int add_input(DType dtype, const Extents& shape, int slot) {
     Node node{};
     node.kind = Kind::input;
     node.slot = static_cast<std::int8_t>(slot);
@@ -145,25 +146,25 @@ public:
   constexpr void add_slot(int slot, int line) { refuse(slots_.add(slot, nodes, parameters), line); }
 
   /// The slot of a value, `anywhere` for numbers; a weight that nobody has used before is put into the one that is asked for.
-  constexpr int settle(int id, int wanted, int line) {
+  TWILL_CONSTEXPR int settle(int id, int wanted, int line) {
     if (node(id).slot == unplaced) refuse(Placement::settle(id, wanted, nodes, parameters), line);
     return node(id).slot;
   }
 
   /// Refuses operands of one node that lie in different slots.
-  constexpr void require_one_slot(int left, int right, int line) {
+  TWILL_CONSTEXPR void require_one_slot(int left, int right, int line) {
     if (!slots_.has_several()) return;
     const SlotClash clash{node(left).slot, node(right).slot};
     if (clash.left >= 0 && clash.right >= 0 && clash.left != clash.right) refuse(clash, line);
   }
 
   /// Shows a value under a name.
-  constexpr void add_tap(const Name& name, int node, TapInfo::Place place) {
+  TWILL_CONSTEXPR void add_tap(const Name& name, int node, TapInfo::Place place) {
     taps.push_back({name, node, static_cast<int>(taps.size()), place});
   }
 
   /// The same of what goes on: the gradient of a tapped node, or its copy.
-  constexpr void tap_gradient(int node, int gradient) {
+  TWILL_CONSTEXPR void tap_gradient(int node, int gradient) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
       if (tap.node != node || tap.is_gradient || tap.place == TapInfo::Place::layer_input) continue;
@@ -176,7 +177,7 @@ public:
   /// The same of what the use of a node in a scope adds to its gradient: a part of the gradients of those layers' inputs which
   /// enclose the scope. Whoever looks adds up the parts, so the sums of the step stay what they are. What the steps of a loop
   /// add is in no tensor and not shown.
-  constexpr void tap_share(int node, int gradient, int scope) {
+  TWILL_CONSTEXPR void tap_share(int node, int gradient, int scope) {
     if (open_loop >= 0 || scope <= 0) return;
     while (this->node(node).kind == Kind::after) node = this->node(node).input(0);
     const std::string_view user = scopes.items[scope - 1].view();
@@ -192,7 +193,7 @@ public:
     }
   }
   /// Taps a copy of a node as the node itself is tapped.
-  constexpr void tap_copy(int node, int copy) {
+  TWILL_CONSTEXPR void tap_copy(int node, int copy) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
       TapInfo tap = taps[i];
       if (tap.node != node || tap.is_gradient) continue;
@@ -203,7 +204,7 @@ public:
   }
 
   /// Keeps the taps of values, or those of gradients.
-  constexpr void keep_taps(bool of_gradients) {
+  TWILL_CONSTEXPR void keep_taps(bool of_gradients) {
     List<TapInfo> kept{};
     for (const TapInfo& tap : taps)
       if (tap.is_gradient == of_gradients) kept.push_back(tap);
@@ -211,7 +212,7 @@ public:
   }
 
   /// The symbol of this name; an empty name makes a new, anonymous one.
-  constexpr Extent symbol(std::string_view name) {
+  TWILL_CONSTEXPR Extent symbol(std::string_view name) {
     std::size_t index = symbols.size();
     if (!name.empty())
       for (std::size_t i = 0; i < symbols.size(); ++i)
@@ -225,8 +226,8 @@ public:
   }
 
   /// A stored tensor under the current scope.
-  constexpr int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser,
-                              Role role, int line) {
+  TWILL_CONSTEXPR int add_parameter(std::string_view name, DType dtype, const Extents& shape, Initialiser initialiser,
+                                    Role role, int line) {
     ParameterInfo info{};
     info.name = path_;
     info.name.append(name);
@@ -253,7 +254,7 @@ public:
   }
 
   /// A run-time scalar; the same name gives the same knob.
-  constexpr int add_knob(std::string_view name, DType dtype, double initial) {
+  TWILL_CONSTEXPR int add_knob(std::string_view name, DType dtype, double initial) {
     const Name wanted{name};
     const KnobInfo* const known = knobs.data();
     const std::size_t count = knobs.size();
@@ -268,7 +269,7 @@ public:
   }
 
   /// A constant, of the number `value` over an extent; returns its id.
-  constexpr int add_constant(DType dtype, double value, Extent over = {}) {
+  TWILL_CONSTEXPR int add_constant(DType dtype, double value, Extent over = {}) {
     Node node{};
     node.kind = Kind::constant;
     node.dtype = dtype;
@@ -278,7 +279,7 @@ public:
   }
 
   /// Writes a value into a parameter when the program ends; returns the id of the assignment.
-  constexpr int add_assign(int parameter, int value) {
+  TWILL_CONSTEXPR int add_assign(int parameter, int value) {
     Node node{};
     node.kind = Kind::assign;
     node.dtype = this->node(value).dtype;
@@ -290,7 +291,7 @@ public:
   }
 
   /// The place of these integers among the attributes; equal lists have one place.
-  constexpr int add_attributes(std::initializer_list<std::int64_t> numbers) {
+  TWILL_CONSTEXPR int add_attributes(std::initializer_list<std::int64_t> numbers) {
     const std::size_t count = numbers.size();
     for (std::size_t at = 0; at < attributes.size(); at += static_cast<std::size_t>(attributes[at]) + 1) {
       bool same = attributes[at] == static_cast<std::int64_t>(count);
@@ -303,7 +304,7 @@ public:
     return place;
   }
   /// Attribute i of an operation.
-  [[nodiscard]] constexpr std::int64_t attribute(const Node& node, int i) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t attribute(const Node& node, int i) const {
     return attributes.items[node.index + 1 + i];
   }
 
@@ -316,7 +317,7 @@ public:
   constexpr void set_scope(int scope) { scope_ = scope; }
 
   /// Begins a scope at the present path.
-  constexpr void enter_scope() {
+  TWILL_CONSTEXPR void enter_scope() {
     scopes.push_back(path_);
     scope_ = static_cast<int>(scopes.size());
   }
@@ -324,11 +325,11 @@ public:
   constexpr void set_path(const Name& path) { path_ = path; }
 
 private:
-  constexpr void refuse(const SlotClash& clash, int line) {
+  TWILL_CONSTEXPR void refuse(const SlotClash& clash, int line) {
     if (clash.any()) refuse(Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, line);
   }
 
-  constexpr void make_canonical(Extents& shape) const {
+  TWILL_CONSTEXPR void make_canonical(Extents& shape) const {
     for (int axis = 0; axis < shape.rank; ++axis)
       if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
   }
@@ -340,7 +341,7 @@ private:
     std::int64_t value = 0;
   };
 
-  constexpr void replace(const Merged& merged) {
+  TWILL_CONSTEXPR void replace(const Merged& merged) {
     merged_.push_back(merged);
     merges_symbols_ = true;
     for (Node& node : nodes) {

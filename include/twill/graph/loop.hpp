@@ -6,6 +6,7 @@
 // computed, and the last carries. A step is closed by writing the new carries over the old ones, in an order in which
 // nobody reads what is overwritten. Read next: graph/scan.hpp, graph/loop_gradient.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/shape_functions.hpp>
 
 #include <cstddef>
@@ -24,7 +25,8 @@ struct LoopBody {
 };
 
 /// requires: nodes of the body that `needed` marks are those that a result reads
-[[nodiscard]] constexpr LoopBody loop_body(const Graph& graph, int loop, int begin, int end, const List<int>& results) {
+[[nodiscard]] TWILL_CONSTEXPR LoopBody loop_body(const Graph& graph, int loop, int begin, int end,
+                                                 const List<int>& results) {
   LoopBody body{};
   body.begin = begin;
   body.end = end;
@@ -50,7 +52,7 @@ struct LoopBody {
 }
 
 /// What the backward pass reads of a step instead of computing it again.
-[[nodiscard]] constexpr bool is_kept_of_steps(Kind kind) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_kept_of_steps(Kind kind) {
   return kind == Kind::carry || kind == Kind::operation || kind == Kind::result || kind == Kind::reduce;
 }
 
@@ -63,7 +65,7 @@ public:
     graph.open_loop = loop_;
   }
 
-  constexpr Value carry(Value initial) {
+  TWILL_CONSTEXPR Value carry(Value initial) {
     const Node source = initial.node();
     Node node = derived(Kind::carry, source.dtype, source.shape, initial.id());
     node.index = static_cast<int>(graph_->carries.size());
@@ -72,7 +74,7 @@ public:
   }
 
   /// requires: the first axis has as many elements as the loop has steps
-  constexpr Value slice(Value stacked) {
+  TWILL_CONSTEXPR Value slice(Value stacked) {
     const Node source = stacked.node();
     Extents shape{};
     for (int axis = 1; axis < source.shape.rank; ++axis) shape.append(source.shape[axis]);
@@ -82,7 +84,7 @@ public:
   }
 
   /// Stacks `results` and replaces each carry by its new value; afterwards `carries` and `results` hold the loop's results.
-  constexpr void finish(List<int>& carries, const List<int>& next, List<int>& results) {
+  TWILL_CONSTEXPR void finish(List<int>& carries, const List<int>& next, List<int>& results) {
     List<int> closing = next;
     List<char> reads_memory(next.size(), 0);
     const List<int> order = closing_order(carries, closing, reads_memory);
@@ -120,7 +122,7 @@ public:
   [[nodiscard]] constexpr int loop() const { return loop_; }
 
 private:
-  [[nodiscard]] static constexpr Node derived(Kind kind, DType dtype, const Extents& shape, int input) {
+  [[nodiscard]] static TWILL_CONSTEXPR Node derived(Kind kind, DType dtype, const Extents& shape, int input) {
     Node node{};
     node.kind = kind;
     node.dtype = dtype;
@@ -132,7 +134,7 @@ private:
 
   [[nodiscard]] constexpr LoopInfo& info() { return graph_->loops.items[loop_]; }
 
-  constexpr int stack(int id) {
+  TWILL_CONSTEXPR int stack(int id) {
     const Node source = graph_->node(id);
     Extents shape{};
     shape.append(info().count);
@@ -143,7 +145,7 @@ private:
   }
 
   /// For each node of the body the set of carries that a kernel may read to compute it.
-  [[nodiscard]] constexpr List<std::uint64_t> carries_read(const List<int>& carries) const {
+  [[nodiscard]] TWILL_CONSTEXPR List<std::uint64_t> carries_read(const List<int>& carries) const {
     const int begin = graph_->loops.items[loop_].begin;
     List<std::uint64_t> sets(static_cast<std::size_t>(graph_->size() - begin), 0);
     for (std::size_t c = 0; c < carries.size(); ++c)
@@ -159,7 +161,7 @@ private:
 
   /// The order in which carries are overwritten: whoever reads another carry comes before that one is overwritten. Where
   /// there is no such order, and where a carry becomes what another one was, the new value is put into memory first.
-  constexpr List<int> closing_order(const List<int>& carries, List<int>& next, List<char>& reads_memory) {
+  TWILL_CONSTEXPR List<int> closing_order(const List<int>& carries, List<int>& next, List<char>& reads_memory) {
     const int count = static_cast<int>(carries.size());
     const int begin = info().begin;
     const List<std::uint64_t> sets = carries_read(carries);

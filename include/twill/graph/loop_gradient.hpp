@@ -6,6 +6,7 @@
 // Gradients of what the body uses from outside are summed in carries. The backward loop is an ordinary one, so it has a
 // gradient too. Read next: graph/gradient.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/loop.hpp>
 #include <twill/graph/seed.hpp>
@@ -39,7 +40,7 @@ public:
   }
 
   /// The gradients of what the loop reads, as they were before it.
-  [[nodiscard]] constexpr List<Seed> result() {
+  [[nodiscard]] TWILL_CONSTEXPR List<Seed> result() {
     LoopBuilder loop{*graph_, info_.count, !info_.reversed};
     const int begin = graph_->size();
     copy_body(loop);
@@ -75,16 +76,16 @@ private:
   };
 
   [[nodiscard]] constexpr int cotangent(int id) const { return cotangents_->items[id]; }
-  [[nodiscard]] constexpr bool is_active(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_active(int id) const {
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
   }
-  [[nodiscard]] constexpr Value zeros_like(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR Value zeros_like(int id) const {
     const Node node = graph_->node(id);
     return broadcast_to({*graph_, graph_->add_constant(node.dtype, 0)}, node.shape);
   }
 
   /// The node of the copy that stands for a node of the body or for one outside.
-  constexpr int copy_of(int id) {
+  TWILL_CONSTEXPR int copy_of(int id) {
     if (body_.holds(id)) return copies_.items[id - info_.begin];
     if (!is_active(id)) return id;
     for (const Alias& alias : aliases_)
@@ -99,7 +100,7 @@ private:
     return aliases_.back().copy;
   }
 
-  constexpr void copy_body(LoopBuilder& loop) {
+  TWILL_CONSTEXPR void copy_body(LoopBuilder& loop) {
     for (int stack : stacks_)
       if (const int id = graph_->node(stack).input(0); body_.holds(id) && is_kept_of_steps(graph_->node(id).kind))
         kept_.items[id - info_.begin] = loop.slice({*graph_, stack}).id();
@@ -120,7 +121,7 @@ private:
   }
 
   /// What is kept stands for its copy wherever it is read.
-  constexpr void read_what_is_kept(int begin, List<int>& found) const {
+  TWILL_CONSTEXPR void read_what_is_kept(int begin, List<int>& found) const {
     List<int> instead(static_cast<std::size_t>(graph_->size() - begin), -1);
     for (int id = info_.begin; id < info_.end; ++id)
       if (const int kept = kept_.items[id - info_.begin]; kept >= 0 && kept != copies_.items[id - info_.begin])
@@ -136,8 +137,8 @@ private:
     for (int& id : found) replace(id);
   }
 
-  constexpr List<Seed> finish(LoopBuilder& loop, int begin, List<int> found, List<int>& carries,
-                              const List<int>& sources) {
+  TWILL_CONSTEXPR List<Seed> finish(LoopBuilder& loop, int begin, List<int> found, List<int>& carries,
+                                    const List<int>& sources) {
     read_what_is_kept(begin, found);
     List<int> next{};
     List<int> ends{}; // the nodes outside that get the last carries ...

@@ -5,6 +5,7 @@
 // Gradients, optimiser updates and recomputation are nodes like any other. Reductions keep their axes (extent one) and
 // broadcasting is a node of its own, so every primitive sees operands of one shape. Read next: graph/graph.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/kernel/primitive.hpp>
@@ -124,7 +125,7 @@ struct Node {
 };
 
 /// True where two nodes of this kind with equal fields and inputs compute the same.
-[[nodiscard]] constexpr bool is_pure(Kind kind) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_pure(Kind kind) {
   return kind != Kind::input && kind != Kind::parameter && kind != Kind::assign && kind != Kind::close;
 }
 
@@ -141,7 +142,7 @@ inline constexpr unsigned view_kinds =
 [[nodiscard]] constexpr bool is_view(Kind kind) { return (view_kinds >> static_cast<int>(kind) & 1u) != 0; }
 
 /// A member of a fused program that only copies one of its inputs: into its own memory, or into that of a carry.
-[[nodiscard]] constexpr bool is_copy(Kind kind) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_copy(Kind kind) {
   return kind == Kind::assign || kind == Kind::carry || kind == Kind::stack || kind == Kind::close ||
          kind == Kind::leave;
 }

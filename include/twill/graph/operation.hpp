@@ -4,6 +4,7 @@
 // How an operation with a kernel of its own gets into a graph. The operation itself, a constexpr object with a name and a
 // gradient rule, is described in graph/node.hpp, its kernel in compile/program_type.hpp; ops/matmul.hpp is one of them.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace twill::inline v0::graph {
 
 /// A node of the operation: its result 0. `attributes` are integers that its kernel reads.
-[[nodiscard]] constexpr Value add_operation(const Operation& operation, std::initializer_list<Value> inputs,
-                                            DType dtype, const Extents& shape,
-                                            std::initializer_list<std::int64_t> attributes = {}) {
+[[nodiscard]] TWILL_CONSTEXPR Value add_operation(const Operation& operation, std::initializer_list<Value> inputs,
+                                                  DType dtype, const Extents& shape,
+                                                  std::initializer_list<std::int64_t> attributes = {}) {
   Graph& graph = inputs.begin()->graph();
   Node node{};
   node.kind = Kind::operation;
@@ -27,13 +28,13 @@ namespace twill::inline v0::graph {
 }
 
 /// The element type by which the kernel of an operation is chosen.
-[[nodiscard]] constexpr DType typing_type(const Graph& graph, const Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR DType typing_type(const Graph& graph, const Node& node) {
   const int by = node.operation->typed_by;
   return by < 0 ? node.dtype : graph.nodes.items[node.inputs.items[by]].dtype;
 }
 
 /// Result k = 1, 2, … of the operation whose result 0 is `first`.
-[[nodiscard]] constexpr Value add_result(Value first, int k, DType dtype, const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR Value add_result(Value first, int k, DType dtype, const Extents& shape) {
   Node node{};
   node.kind = Kind::result;
   node.dtype = dtype;

@@ -4,13 +4,14 @@
 // Elementwise arithmetic on traced values: operators, named functions and casts. Operands broadcast and promote as
 // core/promotion.hpp says; plain numbers take the type of the other operand. Read next: graph/functions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/graph/shape_functions.hpp>
 
 namespace twill::inline v0::graph {
 
 /// The same elements as another type.
-[[nodiscard]] constexpr Value cast(Value value, DType dtype) {
+[[nodiscard]] TWILL_CONSTEXPR Value cast(Value value, DType dtype) {
   const Node& source = value.node();
   if (source.dtype == dtype) return value;
   Node node{};
@@ -23,24 +24,24 @@ namespace twill::inline v0::graph {
 }
 
 /// The value for computing in float32 at least.
-[[nodiscard]] constexpr Value widened(Value value) {
+[[nodiscard]] TWILL_CONSTEXPR Value widened(Value value) {
   return value.dtype() == DType::float64 ? value : cast(value, DType::float32);
 }
 
 namespace detail {
 
 /// An operand of a matrix product or convolution, which mixed precision computes in a narrow type.
-[[nodiscard]] constexpr Value autocast_to_narrow(Value value) {
+[[nodiscard]] TWILL_CONSTEXPR Value autocast_to_narrow(Value value) {
   const DType narrow = value.graph().autocast;
   return narrow != DType::float32 && value.dtype() == DType::float32 ? cast(value, narrow) : value;
 }
 
 /// An operand of what mixed precision computes in float32: exponentials, logarithms, powers, sums.
-[[nodiscard]] constexpr Value autocast_to_wide(Value value) {
+[[nodiscard]] TWILL_CONSTEXPR Value autocast_to_wide(Value value) {
   return value.graph().autocast != DType::float32 && is_floating(value.dtype()) ? widened(value) : value;
 }
 
-[[nodiscard]] constexpr bool is_wide_in_autocast(Primitive primitive) {
+[[nodiscard]] TWILL_CONSTEXPR bool is_wide_in_autocast(Primitive primitive) {
   switch (primitive) {
   case Primitive::exp:
   case Primitive::expm1:
@@ -61,13 +62,13 @@ namespace detail {
 } // namespace detail
 
 /// A scalar of the graph.
-[[nodiscard]] constexpr Value constant(Graph& graph, DType dtype, double number, Extent over = {}) {
+[[nodiscard]] TWILL_CONSTEXPR Value constant(Graph& graph, DType dtype, double number, Extent over = {}) {
   return {graph, graph.add_constant(dtype, number, over)};
 }
 
 namespace detail {
 
-[[nodiscard]] constexpr Value apply(Primitive primitive, DType dtype, std::initializer_list<Value> operands) {
+[[nodiscard]] TWILL_CONSTEXPR Value apply(Primitive primitive, DType dtype, std::initializer_list<Value> operands) {
   Node node{};
   node.kind = Kind::primitive;
   node.primitive = primitive;
@@ -78,7 +79,7 @@ namespace detail {
   return {graph, graph.add(node)};
 }
 
-[[nodiscard]] constexpr DType common_dtype(const Term& left, const Term& right) {
+[[nodiscard]] TWILL_CONSTEXPR DType common_dtype(const Term& left, const Term& right) {
   if (left.is_number)
     return is_floating(right.value.dtype()) || !left.is_floating_number ? right.value.dtype() : DType::float32;
   if (right.is_number)
@@ -86,7 +87,7 @@ namespace detail {
   return promote(left.value.dtype(), right.value.dtype());
 }
 
-[[nodiscard]] constexpr Value materialise(Graph& graph, const Term& term, DType dtype) {
+[[nodiscard]] TWILL_CONSTEXPR Value materialise(Graph& graph, const Term& term, DType dtype) {
   return term.is_number ? constant(graph, dtype, term.number) : cast(term.value, dtype);
 }
 
@@ -96,7 +97,7 @@ struct Pair {
 };
 
 /// Both operands in one type and one shape.
-[[nodiscard]] constexpr Pair aligned(const Term& left, const Term& right, DType dtype) {
+[[nodiscard]] TWILL_CONSTEXPR Pair aligned(const Term& left, const Term& right, DType dtype) {
   Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
   if (!left.is_number && !right.is_number && &left.value.graph() != &right.value.graph()) {
     graph.refuse(Problem::values_of_different_graphs, left.value.id(), right.value.id(), left.line);
@@ -109,7 +110,7 @@ struct Pair {
   return {broadcast_to(a, shape), broadcast_to(b, shape)};
 }
 
-[[nodiscard]] constexpr Value binary(Primitive primitive, const Term& left, const Term& right) {
+[[nodiscard]] TWILL_CONSTEXPR Value binary(Primitive primitive, const Term& left, const Term& right) {
   DType dtype = common_dtype(left, right);
   const Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
   if (graph.autocast != DType::float32 && is_wide_in_autocast(primitive) && is_floating(dtype))
@@ -122,7 +123,7 @@ struct Pair {
 }
 
 /// requires: the primitive has one operand; those of real analysis turn integers into float32
-[[nodiscard]] constexpr Value unary(Primitive primitive, Value value) {
+[[nodiscard]] TWILL_CONSTEXPR Value unary(Primitive primitive, Value value) {
   if (is_wide_in_autocast(primitive)) value = autocast_to_wide(value);
   if (info(primitive).boolean_result) return apply(primitive, DType::boolean, {value});
   const kernel::Family family = info(primitive).family;
@@ -232,7 +233,7 @@ struct Pair {
 // clang-format on
 
 /// Chooses elementwise: `left` where the condition holds, `right` elsewhere.
-[[nodiscard]] constexpr Value where(Value condition, Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value where(Value condition, Term left, Term right) {
   Graph& graph = condition.graph();
   if (condition.dtype() != DType::boolean)
     graph.refuse(Problem::condition_of_where_is_not_bool, static_cast<int>(condition.dtype()), 0, left.line);
@@ -248,7 +249,7 @@ struct Pair {
 }
 
 /// The value, through which no gradient flows.
-[[nodiscard]] constexpr Value stop_gradient(Value value) {
+[[nodiscard]] TWILL_CONSTEXPR Value stop_gradient(Value value) {
   Node node{};
   node.kind = Kind::stop_gradient;
   node.dtype = value.dtype();
@@ -260,7 +261,8 @@ struct Pair {
 
 /// The value with a gradient of its own: `rule.vjp` gives those of the operands, and how the value was made gives none. The
 /// rule finds the operands as inputs from 1 on; a second gradient goes through what the rule emits.
-[[nodiscard]] constexpr Value with_rule(Value value, const Operation& rule, std::initializer_list<Value> operands) {
+[[nodiscard]] TWILL_CONSTEXPR Value with_rule(Value value, const Operation& rule,
+                                              std::initializer_list<Value> operands) {
   Node node{};
   node.kind = Kind::rule;
   node.dtype = value.dtype();
@@ -273,7 +275,7 @@ struct Pair {
 }
 
 /// The row-major position of each element of a shape, as int64.
-[[nodiscard]] constexpr Value iota(Graph& graph, const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR Value iota(Graph& graph, const Extents& shape) {
   Node node{};
   node.kind = Kind::iota;
   node.dtype = DType::int64;
@@ -282,7 +284,7 @@ struct Pair {
 }
 
 /// A scalar that the caller may change between runs.
-[[nodiscard]] constexpr Value knob(Graph& graph, std::string_view name, double initial, DType dtype) {
+[[nodiscard]] TWILL_CONSTEXPR Value knob(Graph& graph, std::string_view name, double initial, DType dtype) {
   return {graph, graph.add_knob(name, dtype, initial)};
 }
 

@@ -4,6 +4,7 @@
 // What a graph knows of its inputs, weights and run-time numbers by name. Names are short fixed texts, because they are
 // part of constexpr data. Read next: graph/graph.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/kernel/rank_group.hpp>
@@ -28,7 +29,7 @@ struct Name {
   constexpr explicit Name(std::string_view text) { append(text); }
 
   /// Puts a text behind.
-  constexpr void append(std::string_view text) {
+  TWILL_CONSTEXPR void append(std::string_view text) {
     char* const to = characters.data();
     const char* const from = text.data();
     const std::size_t length = text.size();
@@ -42,13 +43,13 @@ struct Name {
     }
   }
   /// Puts a number behind, in decimal digits.
-  constexpr void append_number(std::int64_t number) {
+  TWILL_CONSTEXPR void append_number(std::int64_t number) {
     if (number >= 10) append_number(number / 10);
     const char digit = static_cast<char>('0' + number % 10);
     append(std::string_view{&digit, 1});
   }
   /// Keeps the first characters.
-  constexpr void shorten(std::size_t new_size) {
+  TWILL_CONSTEXPR void shorten(std::size_t new_size) {
     const Name longer = *this;
     *this = Name{longer.view().substr(0, new_size)};
   }

@@ -5,6 +5,7 @@
 // written into the graph between the trace of the model and that of its gradient. They become what `checkpoint` would have made
 // of them. Parts that the author has marked inside of one are computed again with it. Read next: compile/divisions.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>
 
 namespace twill::inline v0::graph {
@@ -30,7 +31,7 @@ struct Parts {
 
 /// Marks the parts as such.
 /// requires: no part cuts through a loop, or through a part that is marked already
-constexpr void compute_again(Graph& graph, const Parts& parts) {
+TWILL_CONSTEXPR void compute_again(Graph& graph, const Parts& parts) {
   if (parts.count == 0) return;
   List<RegionInfo> regions{};
   for (const RegionInfo& marked : graph.regions) {

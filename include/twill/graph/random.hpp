@@ -5,6 +5,7 @@
 // the element in the whole batch), so the backward pass draws the same numbers again instead of keeping them, and any
 // number of devices draws what one would. The generator is core/philox.hpp's.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/ranks.hpp>
@@ -21,11 +22,11 @@ namespace detail {
 
 /// Draws for every step of the loop whose body is being traced, of which a step sees its own. The steps come second, because
 /// the first axis may be split.
-constexpr Value draws_of_steps(Graph& graph, const Extents& shape);
+TWILL_CONSTEXPR Value draws_of_steps(Graph& graph, const Extents& shape);
 
 /// Where elements of this rank's part stand in the whole, whose draws they take: rows of `inner` elements, from the split axis
 /// on, of which each rank has as many in order of rank.
-constexpr Value positions_in_whole(Graph& graph, Value position, const Extents& shape) {
+TWILL_CONSTEXPR Value positions_in_whole(Graph& graph, Value position, const Extents& shape) {
   const int axis = graph.split.axis < 0 ? graph.split.axis + shape.rank : graph.split.axis;
   std::int64_t inner = 1;
   for (int i = axis < 0 ? 0 : axis; i < shape.rank; ++i) inner *= position.size(i);
@@ -36,7 +37,7 @@ constexpr Value positions_in_whole(Graph& graph, Value position, const Extents& 
 } // namespace detail
 
 /// Uniform float32 numbers in [0, 1). The first axis is the one along which a batch may be split.
-[[nodiscard]] constexpr Value random_uniform(Graph& graph, const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR Value random_uniform(Graph& graph, const Extents& shape) {
   if (graph.open_loop >= 0) return detail::draws_of_steps(graph, shape);
   const auto spread = [&](int id) { return broadcast_to(Value{graph, id}, shape); };
   const int draw = graph.draws++;
@@ -55,7 +56,7 @@ constexpr Value positions_in_whole(Graph& graph, Value position, const Extents& 
 
 namespace detail {
 
-constexpr Value draws_of_steps(Graph& graph, const Extents& shape) {
+TWILL_CONSTEXPR Value draws_of_steps(Graph& graph, const Extents& shape) {
   const int loop = graph.open_loop;
   const Extent count = graph.loops[static_cast<std::size_t>(loop)].count;
   Extents all{};

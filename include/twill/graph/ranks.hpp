@@ -5,6 +5,7 @@
 // can be divided by it and a rank that does not divide is refused there. Which of them a rank is, is known only to a run.
 // Read next: ops/collective.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/kernel/rank_group.hpp>
@@ -39,7 +40,7 @@ namespace twill::inline v0::graph {
 inline constexpr std::string_view rank_knob = "rank along ";
 
 /// Which of the ranks along an axis runs this: 0, 1, …, a scalar of int64.
-[[nodiscard]] constexpr Value rank_along(Graph& graph, const kernel::AxisId& axis) {
+[[nodiscard]] TWILL_CONSTEXPR Value rank_along(Graph& graph, const kernel::AxisId& axis) {
   Name name{rank_knob};
   for (int i = 0; i < 16 && axis.character(i) != 0; ++i) {
     const char character = axis.character(i);

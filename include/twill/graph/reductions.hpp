@@ -4,6 +4,7 @@
 // Reductions of traced values. In the graph a reduction takes one axis and keeps it with extent one; several axes are a
 // chain from the last to the first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/operators.hpp>
 
 namespace twill::inline v0::graph {
@@ -13,7 +14,7 @@ enum class KeepDims : bool { no, yes };
 
 namespace detail {
 
-[[nodiscard]] constexpr Value reduce_axis(Reduction reduction, Value value, int axis) {
+[[nodiscard]] TWILL_CONSTEXPR Value reduce_axis(Reduction reduction, Value value, int axis) {
   const Node& source = value.node();
   if (source.shape[axis].is_one()) return value;
   Node node{};
@@ -28,7 +29,7 @@ namespace detail {
   return {value.graph(), value.graph().add(node)};
 }
 
-[[nodiscard]] constexpr Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
+[[nodiscard]] TWILL_CONSTEXPR Value reduce(Reduction reduction, Value value, unsigned axes, KeepDims keep) {
   for (int axis = value.rank() - 1; axis >= 0; --axis)
     if ((axes >> axis & 1u) != 0) value = reduce_axis(reduction, value, axis);
   if (keep == KeepDims::yes) return value;
@@ -39,7 +40,7 @@ namespace detail {
   return reshape(value, shape);
 }
 
-[[nodiscard]] constexpr unsigned axis_set(Value value, std::initializer_list<int> axes, int line) {
+[[nodiscard]] TWILL_CONSTEXPR unsigned axis_set(Value value, std::initializer_list<int> axes, int line) {
   unsigned set = 0;
   for (int axis : axes) {
     const unsigned bit = 1u << checked_axis(value, axis, line);
@@ -54,7 +55,7 @@ namespace detail {
 /// Sums of integers and truth values are int64.
 [[nodiscard]] constexpr Value summable(Value value) { return autocast_to_wide(cast(value, sum_type(value.dtype()))); }
 
-[[nodiscard]] constexpr Value mean_over(Value value, unsigned axes, KeepDims keep) {
+[[nodiscard]] TWILL_CONSTEXPR Value mean_over(Value value, unsigned axes, KeepDims keep) {
   const Value operand = is_floating(value.dtype()) ? autocast_to_wide(value) : cast(value, DType::float32);
   Extent count{};
   const Extents shape = operand.shape();
@@ -67,51 +68,51 @@ namespace detail {
 } // namespace detail
 
 /// Sum over the given axes (negative: from the end), or over all of them.
-[[nodiscard]] constexpr Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                  int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value sum(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
+                                        int line = __builtin_LINE()) {
   return detail::reduce(Reduction::sum, detail::summable(x), detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value sum(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value sum(Value x) {
   return detail::reduce(Reduction::sum, detail::summable(x), detail::all_axes(x), KeepDims::no);
 }
 
 /// Mean over the given axes, or over all of them.
-[[nodiscard]] constexpr Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                   int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value mean(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
+                                         int line = __builtin_LINE()) {
   return detail::mean_over(x, detail::axis_set(x, axes, line), keep);
 }
 [[nodiscard]] constexpr Value mean(Value x) { return detail::mean_over(x, detail::all_axes(x), KeepDims::no); }
 
 /// Largest element over the given axes, or over all of them; NaN wins.
-[[nodiscard]] constexpr Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                  int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value max(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
+                                        int line = __builtin_LINE()) {
   return detail::reduce(Reduction::max, x, detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value max(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value max(Value x) {
   return detail::reduce(Reduction::max, x, detail::all_axes(x), KeepDims::no);
 }
 
 /// Smallest element over the given axes, or over all of them; NaN wins.
-[[nodiscard]] constexpr Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                  int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value min(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
+                                        int line = __builtin_LINE()) {
   return detail::reduce(Reduction::min, x, detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value min(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value min(Value x) {
   return detail::reduce(Reduction::min, x, detail::all_axes(x), KeepDims::no);
 }
 
 /// Product over the given axes, or over all of them.
-[[nodiscard]] constexpr Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
-                                   int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value prod(Value x, std::initializer_list<int> axes, KeepDims keep = KeepDims::no,
+                                         int line = __builtin_LINE()) {
   return detail::reduce(Reduction::product, detail::summable(x), detail::axis_set(x, axes, line), keep);
 }
-[[nodiscard]] constexpr Value prod(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value prod(Value x) {
   return detail::reduce(Reduction::product, detail::summable(x), detail::all_axes(x), KeepDims::no);
 }
 
 /// Mean squared distance from the mean, divided by N - correction (0: NumPy's default, 1: PyTorch's).
-[[nodiscard]] constexpr Value var(Value x, std::initializer_list<int> axes, double correction = 0,
-                                  KeepDims keep = KeepDims::no, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value var(Value x, std::initializer_list<int> axes, double correction = 0,
+                                        KeepDims keep = KeepDims::no, int line = __builtin_LINE()) {
   const Value deviation = x - mean(x, axes, KeepDims::yes, line);
   const Value biased = mean(square(deviation), axes, keep, line);
   if (correction == 0) return biased;

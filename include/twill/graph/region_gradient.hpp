@@ -5,6 +5,7 @@
 // part's inputs through `after` nodes, which keep the copies apart from the originals and let them wait until the gradient
 // of the part's result is there. The gradient of the copies follows. Read next: graph/gradient.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/seed.hpp>
 
@@ -24,7 +25,7 @@ public:
 
   /// The gradients of the part's inputs, those from behind the part included: what the part adds to them is added in the order
   /// in which it would be if the part were not computed again, so the bits are the same.
-  [[nodiscard]] constexpr List<Seed> result() {
+  [[nodiscard]] TWILL_CONSTEXPR List<Seed> result() {
     List<char> needed(copies_.size(), 0);
     for (int id = region_.end; id-- > region_.begin;) {
       char& own = needed.items[id - region_.begin];
@@ -66,17 +67,17 @@ private:
     int copy = -1;
   };
 
-  [[nodiscard]] constexpr bool is_active(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_active(int id) const {
     return is_floating(graph_->node(id).dtype) && active_->data()[id] != 0;
   }
 
   /// True for what the part computes and somebody outside has used. Weights are nobody's result, whoever uses them.
-  [[nodiscard]] constexpr bool is_result(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool is_result(int id) const {
     return cotangents_->items[id] >= 0 && graph_->node(id).arity > 0;
   }
 
   /// The number of the part in which the copies of nodes of a part stand: parts inside of parts stay apart.
-  constexpr int region_of_copies(int region) {
+  TWILL_CONSTEXPR int region_of_copies(int region) {
     for (const Alias& known : regions_)
       if (known.source == region) return known.copy;
     regions_.push_back({region, ++graph_->regions_named});
@@ -84,14 +85,14 @@ private:
   }
 
   /// True for what the model reads of a buffer, which has its next value by the time of the copies.
-  [[nodiscard]] constexpr bool reads_buffer(const Node& node) const {
+  [[nodiscard]] TWILL_CONSTEXPR bool reads_buffer(const Node& node) const {
     if (node.kind != Kind::cast) return false;
     const Node& source = graph_->node(node.input(0));
     return source.kind == Kind::parameter &&
            graph_->parameters[static_cast<std::size_t>(source.index)].role == Role::buffer;
   }
 
-  constexpr int outside(int id) {
+  TWILL_CONSTEXPR int outside(int id) {
     const Node& source = graph_->node(id);
     if (source.kind == Kind::constant || source.kind == Kind::knob || source.kind == Kind::iota) return id;
     for (const Alias& alias : aliases_)
@@ -107,7 +108,7 @@ private:
     return aliases_.back().copy;
   }
 
-  constexpr void copy(int id) {
+  TWILL_CONSTEXPR void copy(int id) {
     Node node = graph_->node(id);
     int& place = copies_.items[id - region_.begin];
     if (node.kind == Kind::parameter || node.kind == Kind::input || reads_buffer(node)) {

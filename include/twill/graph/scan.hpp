@@ -6,6 +6,7 @@
 // step is computed once. Random draws differ from step to step, and the backward pass sees them again. Read next:
 // graph/loop.hpp, nn/recurrent.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/loop.hpp>
 
 #include <array>
@@ -31,7 +32,7 @@ struct ScanOptions {
 namespace detail {
 
 /// Refuses carries that a step changes into something else.
-constexpr bool check_carries(Graph& graph, const List<int>& carries, const List<int>& next, int line) {
+TWILL_CONSTEXPR bool check_carries(Graph& graph, const List<int>& carries, const List<int>& next, int line) {
   for (std::size_t c = 0; c < carries.size(); ++c) {
     const Node before = graph.node(carries[c]);
     const Node now = graph.node(next[c]);
@@ -47,7 +48,7 @@ constexpr bool check_carries(Graph& graph, const List<int>& carries, const List<
 }
 
 /// The number of steps of a loop over these inputs.
-constexpr Extent steps_of(Graph& graph, const Value* stacked, std::size_t inputs, Extent count, int line) {
+TWILL_CONSTEXPR Extent steps_of(Graph& graph, const Value* stacked, std::size_t inputs, Extent count, int line) {
   for (std::size_t i = 0; i < inputs; ++i) {
     if (stacked[i].rank() == 0) {
       graph.refuse(Problem::scan_needs_a_first_axis_of_steps, static_cast<std::int64_t>(i), 0, line);

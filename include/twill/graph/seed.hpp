@@ -14,6 +14,6 @@ struct Seed {
   int cotangent = -1;
 };
 
-constexpr List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
+TWILL_CONSTEXPR List<int> gradients(Graph& graph, const List<Seed>& seeds, const List<int>& variables);
 
 } // namespace twill::inline v0::graph

@@ -4,6 +4,7 @@
 // Functions of traced values that change only the shape: broadcasting, reshaping, transposing. None of them costs a
 // kernel where the consumer can read through a view. Read next: graph/operators.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>
 
 #include <initializer_list>
@@ -12,7 +13,7 @@
 namespace twill::inline v0::graph {
 
 /// The value as a larger shape, aligned at the right; extents of one repeat.
-[[nodiscard]] constexpr Value broadcast_to(Value value, const Extents& target) {
+[[nodiscard]] TWILL_CONSTEXPR Value broadcast_to(Value value, const Extents& target) {
   const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
   if (source.shape == shape) return value;
@@ -26,7 +27,8 @@ namespace twill::inline v0::graph {
 }
 
 /// The common shape of two operands by NumPy's rules; refuses extents that neither agree nor are one.
-[[nodiscard]] constexpr Extents broadcast_shape(Graph& graph, const Extents& left, const Extents& right, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Extents broadcast_shape(Graph& graph, const Extents& left, const Extents& right,
+                                                      int line) {
   if (left == right || right.rank == 0) return graph.canonical(left);
   if (left.rank == 0) return graph.canonical(right);
   Extents result{};
@@ -49,7 +51,7 @@ namespace twill::inline v0::graph {
 }
 
 /// The same elements in row-major order under another shape; never copies.
-[[nodiscard]] constexpr Value reshape(Value value, const Extents& target, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value reshape(Value value, const Extents& target, int line = __builtin_LINE()) {
   const Extents shape = value.graph().canonical(target);
   const Node& source = value.node();
   if (source.shape == shape) return value;
@@ -69,7 +71,8 @@ namespace twill::inline v0::graph {
 }
 
 /// Axis d of the result is axis `axes[d]` of the operand.
-[[nodiscard]] constexpr Value transpose(Value value, std::initializer_list<int> axes, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, std::initializer_list<int> axes,
+                                              int line = __builtin_LINE()) {
   const Node& source = value.node();
   Node node{};
   node.kind = Kind::transpose;
@@ -89,7 +92,7 @@ namespace twill::inline v0::graph {
 }
 
 /// Exchanges the last two axes.
-[[nodiscard]] constexpr Value transpose(Value value, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value transpose(Value value, int line = __builtin_LINE()) {
   const Node& source = value.node();
   const int rank = source.shape.rank;
   if (rank < 2 || rank > max_rank) { // the second never holds; g++ 12 warns of overflow where it is not said
@@ -112,7 +115,7 @@ namespace twill::inline v0::graph {
 }
 
 /// An axis of extent one more, in front of `axis` (negative: counted in the result).
-[[nodiscard]] constexpr Value unsqueeze(Value value, int axis, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value unsqueeze(Value value, int axis, int line = __builtin_LINE()) {
   const Extents source = value.shape();
   const int position = axis < 0 ? axis + source.rank + 1 : axis;
   if (position < 0 || position > source.rank) {
@@ -128,7 +131,7 @@ namespace twill::inline v0::graph {
 }
 
 /// Every axis from `first` on in one.
-[[nodiscard]] constexpr Value flatten(Value value, int first = 1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value flatten(Value value, int first = 1, int line = __builtin_LINE()) {
   const Extents source = value.shape();
   Extents shape{};
   Extent tail{};
@@ -143,8 +146,8 @@ namespace twill::inline v0::graph {
 }
 
 /// One axis (negative: from the end) as several, whose extents multiply to its own.
-[[nodiscard]] constexpr Value unflatten(Value value, int axis, std::initializer_list<std::int64_t> extents,
-                                        int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value unflatten(Value value, int axis, std::initializer_list<std::int64_t> extents,
+                                              int line = __builtin_LINE()) {
   const Extents source = value.shape();
   const int position = checked_axis(value, axis, line);
   Extents shape{};

@@ -6,6 +6,7 @@
 // uses it first. Numbers, positions and random draws, and what is made of them alone, are computed wherever they are read. Until
 // something is moved, all lies in slot 0 and nothing here runs. Read next: compile/place.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/graph/node.hpp>
 #include <twill/graph/parameter.hpp>
@@ -37,7 +38,7 @@ public:
   [[nodiscard]] constexpr bool has_several() const { return count_ > 1; }
 
   /// Makes room for a slot. The first one besides slot 0 places all nodes that there are.
-  constexpr SlotClash add(int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
+  TWILL_CONSTEXPR SlotClash add(int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
     SlotClash clash{};
     if (slot < count_) return clash;
     const bool is_first = count_ == 1;
@@ -48,7 +49,7 @@ public:
   }
 
   /// Gives a node the slot of its operands. What moves a value, and inputs, say theirs.
-  static constexpr SlotClash place(int id, List<Node>& nodes, List<ParameterInfo>& parameters) {
+  static TWILL_CONSTEXPR SlotClash place(int id, List<Node>& nodes, List<ParameterInfo>& parameters) {
     Node& node = nodes.items[id];
     switch (node.kind) {
     case Kind::input:
@@ -80,7 +81,7 @@ public:
   }
 
   /// Gives a node that is not placed a slot, and with it the weights that it is made of.
-  static constexpr SlotClash settle(int id, int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
+  static TWILL_CONSTEXPR SlotClash settle(int id, int slot, List<Node>& nodes, List<ParameterInfo>& parameters) {
     List<int> open{id};
     while (!open.empty()) {
       Node& node = nodes.items[open.back()];

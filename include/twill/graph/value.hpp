@@ -5,6 +5,7 @@
 // operand as the user wrote it, a value or a plain number, together with the line it stands on. Read next:
 // graph/operators.hpp.
 
+#include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
 #include <twill/graph/scope.hpp>
 
@@ -33,7 +34,7 @@ public:
   [[nodiscard]] constexpr int rank() const { return node().shape.rank; }
 
   /// The extent of an axis (negative: from the end), which has to be known to the compiler.
-  [[nodiscard]] constexpr std::int64_t size(int axis, int line = __builtin_LINE()) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::int64_t size(int axis, int line = __builtin_LINE()) const {
     const Extents extents = shape();
     const int position = axis < 0 ? axis + extents.rank : axis;
     if (position < 0 || position >= extents.rank) {
@@ -71,7 +72,7 @@ struct Term {
 };
 
 /// The axis counted from the front; refuses one outside the rank.
-[[nodiscard]] constexpr int checked_axis(Value value, int axis, int line) {
+[[nodiscard]] TWILL_CONSTEXPR int checked_axis(Value value, int axis, int line) {
   const int rank = value.rank();
   const int position = axis < 0 ? axis + rank : axis;
   if (position >= 0 && position < rank) return position;
@@ -82,7 +83,7 @@ struct Term {
 /// True where both extents are, or have to be, the same number. Unnamed symbols are equated, with each other or with a
 /// number, and checked at run time. A named one stands for any number, so it meets one only where targets are added to a
 /// finished model, whose program is then one for batches of that size.
-[[nodiscard]] constexpr bool unify(Graph& graph, Extent left, Extent right) {
+[[nodiscard]] TWILL_CONSTEXPR bool unify(Graph& graph, Extent left, Extent right) {
   left = graph.canonical(left);
   right = graph.canonical(right);
   if (left == right) return true;

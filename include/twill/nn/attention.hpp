@@ -40,15 +40,15 @@ struct AttentionOptions {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// 1 / sqrt(x) by Newton's method, which a constant evaluation can run.
-[[nodiscard]] constexpr double reciprocal_root(double x) {
+[[nodiscard]] TWILL_CONSTEXPR double reciprocal_root(double x) {
   double root = x < 1 ? 1 : x;
   for (int i = 0; i < 64; ++i) root = 0.5 * (root + x / root);
   return 1 / root;
 }
 
 /// The mask of the scores, with the keys that are padding; none where nothing is masked.
-[[nodiscard]] constexpr std::optional<Value> whole_mask(Value query, Value key, const AttentionOptions& options,
-                                                        int line) {
+[[nodiscard]] TWILL_CONSTEXPR std::optional<Value> whole_mask(Value query, Value key, const AttentionOptions& options,
+                                                              int line) {
   graph::Graph& graph = query.graph();
   constexpr double never = -std::numeric_limits<double>::infinity();
   if (options.mask) graph::detail::check_attention_mask(query, key, *options.mask, line);
@@ -74,7 +74,7 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return is_added ? mask + kept : graph::where(kept, mask, never);
 }
 
-[[nodiscard]] constexpr double scale_of(Value query, const AttentionOptions& options, int line) {
+[[nodiscard]] TWILL_CONSTEXPR double scale_of(Value query, const AttentionOptions& options, int line) {
   return options.scale != 0 ? options.scale : reciprocal_root(static_cast<double>(query.size(-1, line)));
 }
 
@@ -85,8 +85,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// softmax(scale Q K^T, masked) V with the scores in memory. query: (..., queries, width), key: (..., keys, width), value:
 /// (..., keys, value width), result: (..., queries, value width). A query whose keys are all masked gives zeros.
 /// errors: ranks or extents that differ, a mask that does not fit
-[[nodiscard]] constexpr Value composed_attention(Value query, Value key, Value value,
-                                                 const AttentionOptions& options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value composed_attention(Value query, Value key, Value value,
+                                                       const AttentionOptions& options = {},
+                                                       int line = __builtin_LINE()) {
   graph::detail::check_attention(query, key, value, line);
   graph::Graph& graph = query.graph();
   if (graph.fault.any()) return query;
@@ -102,9 +103,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// softmax(scale Q K^T, masked) V in the form that the options name; see composed_attention and graph::streamed_attention.
 /// errors: those of both, weights to drop where there are none in memory
-[[nodiscard]] constexpr Value scaled_dot_product_attention(Value query, Value key, Value value,
-                                                           const AttentionOptions& options = {},
-                                                           int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value scaled_dot_product_attention(Value query, Value key, Value value,
+                                                                 const AttentionOptions& options = {},
+                                                                 int line = __builtin_LINE()) {
   graph::Graph& graph = query.graph();
   const bool streams = options.form == AttentionForm::automatic ? graph.suits_gpus && options.dropout == 0
                                                                 : options.form == AttentionForm::streamed;
@@ -124,7 +125,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// (batch, rows, heads * width) to (batch, heads, rows, width).
-[[nodiscard]] constexpr Value heads_apart(Value x, std::int64_t heads, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value heads_apart(Value x, std::int64_t heads, int line) {
   graph::Extents shape = x.shape();
   const std::int64_t width = x.size(-1, line) / heads;
   shape[2] = {heads, 0};
@@ -133,7 +134,7 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 }
 
 /// (batch, heads, rows, width) to (batch, rows, heads * width).
-[[nodiscard]] constexpr Value heads_together(Value x, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value heads_together(Value x, int line) {
   const Value rows = graph::transpose(x, {0, 2, 1, 3}, line);
   graph::Extents shape = rows.shape();
   shape[2] = shape[2] * shape[3];
@@ -148,9 +149,9 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// Multi-head attention with weights in_proj_weight (3 width, width), in_proj_bias, out_proj.weight and out_proj.bias, as
 /// PyTorch's MultiheadAttention with batch_first. query: (batch, queries, width), key and value: (batch, keys, width).
 /// errors: a width that the heads do not divide, ranks or extents that differ
-[[nodiscard]] constexpr Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
-                                                   std::string_view name, const AttentionOptions& options = {},
-                                                   int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value multi_head_attention(Value query, Value key, Value value, std::int64_t heads,
+                                                         std::string_view name, const AttentionOptions& options = {},
+                                                         int line = __builtin_LINE()) {
   graph::Graph& graph = query.graph();
   if (query.rank() != 3 || key.rank() != 3 || value.rank() != 3) {
     graph.refuse(graph::Problem::attention_ranks_differ, query.rank(), 3, line);

@@ -37,8 +37,8 @@ struct Statistics {
 };
 
 /// Over the axes of a batch, or of the batches of all ranks.
-[[nodiscard]] constexpr Statistics batch_statistics(Value x, unsigned axes, graph::Extent values_per_channel,
-                                                    bool is_synchronised) {
+[[nodiscard]] TWILL_CONSTEXPR Statistics batch_statistics(Value x, unsigned axes, graph::Extent values_per_channel,
+                                                          bool is_synchronised) {
   graph::Graph& graph = x.graph();
   Statistics batch{};
   batch.one_value = graph::constant(graph, x.dtype(), 1, values_per_channel);
@@ -68,7 +68,7 @@ struct Pieces {
   Value running_variance{};
 };
 
-[[nodiscard]] constexpr Pieces declare_pieces(graph::Graph& graph, DType dtype, const graph::Extents& channels) {
+[[nodiscard]] TWILL_CONSTEXPR Pieces declare_pieces(graph::Graph& graph, DType dtype, const graph::Extents& channels) {
   const auto kept = [&](std::string_view name, const graph::Extents& shape) {
     return buffer(graph, dtype, name, shape, initialise::zeros());
   };
@@ -82,8 +82,8 @@ struct Pieces {
 }
 
 /// The statistics of a micro-batch and those before it, the variance the biased one (Chan, Golub and LeVeque, 1979).
-[[nodiscard]] constexpr Statistics with_pieces(const Pieces& pieces, Value continues, Statistics batch,
-                                               const graph::Extents& channels) {
+[[nodiscard]] TWILL_CONSTEXPR Statistics with_pieces(const Pieces& pieces, Value continues, Statistics batch,
+                                                     const graph::Extents& channels) {
   const Value before = graph::where(continues, pieces.count, 0);
   const Value here = graph::round(graph::reciprocal(batch.one_value));
   const Value one_value = graph::reciprocal(before + here);
@@ -104,8 +104,8 @@ struct Pieces {
 ///   dx = r * weight * (g - sum(g) / n - z * sum(g z) / n)
 /// Two sums over the batch, one after the other pass; the chain rule through mean and variance takes five. Operands of the
 /// rule: x, mean, r, weight, bias, then the truth that the statistics are the batch's; the last three may be missing.
-constexpr void batch_norm_vjp(graph::Graph& graph, int id, const graph::Cotangents& cotangents,
-                              graph::InputGradients& gradients) {
+TWILL_CONSTEXPR void batch_norm_vjp(graph::Graph& graph, int id, const graph::Cotangents& cotangents,
+                                    graph::InputGradients& gradients) {
   const graph::Node node = graph.node(id); // a copy: emitting moves the nodes
   const auto operand = [&](int position) { return Value{graph, node.input(position)}; };
   const bool is_affine = node.arity > 5;
@@ -137,8 +137,8 @@ constexpr void batch_norm_vjp(graph::Graph& graph, int id, const graph::Cotangen
 inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &batch_norm_vjp};
 
 /// The running statistics in evaluation, the batch's in training, where they also move the running ones.
-[[nodiscard]] constexpr Statistics with_running(Statistics batch, const BatchNormOptions& options,
-                                                const graph::Extents& channels, const graph::Extents& along) {
+[[nodiscard]] TWILL_CONSTEXPR Statistics with_running(Statistics batch, const BatchNormOptions& options,
+                                                      const graph::Extents& channels, const graph::Extents& along) {
   graph::Graph& graph = batch.mean.graph();
   const DType dtype = batch.mean.dtype();
   const Value mean = buffer(graph, dtype, "running_mean", channels, initialise::zeros());
@@ -176,8 +176,8 @@ inline constexpr graph::Operation batch_norm_rule{.name = "batch_norm", .vjp = &
 }
 
 /// The normalised values with their gradient in closed form.
-[[nodiscard]] constexpr Value with_batch_norm_rule(Value y, Value x, const Statistics& used, Value root, Value weight,
-                                                   Value bias, const BatchNormOptions& options) {
+[[nodiscard]] TWILL_CONSTEXPR Value with_batch_norm_rule(Value y, Value x, const Statistics& used, Value root,
+                                                         Value weight, Value bias, const BatchNormOptions& options) {
   const bool may_evaluate = options.has_running_statistics;
   if (options.is_affine)
     return may_evaluate ? graph::with_rule(y, batch_norm_rule, {x, used.mean, root, weight, bias, used.trains})
@@ -193,8 +193,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// x: (batch, channels, ...). Weights "weight", "bias"; buffers "running_mean", "running_var", "num_batches_tracked".
 /// A batch in training has more than one value per channel: known sizes are refused, others throw ShapeError in the run;
 /// synchronised, one value over all ranks is normalised to the bias and leaves the running statistics as they are.
-[[nodiscard]] constexpr Value batch_norm(Value x, std::string_view name, BatchNormOptions options = {},
-                                         int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value batch_norm(Value x, std::string_view name, BatchNormOptions options = {},
+                                               int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
   if (shape.rank < 2) {

@@ -12,15 +12,16 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// True while the network trains: `eval()` makes it false for the next `forward`. A graph traced for evaluation has no use
 /// for it.
-[[nodiscard]] constexpr Value is_training(graph::Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR Value is_training(graph::Graph& graph) {
   const Value flag = graph::knob(graph, "nn.is_training", 1, DType::boolean);
   graph.knobs[static_cast<std::size_t>(flag.node().index)].training_only = true;
   return flag;
 }
 
 /// A tensor under the current scope in which every element starts as `initial`.
-[[nodiscard]] constexpr Value buffer(graph::Graph& graph, DType dtype, std::string_view name,
-                                     const graph::Extents& shape, Initialiser initial, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value buffer(graph::Graph& graph, DType dtype, std::string_view name,
+                                           const graph::Extents& shape, Initialiser initial,
+                                           int line = __builtin_LINE()) {
   const int stored = graph.add_parameter(name, dtype, shape, initial, graph::Role::buffer, line);
   // What the model reads is a copy: a backward pass may want it when the buffer has its next value.
   graph::Node read{};
@@ -33,7 +34,7 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 }
 
 /// What the buffer holds from the end of a forward pass in training on. value: any type, of the buffer's shape.
-constexpr void update_buffer(Value buffer, Value value, int line = __builtin_LINE()) {
+TWILL_CONSTEXPR void update_buffer(Value buffer, Value value, int line = __builtin_LINE()) {
   graph::Graph& graph = buffer.graph();
   const int stored = buffer.node().arity == 1 ? buffer.node().input(0) : buffer.id();
   const graph::Node& target = graph.node(stored);

@@ -68,7 +68,8 @@ constexpr LayerWeights layer_weights(graph::Graph& graph, int dimensions, std::i
   return made;
 }
 
-constexpr bool check_layer(Value x, int dimensions, std::int64_t filters, Sides kernel, std::int64_t groups, int line) {
+TWILL_CONSTEXPR bool check_layer(Value x, int dimensions, std::int64_t filters, Sides kernel, std::int64_t groups,
+                                 int line) {
   graph::Graph& graph = x.graph();
   if (x.rank() != dimensions + 2)
     graph.refuse(graph::Problem::convolution_input_has_the_wrong_rank, x.rank(), dimensions + 2, line);
@@ -81,8 +82,8 @@ constexpr bool check_layer(Value x, int dimensions, std::int64_t filters, Sides 
   return !graph.fault.any();
 }
 
-constexpr Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
-                                  const ConvolutionLayerOptions& o, int line) {
+TWILL_CONSTEXPR Value convolution_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
+                                        const ConvolutionLayerOptions& o, int line) {
   if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
   const Scope scope{x.graph(), name};
   const LayerWeights own = layer_weights(x.graph(), dimensions, filters, x.size(1, line) / o.groups, filters, o, line);
@@ -92,8 +93,8 @@ constexpr Value convolution_layer(Value x, int dimensions, std::int64_t filters,
   return o.has_bias && !x.graph().fault.any() ? graph::detail::add_channel_bias(y, own.bias, line) : y;
 }
 
-constexpr Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
-                                 const TransposedConvolutionLayerOptions& o, int line) {
+TWILL_CONSTEXPR Value transposed_layer(Value x, int dimensions, std::int64_t filters, std::string_view name,
+                                       const TransposedConvolutionLayerOptions& o, int line) {
   if (!check_layer(x, dimensions, filters, o.kernel, o.groups, line)) return x;
   const Scope scope{x.graph(), name};
   const LayerWeights own = layer_weights(x.graph(), dimensions, x.size(1, line), filters / o.groups, filters, o, line);
@@ -108,28 +109,28 @@ constexpr Value transposed_layer(Value x, int dimensions, std::int64_t filters, 
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Convolves x (batch, channels, length) with `filters` filters. "weight": (filters, channels / groups, kernel), "bias".
-[[nodiscard]] constexpr Value conv1d(Value x, std::int64_t filters, std::string_view name,
-                                     const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, std::int64_t filters, std::string_view name,
+                                           const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
   return detail::convolution_layer(x, 1, filters, name, options, line);
 }
 
 /// Convolves x (batch, channels, height, width). "weight": (filters, channels / groups, height, width), "bias".
-[[nodiscard]] constexpr Value conv2d(Value x, std::int64_t filters, std::string_view name,
-                                     const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, std::int64_t filters, std::string_view name,
+                                           const ConvolutionLayerOptions& options, int line = __builtin_LINE()) {
   return detail::convolution_layer(x, 2, filters, name, options, line);
 }
 
 /// The transposed convolution of x (batch, channels, length). "weight": (channels, filters / groups, kernel), "bias".
-[[nodiscard]] constexpr Value conv_transpose1d(Value x, std::int64_t filters, std::string_view name,
-                                               const TransposedConvolutionLayerOptions& options,
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, std::int64_t filters, std::string_view name,
+                                                     const TransposedConvolutionLayerOptions& options,
+                                                     int line = __builtin_LINE()) {
   return detail::transposed_layer(x, 1, filters, name, options, line);
 }
 
 /// The same of x (batch, channels, height, width). "weight": (channels, filters / groups, height, width), "bias".
-[[nodiscard]] constexpr Value conv_transpose2d(Value x, std::int64_t filters, std::string_view name,
-                                               const TransposedConvolutionLayerOptions& options,
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, std::int64_t filters, std::string_view name,
+                                                     const TransposedConvolutionLayerOptions& options,
+                                                     int line = __builtin_LINE()) {
   return detail::transposed_layer(x, 2, filters, name, options, line);
 }
 

@@ -12,8 +12,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Zeroes elements with the given probability and scales the others by 1 / (1 - probability); the identity outside
 /// training. `name` is the run-time number's name under the current scope, by which a network changes it.
-[[nodiscard]] constexpr Value dropout(Value x, double probability, std::string_view name = "dropout",
-                                      int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value dropout(Value x, double probability, std::string_view name = "dropout",
+                                            int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   if (!(probability >= 0 && probability <= 1))
     graph.refuse(graph::Problem::dropout_probability_is_outside_0_to_1, graph::shown_as_integer(probability), 1, line);

@@ -19,8 +19,8 @@ struct EmbeddingOptions {
 };
 
 /// Rows of a weight (count, width) that the caller holds, for tied weights. index: (...), result: (..., width).
-[[nodiscard]] constexpr Value embedding(Value index, Value weight, const EmbeddingOptions& options = {},
-                                        int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value embedding(Value index, Value weight, const EmbeddingOptions& options = {},
+                                              int line = __builtin_LINE()) {
   if (weight.rank() > 0)
     index.graph().require_within(index.id(), {.what = "an index of an embedding", .end = weight.shape()[0]});
   const Value rows = graph::take(weight, index, 0, line);
@@ -31,8 +31,9 @@ struct EmbeddingOptions {
 
 /// Rows of a table of `count` vectors of `width` elements, drawn from the standard normal distribution: "name.weight".
 /// errors: an index that is no integer, a padding index outside of the table
-[[nodiscard]] constexpr Value embedding(Value index, std::int64_t count, std::int64_t width, std::string_view name,
-                                        const EmbeddingOptions& options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value embedding(Value index, std::int64_t count, std::int64_t width,
+                                              std::string_view name, const EmbeddingOptions& options = {},
+                                              int line = __builtin_LINE()) {
   graph::Graph& graph = index.graph();
   if (options.padding >= count) graph.refuse(graph::Problem::padding_index_is_outside, options.padding, count, line);
   const Scope scope{graph, name};

@@ -50,7 +50,7 @@ private:
     graph::TapInfo::Place place = graph::TapInfo::Place::value;
   };
 
-  constexpr void find(const graph::Name& path, int result) {
+  TWILL_CONSTEXPR void find(const graph::Name& path, int result) {
     // Which scopes lie inside.
     List<char> inside(graph_->scopes.size() + 1, 0);
     for (std::size_t i = 0; i < graph_->scopes.size(); ++i)
@@ -80,7 +80,7 @@ private:
     }
   }
 
-  constexpr void put(int at) {
+  TWILL_CONSTEXPR void put(int at) {
     for (const Found& found : found_) // scopes stand in the order in which they were opened
       if (found.at == at && found.place == graph::TapInfo::Place::layer_input)
         graph_->add_tap(found.name, found.node, found.place);

@@ -21,17 +21,17 @@ using graph::Initialiser;
 /// Ones.
 [[nodiscard]] constexpr Initialiser ones() { return constant(1); }
 /// Even draws from [low, high).
-[[nodiscard]] constexpr Initialiser uniform(double low = 0, double high = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser uniform(double low = 0, double high = 1) {
   return {Initialiser::Kind::uniform, low, high};
 }
 /// Draws from a normal distribution.
-[[nodiscard]] constexpr Initialiser normal(double mean = 0, double deviation = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser normal(double mean = 0, double deviation = 1) {
   return {Initialiser::Kind::normal, mean, deviation};
 }
 
 /// A normal distribution without what lies outside of [low, high], both absolute.
-[[nodiscard]] constexpr Initialiser trunc_normal(double mean = 0, double deviation = 1, double low = -2,
-                                                 double high = 2) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser trunc_normal(double mean = 0, double deviation = 1, double low = -2,
+                                                       double high = 2) {
   return {Initialiser::Kind::truncated_normal, mean, deviation, low, high};
 }
 
@@ -43,7 +43,7 @@ using graph::Initialiser;
 [[nodiscard]] constexpr Initialiser eye() { return {Initialiser::Kind::identity}; }
 
 /// The identity for convolutions of weights (outputs, inputs, …), in groups.
-[[nodiscard]] constexpr Initialiser dirac(std::int64_t groups = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser dirac(std::int64_t groups = 1) {
   return {Initialiser::Kind::dirac, static_cast<double>(groups)};
 }
 
@@ -54,7 +54,7 @@ using Fan = Initialiser::Fan;
 enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu, selu };
 
 /// The factor of a standard deviation that makes up for a nonlinearity, as torch.nn.init.calculate_gain has it.
-[[nodiscard]] constexpr double gain_of(Nonlinearity nonlinearity, double slope = 0.01) {
+[[nodiscard]] TWILL_CONSTEXPR double gain_of(Nonlinearity nonlinearity, double slope = 0.01) {
   switch (nonlinearity) {
   case Nonlinearity::tanh:
     return 5.0 / 3;
@@ -81,35 +81,35 @@ struct KaimingOptions {
 };
 
 /// Uniform with standard deviation gain / sqrt(fan) (He et al., 2015).
-[[nodiscard]] constexpr Initialiser kaiming_uniform(KaimingOptions options = {}) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser kaiming_uniform(KaimingOptions options = {}) {
   return {Initialiser::Kind::uniform_by_fan, gain_of(options.nonlinearity, options.slope),
           static_cast<double>(options.fan)};
 }
 
 /// Normal with standard deviation gain / sqrt(fan) (He et al., 2015).
-[[nodiscard]] constexpr Initialiser kaiming_normal(KaimingOptions options = {}) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser kaiming_normal(KaimingOptions options = {}) {
   return {Initialiser::Kind::normal_by_fan, gain_of(options.nonlinearity, options.slope),
           static_cast<double>(options.fan)};
 }
 
 /// Uniform with standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
-[[nodiscard]] constexpr Initialiser xavier_uniform(double gain = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser xavier_uniform(double gain = 1) {
   return {Initialiser::Kind::uniform_by_fan, gain, static_cast<double>(Fan::mean)};
 }
 
 /// Normal with standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
-[[nodiscard]] constexpr Initialiser xavier_normal(double gain = 1) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser xavier_normal(double gain = 1) {
   return {Initialiser::Kind::normal_by_fan, gain, static_cast<double>(Fan::mean)};
 }
 
 /// The same for fans that the shape does not tell.
-[[nodiscard]] constexpr Initialiser xavier_uniform(double fan_in, double fan_out) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser xavier_uniform(double fan_in, double fan_out) {
   return {Initialiser::Kind::uniform_fan_in, fan_in + fan_out, 2.4494897427831780982}; // sqrt(6)
 }
 
 /// Uniform between -1/sqrt(fan_in) and 1/sqrt(fan_in) for a fan that the shape does not tell, such as a bias's: what PyTorch's
 /// Linear and convolutions start from.
-[[nodiscard]] constexpr Initialiser fan_in_uniform(double fan_in) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser fan_in_uniform(double fan_in) {
   return {Initialiser::Kind::uniform_fan_in, fan_in, 1};
 }
 
@@ -117,7 +117,7 @@ struct KaimingOptions {
 [[nodiscard]] constexpr Initialiser layers_own() { return {Initialiser::Kind::layers_own}; }
 
 /// The initialiser of an option, or what the layer itself takes.
-[[nodiscard]] constexpr Initialiser chosen(const Initialiser& option, const Initialiser& own) {
+[[nodiscard]] TWILL_CONSTEXPR Initialiser chosen(const Initialiser& option, const Initialiser& own) {
   return option.kind == Initialiser::Kind::layers_own ? own : option;
 }
 

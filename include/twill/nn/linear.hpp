@@ -46,13 +46,13 @@ template <class F> [[nodiscard]] constexpr Value by_rows(Value x, int line, cons
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// y = x W^T for a weight (outputs, inputs) that the caller holds, for tied weights. x: (..., inputs), y: (..., outputs).
-[[nodiscard]] constexpr Value linear(Value x, Value weight, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, int line = __builtin_LINE()) {
   return detail::by_rows(x, line,
                          [&](Value rows) { return graph::matmul(rows, graph::transpose(weight, line), line); });
 }
 
 /// y = x W^T + b for a weight (outputs, inputs) and a bias (outputs) that the caller holds.
-[[nodiscard]] constexpr Value linear(Value x, Value weight, Value bias, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, Value weight, Value bias, int line = __builtin_LINE()) {
   if (!x.graph().suits_gpus) return linear(x, weight, line) + bias;
   return detail::by_rows(x, line, [&](Value rows) {
     return graph::biased_product(rows, graph::transpose(weight, line), bias, graph::Activation::none, line);
@@ -61,8 +61,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// y = x W^T + b. x: (..., inputs), y: (..., outputs). Weights start between ±1/sqrt(inputs), as in PyTorch, unless the options
 /// say otherwise.
-[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, LinearOptions options,
+                                           int line = __builtin_LINE()) {
   const std::int64_t inputs = x.size(-1, line);
   const Scope scope{x.graph(), name};
   const Initialiser own = initialise::fan_in_uniform(static_cast<double>(inputs));
@@ -73,8 +73,8 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
                 parameter(x.graph(), "bias", {outputs}, initialise::chosen(options.bias, own), Trainable::yes, line),
                 line);
 }
-[[nodiscard]] constexpr Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value linear(Value x, std::int64_t outputs, std::string_view name, Bias bias = Bias::yes,
+                                           int line = __builtin_LINE()) {
   return linear(x, outputs, name, LinearOptions{.has_bias = bias == Bias::yes}, line);
 }
 

@@ -12,8 +12,8 @@
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// A weight of a norm: float32 in models of half precision.
-[[nodiscard]] constexpr Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
-                                          double initial, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value norm_weight(graph::Graph& graph, std::string_view name, const graph::Extents& shape,
+                                                double initial, int line) {
   const DType dtype = graph.element == DType::float64 ? DType::float64 : DType::float32;
   return parameter(graph, dtype, name, shape, initialise::constant(initial), Trainable::yes, line);
 }
@@ -31,8 +31,8 @@ struct LayerNormOptions {
 };
 
 /// (x - mean) / sqrt(variance + epsilon) over the last axes, times "weight" plus "bias" of their shape.
-[[nodiscard]] constexpr Value layer_norm(Value x, std::string_view name, LayerNormOptions options = {},
-                                         int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, std::string_view name, LayerNormOptions options = {},
+                                               int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
   if (options.axes < 1 || options.axes > shape.rank) {
@@ -56,8 +56,8 @@ struct RmsNormOptions {
 };
 
 /// x / sqrt(mean(x^2) + epsilon) over the last axis, times "weight".
-[[nodiscard]] constexpr Value rms_norm(Value x, std::string_view name, RmsNormOptions options = {},
-                                       int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, std::string_view name, RmsNormOptions options = {},
+                                             int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   const Scope scope{graph, name};
   graph::Extents last{};
@@ -75,8 +75,8 @@ struct GroupNormOptions {
 
 /// The channels of x (batch, channels, ...) in so many groups, each normalised for itself, times "weight" plus "bias" of
 /// each channel.
-[[nodiscard]] constexpr Value group_norm(Value x, std::int64_t groups, std::string_view name,
-                                         GroupNormOptions options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value group_norm(Value x, std::int64_t groups, std::string_view name,
+                                               GroupNormOptions options = {}, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   const graph::Extents shape = x.shape();
   const std::int64_t channels = shape.rank < 2 ? 0 : x.size(1, line);

@@ -17,7 +17,7 @@ template <class F> [[nodiscard]] constexpr Value in_wide(Value x, F&& f) {
 }
 
 /// The root of the sum of squares over one axis. At the origin, where it has a kink, the gradient is 0.
-[[nodiscard]] constexpr Value euclidean_norm(Value x, int axis, KeepDims keep, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value euclidean_norm(Value x, int axis, KeepDims keep, int line) {
   const Value squares = sum(square(x), {axis}, keep, line);
   const Value none = equal(squares, 0);
   return where(none, 0, sqrt(where(none, 1, squares)));
@@ -29,7 +29,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// (x - mean) / sqrt(variance + epsilon) over one axis. What the rounded mean lacks, 0 without rounding, is found beside the
 /// variance and taken off, so that equal elements give 0 and an offset costs no more digits than its mean has.
-[[nodiscard]] constexpr Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, double epsilon = 1e-5, int axis = -1,
+                                               int line = __builtin_LINE()) {
   return detail::in_wide(x, [&](Value wide) {
     const Value roughly = mean(wide, {axis}, KeepDims::yes, line), centred = wide - roughly;
     const Value rest = stop_gradient(mean(centred, {axis}, KeepDims::yes, line));
@@ -39,27 +40,29 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The same over the last axis, scaled and shifted by vectors of its length.
-[[nodiscard]] constexpr Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
-                                         int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value layer_norm(Value x, Value scale, Value shift, double epsilon = 1e-5,
+                                               int line = __builtin_LINE()) {
   return layer_norm(x, epsilon, -1, line) * scale + shift;
 }
 
 /// x / sqrt(mean(x^2) + epsilon) over one axis.
-[[nodiscard]] constexpr Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value rms_norm(Value x, double epsilon = 1e-5, int axis = -1,
+                                             int line = __builtin_LINE()) {
   return detail::in_wide(
       x, [&](Value wide) { return wide * rsqrt(mean(square(wide), {axis}, KeepDims::yes, line) + epsilon); });
 }
 
 /// x / max(|x|, epsilon) over one axis, |x| being the root of the sum of squares.
-[[nodiscard]] constexpr Value normalize(Value x, double epsilon = 1e-12, int axis = -1, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value normalize(Value x, double epsilon = 1e-12, int axis = -1,
+                                              int line = __builtin_LINE()) {
   return detail::in_wide(x, [&](Value wide) {
     return wide / clamp_min(detail::euclidean_norm(wide, axis, KeepDims::yes, line), epsilon);
   });
 }
 
 /// The cosine of the angle between a and b over one axis, which disappears.
-[[nodiscard]] constexpr Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
-                                                int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value cosine_similarity(Value a, Value b, int axis = -1, double epsilon = 1e-8,
+                                                      int line = __builtin_LINE()) {
   const DType type = floating_type(detail::autocast_to_wide(a * b).dtype());
   const Value left = widened(a), right = widened(b);
   const auto length = [&](Value x) { return clamp_min(detail::euclidean_norm(x, axis, KeepDims::no, line), epsilon); };

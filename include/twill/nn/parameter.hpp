@@ -22,9 +22,9 @@ using graph::Value;
 enum class Trainable : bool { no, yes };
 
 /// A weight of a given element type under the current scope, such as float32 in a model of half precision.
-[[nodiscard]] constexpr Value parameter(graph::Graph& graph, DType dtype, std::string_view name,
-                                        const graph::Extents& shape, Initialiser initialiser,
-                                        Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value parameter(graph::Graph& graph, DType dtype, std::string_view name,
+                                              const graph::Extents& shape, Initialiser initialiser,
+                                              Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
   const graph::Role role = trainable == Trainable::yes ? graph::Role::weight : graph::Role::frozen_weight;
   const Value weight{graph, graph.add_parameter(name, dtype, shape, initialiser, role, line)};
   if (graph.split.ranks.size < 2 || !graph.split.sums_weights) return weight;
@@ -33,9 +33,9 @@ enum class Trainable : bool { no, yes };
 
 /// A weight of the model's element type under the current scope. A weight that is not trainable need not be reached by
 /// the loss.
-[[nodiscard]] constexpr Value parameter(graph::Graph& graph, std::string_view name,
-                                        std::initializer_list<std::int64_t> shape, Initialiser initialiser,
-                                        Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value parameter(graph::Graph& graph, std::string_view name,
+                                              std::initializer_list<std::int64_t> shape, Initialiser initialiser,
+                                              Trainable trainable = Trainable::yes, int line = __builtin_LINE()) {
   graph::Extents extents{};
   for (std::int64_t extent : shape) extents.append({extent, 0});
   return parameter(graph, graph.element, name, extents, initialiser, trainable, line);

@@ -43,9 +43,9 @@ struct CellWeights {
 };
 
 /// Makes "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" and the like.
-[[nodiscard]] constexpr CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
-                                                 std::int64_t hidden, std::string_view suffix, bool has_bias,
-                                                 int line) {
+[[nodiscard]] TWILL_CONSTEXPR CellWeights cell_weights(graph::Graph& graph, Cell cell, std::int64_t inputs,
+                                                       std::int64_t hidden, std::string_view suffix, bool has_bias,
+                                                       int line) {
   const std::int64_t gates = gates_of(cell);
   const Initialiser initialiser = initialise::fan_in_uniform(static_cast<double>(hidden));
   const auto named = [&](std::string_view kind, std::initializer_list<std::int64_t> shape) {
@@ -80,8 +80,8 @@ struct CellState {
 };
 
 /// One step. `from_input` are the gates' sums over the input, with its bias.
-[[nodiscard]] constexpr CellState step_of(Cell cell, const CellWeights& weights, const CellState& state,
-                                          const std::array<Value, most_gates>& from_input) {
+[[nodiscard]] TWILL_CONSTEXPR CellState step_of(Cell cell, const CellWeights& weights, const CellState& state,
+                                                const std::array<Value, most_gates>& from_input) {
   const auto of_state = [&](std::size_t gate) {
     const Value product = graph::matmul(state.hidden, graph::transpose(weights.recurrent[gate]));
     return weights.has_bias ? product + weights.recurrent_bias[gate] : product;
@@ -108,8 +108,8 @@ struct DirectionResult {
 };
 
 /// x: (steps, rows, inputs). `valid`, where there is one, is (steps, rows, 1): a row's state passes by where it is false.
-[[nodiscard]] constexpr DirectionResult run_direction(Cell cell, const CellWeights& weights, Value x,
-                                                      const CellState& initial, Value valid, bool reversed) {
+[[nodiscard]] TWILL_CONSTEXPR DirectionResult run_direction(Cell cell, const CellWeights& weights, Value x,
+                                                            const CellState& initial, Value valid, bool reversed) {
   constexpr std::size_t input_count = most_gates + 1;
   const auto gates = static_cast<std::size_t>(gates_of(cell));
   std::array<Value, input_count> stacked{};

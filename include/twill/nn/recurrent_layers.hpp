@@ -40,7 +40,7 @@ struct Recurrent {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// The parts along a new first axis, however many there are.
-[[nodiscard]] constexpr Value stacked_states(List<int> parts, graph::Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR Value stacked_states(List<int> parts, graph::Graph& graph) {
   for (int& part : parts) part = graph::unsqueeze({graph, part}, 0).id();
   while (parts.size() > 1) {
     List<int> joined{};
@@ -56,8 +56,8 @@ namespace twill::inline v0::nn::detail::inline TWILL_ISA {
   return {graph, parts.front()};
 }
 
-constexpr void check_state(graph::Graph& graph, Value state, std::int64_t count, graph::Extent rows,
-                           std::int64_t hidden, int line) {
+TWILL_CONSTEXPR void check_state(graph::Graph& graph, Value state, std::int64_t count, graph::Extent rows,
+                                 std::int64_t hidden, int line) {
   if (state.id() < 0) return;
   const graph::Extents shape = state.shape();
   if (shape.rank != 3 || !(shape[0] == graph::Extent{count, 0}) || !graph::unify(graph, shape[1], rows) ||
@@ -66,7 +66,7 @@ constexpr void check_state(graph::Graph& graph, Value state, std::int64_t count,
 }
 
 /// Refuses what cannot be run.
-constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, int line) {
+TWILL_CONSTEXPR void check_recurrent(Value x, std::int64_t hidden, const RecurrentOptions& options, int line) {
   using graph::Problem;
   graph::Graph& graph = x.graph();
   if (x.rank() != 3) return graph.refuse(Problem::recurrent_layer_needs_steps_rows_and_features, x.rank(), 3, line);
@@ -92,8 +92,8 @@ constexpr void check_recurrent(Value x, std::int64_t hidden, const RecurrentOpti
                  steps.is_static() ? steps.factor : -1, line);
 }
 
-[[nodiscard]] constexpr Recurrent recurrent(Cell cell, Value x, std::int64_t hidden, std::string_view name,
-                                            const RecurrentOptions& options, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Recurrent recurrent(Cell cell, Value x, std::int64_t hidden, std::string_view name,
+                                                  const RecurrentOptions& options, int line) {
   graph::Graph& graph = x.graph();
   check_recurrent(x, hidden, options, line);
   if (graph.fault.any()) return {x, x, x};
@@ -152,21 +152,21 @@ namespace twill::inline v0::nn::inline TWILL_ISA {
 /// A recurrent layer of tanh or relu cells: h' = f(W x + b + U h + c).
 /// x: (steps, rows, features), or with batch_first (rows, steps, features). cost: one product a layer and direction outside
 /// the loop, one a step in it; compile time does not depend on the number of steps
-[[nodiscard]] constexpr Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
-                                      const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Recurrent rnn(Value x, std::int64_t hidden, std::string_view name,
+                                            const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   const bool is_relu = options.function == RnnFunction::relu;
   return detail::recurrent(is_relu ? detail::Cell::relu : detail::Cell::tanh, x, hidden, name, options, line);
 }
 
 /// A long short-term memory, gates in the order input, forget, cell, output. Shapes as for `rnn`; cost: four times as much.
-[[nodiscard]] constexpr Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
-                                       const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Recurrent lstm(Value x, std::int64_t hidden, std::string_view name,
+                                             const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   return detail::recurrent(detail::Cell::lstm, x, hidden, name, options, line);
 }
 
 /// A gated recurrent unit, gates in the order reset, update, new. Shapes as for `rnn`; cost: three times as much.
-[[nodiscard]] constexpr Recurrent gru(Value x, std::int64_t hidden, std::string_view name,
-                                      const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Recurrent gru(Value x, std::int64_t hidden, std::string_view name,
+                                            const RecurrentOptions& options = {}, int line = __builtin_LINE()) {
   return detail::recurrent(detail::Cell::gru, x, hidden, name, options, line);
 }
 

@@ -18,7 +18,7 @@
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// The shape of the whole weight.
-[[nodiscard]] constexpr graph::Extents whole_shape(const graph::ParameterInfo& info) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Extents whole_shape(const graph::ParameterInfo& info) {
   graph::Extents shape = info.shape;
   if (info.shard.is_part()) shape[info.shard.dimension].factor *= info.shard.axis.size;
   return shape;

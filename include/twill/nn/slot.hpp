@@ -18,7 +18,7 @@ struct Slot {
 };
 
 /// The value in a slot. What is there already is returned as it is; a weight that nobody has used before is put there.
-[[nodiscard]] constexpr graph::Value to(graph::Value x, Slot slot, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value to(graph::Value x, Slot slot, int line = __builtin_LINE()) {
   return graph::to_slot(x, slot.number, line);
 }
 

@@ -24,9 +24,9 @@ struct SpectralNormOptions {
 
 /// A weight under the current scope, divided by the largest singular value of its matrix of first extent and all others. No
 /// gradient flows through the vectors. Called in place of `parameter`.
-[[nodiscard]] constexpr Value spectral_norm(graph::Graph& graph, std::string_view name,
-                                            std::initializer_list<std::int64_t> shape, Initialiser initialiser,
-                                            SpectralNormOptions options = {}, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value spectral_norm(graph::Graph& graph, std::string_view name,
+                                                  std::initializer_list<std::int64_t> shape, Initialiser initialiser,
+                                                  SpectralNormOptions options = {}, int line = __builtin_LINE()) {
   graph::Name stored{name};
   stored.append("_orig");
   const Value weight = parameter(graph, stored.view(), shape, initialiser, Trainable::yes, line);

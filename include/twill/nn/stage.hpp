@@ -36,13 +36,13 @@ struct Joint {
   constexpr Joint() = default;
 };
 
-[[nodiscard]] constexpr int zero_like(graph::Graph& graph, int node) {
+[[nodiscard]] TWILL_CONSTEXPR int zero_like(graph::Graph& graph, int node) {
   const graph::Value value{graph, node};
   return broadcast_to(constant(graph, value.dtype(), 0), value.shape()).id();
 }
 
 /// The gradient of a weight or an input where that lies; zero where none was found.
-[[nodiscard]] constexpr int gradient_of(graph::Graph& graph, int variable, int found) {
+[[nodiscard]] TWILL_CONSTEXPR int gradient_of(graph::Graph& graph, int variable, int found) {
   if (found < 0) found = zero_like(graph, variable);
   return graph::detail::beside({graph, found}, graph.node(variable)).id();
 }
@@ -51,11 +51,11 @@ struct Joint {
 [[nodiscard]] constexpr int slot_of(graph::Value result) { return result.node().slot < 0 ? 0 : result.node().slot; }
 
 /// Refuses a weight that the result does not depend on, unless it is frozen.
-constexpr void require_reached(graph::Graph& graph, int weight, int gradient) {
+TWILL_CONSTEXPR void require_reached(graph::Graph& graph, int weight, int gradient) {
   if (gradient < 0) graph.refuse(graph::Problem::parameter_is_not_reached_by_the_loss, graph.node(weight).index, 0, 0);
 }
 
-[[nodiscard]] constexpr List<int> trainable_weights(const graph::Graph& graph) {
+[[nodiscard]] TWILL_CONSTEXPR List<int> trainable_weights(const graph::Graph& graph) {
   List<int> weights{};
   for (const graph::ParameterInfo& info : graph.parameters)
     if (info.role == graph::Role::weight) weights.push_back(info.node);
@@ -88,8 +88,8 @@ template <StageFunction F> [[nodiscard]] constexpr Joint joint(unsigned input_se
 }
 
 /// Marks what the gradients, which are the outputs behind the results, need, down to the nodes in `stop`.
-[[nodiscard]] constexpr List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop,
-                                                       std::size_t results = 1) {
+[[nodiscard]] TWILL_CONSTEXPR List<char> needed_by_gradients(const graph::Graph& graph, const List<char>& stop,
+                                                             std::size_t results = 1) {
   List<char> needed(graph.nodes.size(), 0);
   for (std::size_t i = results; i < graph.outputs.size(); ++i) needed.items[graph.outputs[i]] = 1;
   for (const graph::TapInfo& tap : graph.taps)
@@ -109,7 +109,7 @@ public:
   constexpr RecomputationCosts(const graph::Graph& graph, const List<char>& kept) : graph_{&graph}, kept_{&kept} {}
 
   /// Of the next node. requires: what is kept of those before it will not change but for what is kept of this one
-  constexpr int of_next() {
+  TWILL_CONSTEXPR int of_next() {
     costs_.push_back(cost_of(static_cast<int>(costs_.size())));
     return costs_.back();
   }
@@ -117,7 +117,7 @@ public:
 private:
   static constexpr int too_dear = compile::recomputation_limit + 1;
 
-  [[nodiscard]] constexpr int cost_of(int id) const {
+  [[nodiscard]] TWILL_CONSTEXPR int cost_of(int id) const {
     const graph::Node& node = graph_->node(id);
     // A buffer may be overwritten by the time of the backward pass.
     if (node.kind == graph::Kind::parameter && graph_->parameters.items[node.index].role == graph::Role::buffer)
@@ -140,7 +140,7 @@ private:
 };
 
 /// The forward nodes whose values are kept for the backward pass.
-[[nodiscard]] constexpr List<int> kept_nodes(const Joint& joint) {
+[[nodiscard]] TWILL_CONSTEXPR List<int> kept_nodes(const Joint& joint) {
   const graph::Graph& graph = joint.graph;
   const std::size_t count = graph.nodes.size();
   const List<char> needed = needed_by_gradients(graph, List<char>(count, 0), joint.results);

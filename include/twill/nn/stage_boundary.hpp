@@ -10,7 +10,7 @@
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Ends a stage behind what was traced so far, and returns x. Not in the body of a scan, nor inside of a `checkpoint`.
-[[nodiscard]] constexpr graph::Value stage_boundary(graph::Value x, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value stage_boundary(graph::Value x, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   if (graph.open_loop >= 0 || graph.open_region > 0)
     graph.refuse(graph::Problem::stage_boundary_inside_of_a_scan_or_a_checkpoint, x.id(), 0, line);

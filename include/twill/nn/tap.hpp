@@ -13,7 +13,7 @@
 namespace twill::inline v0::nn::inline TWILL_ISA {
 
 /// Marks x under a name, which follows that of the open scopes, and returns it. Not in the body of a scan.
-[[nodiscard]] constexpr graph::Value tap(graph::Value x, std::string_view name, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value tap(graph::Value x, std::string_view name, int line = __builtin_LINE()) {
   graph::Graph& graph = x.graph();
   if (graph.open_loop >= 0) graph.refuse(graph::Problem::tap_in_the_body_of_a_scan, x.id(), 0, line);
   graph::Name full = graph.path();

@@ -20,8 +20,9 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                            InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -51,8 +52,8 @@ struct StreamedAttentionOptions {
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// scale Q K^T, with -infinity for keys that take no part.
-[[nodiscard]] constexpr Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value attention_scores(Value q, Value k, const StreamedAttentionOptions& options,
+                                                     int line = __builtin_LINE()) {
   constexpr double never = -std::numeric_limits<double>::infinity();
   Value scores = matmul(q, transpose(k, line), line) * options.scale;
   if (options.mask)
@@ -64,7 +65,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 }
 
 /// The softmax of scores, zeros for a row that sees no key.
-[[nodiscard]] constexpr Value attention_weights(Value scores) {
+[[nodiscard]] TWILL_CONSTEXPR Value attention_weights(Value scores) {
   const Value largest = stop_gradient(max(scores, {-1}, KeepDims::yes));
   const Value e = exp(scores - where(equal(largest, -std::numeric_limits<double>::infinity()), 0, largest));
   const Value total = sum(e, {-1}, KeepDims::yes);
@@ -73,7 +74,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// The second result of an attention operation. The forward pass makes it at once: a stage that runs backward later keeps
 /// nodes of the forward pass alone.
-[[nodiscard]] constexpr Value logsumexp_of(Value attention) {
+[[nodiscard]] TWILL_CONSTEXPR Value logsumexp_of(Value attention) {
   Graph& graph = attention.graph();
   if (const int next = attention.id() + 1; next < graph.size())
     if (const Node& node = graph.node(next); node.kind == Kind::result && node.input(0) == attention.id())
@@ -84,14 +85,14 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 }
 
 /// The options of a node whose mask, if there is one, is a given input.
-[[nodiscard]] constexpr StreamedAttentionOptions options_of(Graph& graph, const Node& node, int mask) {
+[[nodiscard]] TWILL_CONSTEXPR StreamedAttentionOptions options_of(Graph& graph, const Node& node, int mask) {
   StreamedAttentionOptions options{.scale = std::bit_cast<double>(graph.attribute(node, 1)),
                                    .is_causal = graph.attribute(node, 0) != 0};
   if (graph.attribute(node, 2) != 0) options.mask = Value{graph, node.input(mask)};
   return options;
 }
 
-constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void attention_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   if (cotangents[0] < 0) return;
   const Value q{graph, self.input(0)};
@@ -128,7 +129,8 @@ constexpr void attention_vjp(Graph& graph, int node, const Cotangents& cotangent
 }
 
 /// Differentiates the composition twice, on copies of the inputs, so that nothing flows into what made them.
-constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& result) {
+TWILL_CONSTEXPR void attention_backward_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                            InputGradients& result) {
   const Node self = graph.node(node);
   StreamedAttentionOptions options = options_of(graph, self, 6);
   const bool is_added = options.mask && options.mask->dtype() != DType::boolean;
@@ -154,7 +156,7 @@ constexpr void attention_backward_vjp(Graph& graph, int node, const Cotangents& 
 }
 
 /// Refuses queries, keys and values that do not fit.
-constexpr void check_attention(Value query, Value key, Value value, int line) {
+TWILL_CONSTEXPR void check_attention(Value query, Value key, Value value, int line) {
   Graph& graph = query.graph();
   const int rank = query.rank();
   if (rank < 2 || key.rank() != rank || value.rank() != rank)
@@ -173,7 +175,7 @@ constexpr void check_attention(Value query, Value key, Value value, int line) {
 }
 
 /// Refuses a mask that does not broadcast to the scores, or is of integers.
-constexpr void check_attention_mask(Value query, Value key, Value mask, int line) {
+TWILL_CONSTEXPR void check_attention_mask(Value query, Value key, Value mask, int line) {
   Graph& graph = query.graph();
   Extents scores = query.shape();
   scores[scores.rank - 1] = key.shape()[scores.rank - 2];
@@ -191,7 +193,7 @@ constexpr void check_attention_mask(Value query, Value key, Value mask, int line
 }
 
 /// (..., inner, rows, width) as four axes; missing ones are one.
-[[nodiscard]] constexpr Value as_four_axes(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value as_four_axes(Value x) {
   const Extents shape = x.shape();
   Extent outer{1, 0};
   for (int i = 0; i < shape.rank - 3; ++i) outer = outer * shape[i];
@@ -202,7 +204,7 @@ constexpr void check_attention_mask(Value query, Value key, Value mask, int line
 }
 
 /// The mask of four axes, each the scores' or one. More leading axes than two become one, so there they repeat together.
-[[nodiscard]] constexpr Value mask_of_four_axes(Value mask, const Extents& query) {
+[[nodiscard]] TWILL_CONSTEXPR Value mask_of_four_axes(Value mask, const Extents& query) {
   const Extents shape = mask.shape();
   bool repeats = false;
   bool varies = false;
@@ -232,9 +234,9 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 /// one floating type. 16-bit ones are computed in float32, on GPUs from 16 bits; the gradient of an added mask takes the memory
 /// of the scores.
 /// errors: ranks, extents or types that differ, a mask that does not fit
-[[nodiscard]] constexpr Value streamed_attention(Value query, Value key, Value value,
-                                                 const StreamedAttentionOptions& options = {},
-                                                 int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value streamed_attention(Value query, Value key, Value value,
+                                                       const StreamedAttentionOptions& options = {},
+                                                       int line = __builtin_LINE()) {
   Graph& graph = query.graph();
   detail::check_attention(query, key, value, line);
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())

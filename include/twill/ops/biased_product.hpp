@@ -19,9 +19,11 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void biased_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void summing_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void biased_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients);
+TWILL_CONSTEXPR void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                         InputGradients& gradients);
 
 /// The grid of a product whose two results are as large as it; its third input is, too, or a vector along its columns.
 template <bool HasVector> constexpr CallPlan epilogue_call(const Graph& graph, const Node& node) {
@@ -35,7 +37,7 @@ template <bool HasVector> constexpr CallPlan epilogue_call(const Graph& graph, c
 }
 
 /// The grid of gelu_product, whose second result is a vector along its columns.
-constexpr CallPlan gelu_product_call(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR CallPlan gelu_product_call(const Graph& graph, const Node& node) {
   CallPlan plan = epilogue_call<false>(graph, node);
   plan.walks[4] = {};
   plan.walks[4].axis_of[1] = 0;
@@ -43,7 +45,7 @@ constexpr CallPlan gelu_product_call(const Graph& graph, const Node& node) {
 }
 
 /// The grid of summing_product, whose sums lie along its rows or, as the attribute says, its columns.
-constexpr CallPlan summing_product_call(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR CallPlan summing_product_call(const Graph& graph, const Node& node) {
   CallPlan plan = matmul_call(graph, node);
   plan.walks[3].axis_of[graph.attribute(node, 0) != 0 ? 1 : 0] = 0;
   return plan;
@@ -81,7 +83,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// What the activation of a biased product was applied to, its second result. It is made with the product: a stage that runs
 /// backward later keeps nodes of the forward pass alone.
-[[nodiscard]] constexpr Value argument_of(Value product) {
+[[nodiscard]] TWILL_CONSTEXPR Value argument_of(Value product) {
   Graph& graph = product.graph();
   if (const int next = product.id() + 1; next < graph.size())
     if (const Node& node = graph.node(next); node.kind == Kind::result && node.input(0) == product.id())
@@ -95,8 +97,9 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// activation(x w + bias) for x (m, k), w (k, n), bias (n), computed in one kernel where a library can.
 /// errors: those of matmul, a bias of another length
-[[nodiscard]] constexpr Value biased_product(Value x, Value w, Value bias, Activation activation = Activation::none,
-                                             int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value biased_product(Value x, Value w, Value bias,
+                                                   Activation activation = Activation::none,
+                                                   int line = __builtin_LINE()) {
   Graph& graph = x.graph();
   const Value product = matmul(x, w, line); // checks the factors, and is dropped
   if (graph.fault.any()) return product;
@@ -114,7 +117,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The activation of x, in the product whose plain result x is; nothing where x is something else.
-[[nodiscard]] constexpr std::optional<Value> activated_product(Value x, Activation activation) {
+[[nodiscard]] TWILL_CONSTEXPR std::optional<Value> activated_product(Value x, Activation activation) {
   Graph& graph = x.graph();
   int id = x.id();
   while (graph.node(id).kind == Kind::reshape) id = graph.node(id).input(0);
@@ -137,7 +140,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// The gradients of x, w and bias for that of x w + bias. `sums`, if known, is that of the bias.
-constexpr void set_gradients(Value x, Value w, Value g, std::optional<Value> sums, InputGradients& gradients) {
+TWILL_CONSTEXPR void set_gradients(Value x, Value w, Value g, std::optional<Value> sums, InputGradients& gradients) {
   if (gradients.wants(0)) gradients.set(0, gradient_of_left(x, w, g));
   if (gradients.wants(1) && gradients.wants(2) && !sums) { // both in one product
     const bool is_transposed = w.node().kind == Kind::transpose;
@@ -159,14 +162,15 @@ constexpr void set_gradients(Value x, Value w, Value g, std::optional<Value> sum
 }
 
 /// A plain product that is all that a value is, -1 for none.
-[[nodiscard]] constexpr int product_behind(const Graph& graph, int id, const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR int product_behind(const Graph& graph, int id, const Extents& shape) {
   while (graph.node(id).kind == Kind::reshape) id = graph.node(id).input(0);
   const Node& node = graph.node(id);
   const bool fits = node.kind == Kind::operation && is_same(*node.operation, matmul_operation) && node.shape == shape;
   return fits ? id : -1;
 }
 
-constexpr void biased_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void biased_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients) {
   const Node self = graph.node(node);
   const Value x{graph, self.input(0)};
   const Value w{graph, self.input(1)};
@@ -204,7 +208,7 @@ constexpr void biased_product_vjp(Graph& graph, int node, const Cotangents& cota
 }
 
 /// With G what reaches a b s(z): of the product G s(z), of the argument G a b s'(z).
-constexpr void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& result) {
+TWILL_CONSTEXPR void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& result) {
   const Node self = graph.node(node);
   const Value a{graph, self.input(0)};
   const Value b{graph, self.input(1)};
@@ -228,7 +232,8 @@ constexpr void gelu_product_vjp(Graph& graph, int node, const Cotangents& cotang
   if (found[0] >= 0) result.set(2, Value{graph, found[0]});
 }
 
-constexpr void summing_product_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void summing_product_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                         InputGradients& gradients) {
   const Node self = graph.node(node);
   const Value factors[] = {{graph, self.input(0)}, {graph, self.input(1)}};
   const int summed = graph.attribute(self, 0) != 0 ? 1 : 0;

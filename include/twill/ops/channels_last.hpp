@@ -29,7 +29,7 @@ struct Sides {
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// x with its channels moved from axis 1 to the end.
-[[nodiscard]] constexpr Value channels_last(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value channels_last(Value x) {
   const Node source = x.node();
   const int rank = source.shape.rank;
   Node node{};
@@ -46,7 +46,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 }
 
 /// x with its channels moved from the end to axis 1.
-[[nodiscard]] constexpr Value channels_first(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value channels_first(Value x) {
   const Node source = x.node();
   const int rank = source.shape.rank;
   Node node{};

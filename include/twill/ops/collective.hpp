@@ -18,13 +18,14 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients);
+TWILL_CONSTEXPR void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -67,32 +68,32 @@ inline constexpr Operation gather_from_operation{.name = "gather_from",
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-[[nodiscard]] constexpr kernel::AxisId ranks_of(const Graph& graph, const Node& node) {
+[[nodiscard]] TWILL_CONSTEXPR kernel::AxisId ranks_of(const Graph& graph, const Node& node) {
   return {graph.attribute(node, 0), graph.attribute(node, 1), graph.attribute(node, 2)};
 }
 
-[[nodiscard]] constexpr Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
-                                       const Extents& shape, Reduction reduction = Reduction::sum, int line = 0) {
+[[nodiscard]] TWILL_CONSTEXPR Value on_ranks(const Operation& operation, Value x, const kernel::AxisId& ranks,
+                                             const Extents& shape, Reduction reduction = Reduction::sum, int line = 0) {
   if (x.graph().open_loop >= 0) x.graph().refuse(Problem::ranks_work_together_outside_of_scans_only, 0, 0, line);
   return add_operation(operation, {x}, x.dtype(), shape,
                        {ranks.low, ranks.high, ranks.size, static_cast<std::int64_t>(reduction)});
 }
 
 /// (ranks, …) of (…).
-[[nodiscard]] constexpr Extents parts_of(const kernel::AxisId& ranks, const Extents& part) {
+[[nodiscard]] TWILL_CONSTEXPR Extents parts_of(const kernel::AxisId& ranks, const Extents& part) {
   Extents shape{};
   shape.append({ranks.size, 0});
   for (int i = 0; i < part.rank; ++i) shape.append(part[i]);
   return shape;
 }
-[[nodiscard]] constexpr Extents part_of(const Extents& parts) {
+[[nodiscard]] TWILL_CONSTEXPR Extents part_of(const Extents& parts) {
   Extents shape{};
   for (int i = 1; i < parts.rank; ++i) shape.append(parts[i]);
   return shape;
 }
 
 /// Of (outer, ranks, inner) the part of this rank: (outer, 1, inner).
-[[nodiscard]] constexpr Value own_part(Value parts, const kernel::AxisId& ranks) {
+[[nodiscard]] TWILL_CONSTEXPR Value own_part(Value parts, const kernel::AxisId& ranks) {
   Graph& graph = parts.graph();
   Extents one{};
   for (int i = 0; i < 3; ++i) one.append({});
@@ -102,8 +103,8 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 }
 
 /// Of (outer, 1, inner) the parts of all ranks: (outer, ranks, inner).
-[[nodiscard]] constexpr Value all_parts(const Operation& operation, Value part, const kernel::AxisId& ranks,
-                                        int line = 0) {
+[[nodiscard]] TWILL_CONSTEXPR Value all_parts(const Operation& operation, Value part, const kernel::AxisId& ranks,
+                                              int line = 0) {
   Extents flat{};
   flat.append(part.shape()[0]);
   flat.append(part.shape()[2]);
@@ -111,27 +112,28 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
   return transpose(gathered, {1, 0, 2});
 }
 
-constexpr void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void all_reduce_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   if (static_cast<Reduction>(graph.attribute(self, 3)) != Reduction::sum)
     return graph.refuse(Problem::operation_has_no_gradient, node, 0, 0);
   gradients.set(0, on_ranks(all_reduce_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
 }
 
-constexpr void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void all_gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   gradients.set(0,
                 on_ranks(reduce_scatter_operation, {graph, cotangents[0]}, ranks_of(graph, self), part_of(self.shape)));
 }
 
-constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients) {
   const Node self = graph.node(node);
   const kernel::AxisId ranks = ranks_of(graph, self);
   gradients.set(0, on_ranks(all_gather_operation, {graph, cotangents[0]}, ranks, parts_of(ranks, self.shape)));
 }
 
 /// The value as it is, whose gradients all ranks add up; `attributes` are those of the axis.
-[[nodiscard]] constexpr Value copied_to(Value x, int attributes) {
+[[nodiscard]] TWILL_CONSTEXPR Value copied_to(Value x, int attributes) {
   Node node{};
   node.kind = Kind::rule;
   node.operation = &copy_to_rule;
@@ -143,25 +145,25 @@ constexpr void reduce_scatter_vjp(Graph& graph, int node, const Cotangents& cota
   return {x.graph(), x.graph().add(node)};
 }
 
-[[nodiscard]] constexpr Value copied_to(Value x, const kernel::AxisId& ranks) {
+[[nodiscard]] TWILL_CONSTEXPR Value copied_to(Value x, const kernel::AxisId& ranks) {
   return copied_to(x, x.graph().add_attributes({ranks.low, ranks.high, ranks.size, 0}));
 }
 
-constexpr void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void copy_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   gradients.set(0, on_ranks(reduce_from_operation, {graph, cotangents[0]}, ranks_of(graph, self), self.shape));
 }
 
-constexpr void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void reduce_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   gradients.set(0, copied_to({graph, cotangents[0]}, graph.node(node).index));
 }
 
-constexpr void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void split_to_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   gradients.set(0, all_parts(gather_from_operation, {graph, cotangents[0]}, ranks_of(graph, self)));
 }
 
-constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void gather_from_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const kernel::AxisId ranks = ranks_of(graph, self);
   Extents parts{};
@@ -173,7 +175,7 @@ constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotange
 }
 
 /// The axis of x as (outer, ranks, inner) parts. errors: ranks that do not divide it
-[[nodiscard]] constexpr Value in_parts(Value x, int axis, const kernel::AxisId& ranks, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value in_parts(Value x, int axis, const kernel::AxisId& ranks, int line) {
   Extents shape = x.shape();
   const Extent extent = shape[axis];
   if (extent.factor % ranks.size != 0) {
@@ -192,18 +194,18 @@ constexpr void gather_from_vjp(Graph& graph, int node, const Cotangents& cotange
 }
 
 /// The shape with the extent of an axis times the ranks, or divided by them.
-[[nodiscard]] constexpr Extents whole_of(Extents shape, int axis, const kernel::AxisId& ranks) {
+[[nodiscard]] TWILL_CONSTEXPR Extents whole_of(Extents shape, int axis, const kernel::AxisId& ranks) {
   shape[axis].factor *= ranks.size;
   return shape;
 }
-[[nodiscard]] constexpr Extents share_of(Extents shape, int axis, const kernel::AxisId& ranks) {
+[[nodiscard]] TWILL_CONSTEXPR Extents share_of(Extents shape, int axis, const kernel::AxisId& ranks) {
   shape[axis].factor /= ranks.size;
   return shape;
 }
 
 /// The parts of all ranks along an axis of x.
-[[nodiscard]] constexpr Value gathered(const Operation& operation, Value x, int axis, const kernel::AxisId& ranks,
-                                       int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value gathered(const Operation& operation, Value x, int axis, const kernel::AxisId& ranks,
+                                             int line) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
   const Extents shape = x.shape();

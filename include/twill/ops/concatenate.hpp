@@ -12,7 +12,7 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void concatenate_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void concatenate_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   std::int64_t first = 0;
   for (int i = 0; i < self.arity; ++i) {
@@ -36,7 +36,7 @@ inline constexpr Operation concatenate_operation{
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// Up to max_inputs parts of one type, which agree but for the axis.
-[[nodiscard]] constexpr Value join(const Value* parts, int count, int axis) {
+[[nodiscard]] TWILL_CONSTEXPR Value join(const Value* parts, int count, int axis) {
   Graph& graph = parts[0].graph();
   Extents shape = parts[0].shape();
   std::int64_t length = 0;
@@ -60,8 +60,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The values one behind another along an axis; element types are promoted. errors: other extents differ, the axis is unknown
 /// until run time
-[[nodiscard]] constexpr Value concatenate(std::initializer_list<Value> values, int axis = 0,
-                                          int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value concatenate(std::initializer_list<Value> values, int axis = 0,
+                                                int line = __builtin_LINE()) {
   const Value first = *values.begin();
   Graph& graph = first.graph();
   const int position = checked_axis(first, axis, line);
@@ -92,7 +92,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// Values of one shape along a new axis in front of `axis`.
-[[nodiscard]] constexpr Value stack(std::initializer_list<Value> values, int axis = 0, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value stack(std::initializer_list<Value> values, int axis = 0,
+                                          int line = __builtin_LINE()) {
   List<Value> wider{};
   for (const Value& value : values) wider.push_back(unsqueeze(value, axis, line));
   const int position = axis < 0 ? axis + wider[0].rank() : axis;
@@ -118,7 +119,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The elements moved by `shift` places along an axis; what leaves at the end comes in at the front.
-[[nodiscard]] constexpr Value roll(Value x, std::int64_t shift, int axis, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value roll(Value x, std::int64_t shift, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;
   const std::int64_t extent = x.size(position, line);

@@ -32,23 +32,25 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 // Each operation takes two of the input (batch, height, width, channels), the weights (filters, channels / groups, height,
 // width) and the output, and computes the third; without the heights in one dimension.
-constexpr void convolution_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void input_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void convolution_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void input_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients);
+TWILL_CONSTEXPR void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                         InputGradients& gradients);
 
 /// For each element of the output as many as an output channel has weights.
-constexpr Extent multiply_adds_of(const Extents& output, const Extents& weights) {
+TWILL_CONSTEXPR Extent multiply_adds_of(const Extents& output, const Extents& weights) {
   Extent count = output.elements();
   for (int axis = 1; axis < weights.rank; ++axis) count = count * weights[axis];
   return count;
 }
-constexpr Extent convolution_multiply_adds(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR Extent convolution_multiply_adds(const Graph& graph, const Node& node) {
   return multiply_adds_of(node.shape, graph.node(node.input(1)).shape);
 }
-constexpr Extent input_gradient_multiply_adds(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR Extent input_gradient_multiply_adds(const Graph& graph, const Node& node) {
   return multiply_adds_of(graph.node(node.input(0)).shape, graph.node(node.input(1)).shape);
 }
-constexpr Extent weight_gradient_multiply_adds(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR Extent weight_gradient_multiply_adds(const Graph& graph, const Node& node) {
   return multiply_adds_of(graph.node(node.input(1)).shape, node.shape);
 }
 
@@ -81,7 +83,8 @@ inline constexpr Operation convolution_weight_gradient_operation{.name = "convol
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// One of the three operations with the attributes of another one.
-constexpr Value convolve(const Operation& operation, Value left, Value right, const Extents& shape, int attributes) {
+TWILL_CONSTEXPR Value convolve(const Operation& operation, Value left, Value right, const Extents& shape,
+                               int attributes) {
   Node node{};
   node.kind = Kind::operation;
   node.operation = &operation;
@@ -94,7 +97,7 @@ constexpr Value convolve(const Operation& operation, Value left, Value right, co
   return {left.graph(), left.graph().add(node)};
 }
 
-constexpr void convolution_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void convolution_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node of = graph.node(node);
   const Value x{graph, of.input(0)};
   const Value w{graph, of.input(1)};
@@ -103,7 +106,8 @@ constexpr void convolution_vjp(Graph& graph, int node, const Cotangents& cotange
   if (gradients.wants(1)) gradients.set(1, convolve(convolution_weight_gradient_operation, x, g, w.shape(), of.index));
 }
 
-constexpr void input_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void input_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                        InputGradients& gradients) {
   const Node of = graph.node(node);
   const Value y{graph, of.input(0)};
   const Value w{graph, of.input(1)};
@@ -112,7 +116,8 @@ constexpr void input_gradient_vjp(Graph& graph, int node, const Cotangents& cota
   if (gradients.wants(1)) gradients.set(1, convolve(convolution_weight_gradient_operation, g, y, w.shape(), of.index));
 }
 
-constexpr void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                         InputGradients& gradients) {
   const Node of = graph.node(node);
   const Value x{graph, of.input(0)};
   const Value y{graph, of.input(1)};
@@ -122,16 +127,16 @@ constexpr void weight_gradient_vjp(Graph& graph, int node, const Cotangents& cot
 }
 
 /// The attributes of a convolution of so many dimensions; one is two with a height of 1.
-constexpr int convolution_attributes(Graph& graph, int dimensions, Sides stride, Sides padding, Sides dilation,
-                                     std::int64_t groups) {
+TWILL_CONSTEXPR int convolution_attributes(Graph& graph, int dimensions, Sides stride, Sides padding, Sides dilation,
+                                           std::int64_t groups) {
   const bool is_flat = dimensions == 1;
   return graph.add_attributes({is_flat ? 1 : stride.height, stride.width, is_flat ? 0 : padding.height, padding.width,
                                is_flat ? 1 : dilation.height, dilation.width, groups});
 }
 
 /// What a convolution and its transpose require alike. `image` is (batch, channels, axes...).
-constexpr bool check_convolution(Value x, Value w, int dimensions, Sides stride, Sides padding, Sides dilation,
-                                 std::int64_t groups, int line) {
+TWILL_CONSTEXPR bool check_convolution(Value x, Value w, int dimensions, Sides stride, Sides padding, Sides dilation,
+                                       std::int64_t groups, int line) {
   Graph& graph = x.graph();
   const auto refuse = [&](bool is_wrong, Problem problem, std::int64_t left, std::int64_t right) {
     if (is_wrong) graph.refuse(problem, left, right, line);
@@ -156,7 +161,7 @@ constexpr bool check_convolution(Value x, Value w, int dimensions, Sides stride,
 }
 
 /// y + bias along the channels.
-constexpr Value add_channel_bias(Value y, Value bias, int line) {
+TWILL_CONSTEXPR Value add_channel_bias(Value y, Value bias, int line) {
   const Extents shape = y.shape();
   if (bias.rank() != 1 || !(bias.shape()[0] == shape[1])) {
     y.graph().refuse(Problem::convolution_bias_differs_from_the_output_channels,
@@ -168,7 +173,7 @@ constexpr Value add_channel_bias(Value y, Value bias, int line) {
   return y + reshape(bias, spread, line);
 }
 
-constexpr Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, int line) {
+TWILL_CONSTEXPR Value convolution(Value x, Value w, int dimensions, const ConvolutionOptions& options, int line) {
   Graph& graph = x.graph();
   x = autocast_to_narrow(x);
   w = autocast_to_narrow(w);
@@ -211,24 +216,24 @@ constexpr Value convolution(Value x, Value w, int dimensions, const ConvolutionO
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// Convolution of x (batch, channels, length) by weights (filters, channels / groups, length).
-[[nodiscard]] constexpr Value conv1d(Value x, Value weight, const ConvolutionOptions& options = {},
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, const ConvolutionOptions& options = {},
+                                           int line = __builtin_LINE()) {
   return detail::convolution(x, weight, 1, options, line);
 }
 /// The same plus one number for each filter.
-[[nodiscard]] constexpr Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv1d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
+                                           int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::convolution(x, weight, 1, options, line), bias, line);
 }
 
 /// Convolution of x (batch, channels, height, width) by weights (filters, channels / groups, height, width).
-[[nodiscard]] constexpr Value conv2d(Value x, Value weight, const ConvolutionOptions& options = {},
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, const ConvolutionOptions& options = {},
+                                           int line = __builtin_LINE()) {
   return detail::convolution(x, weight, 2, options, line);
 }
 /// The same plus one number for each filter.
-[[nodiscard]] constexpr Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv2d(Value x, Value weight, Value bias, const ConvolutionOptions& options = {},
+                                           int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::convolution(x, weight, 2, options, line), bias, line);
 }
 

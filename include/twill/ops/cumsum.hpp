@@ -13,7 +13,7 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -26,7 +26,7 @@ inline constexpr Operation cumsum_operation{.name = "cumsum", .vjp = &detail::cu
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const Value reversed = flip(Value{graph, cotangents[0]}, {1});
   gradients.set(0, flip(add_operation(cumsum_operation, {reversed}, self.dtype, self.shape), {1}));
@@ -37,7 +37,7 @@ constexpr void cumsum_vjp(Graph& graph, int node, const Cotangents& cotangents, 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The sum of the elements up to and including each one along an axis; integers and truth values become int64.
-[[nodiscard]] constexpr Value cumsum(Value x, int axis, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value cumsum(Value x, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;
   const Value parts = detail::around_axis(detail::summable(x), position);

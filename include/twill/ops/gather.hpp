@@ -17,8 +17,8 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -35,19 +35,19 @@ inline constexpr Operation scatter_operation{.name = "scatter_add", .vjp = &deta
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// Sums of narrow floats run in float32. `shape` is (outer, extent, inner).
-[[nodiscard]] constexpr Value scattered(Value x, Value index, const Extents& shape) {
+[[nodiscard]] TWILL_CONSTEXPR Value scattered(Value x, Value index, const Extents& shape) {
   const bool is_narrow = x.dtype() == DType::float16 || x.dtype() == DType::bfloat16;
   const Value wide = is_narrow ? cast(x, DType::float32) : x;
   return cast(add_operation(scatter_operation, {wide, index}, wide.dtype(), shape), x.dtype());
 }
 
-constexpr void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void gather_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const Extents shape = graph.node(self.input(0)).shape;
   if (gradients.wants(0)) gradients.set(0, scattered({graph, cotangents[0]}, {graph, self.input(1)}, shape));
 }
 
-constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const Extents shape = graph.node(self.input(0)).shape;
   if (gradients.wants(0))
@@ -56,7 +56,7 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
 }
 
 /// Refuses indices that are no integers, and in a run those outside of an axis of this extent; int64 otherwise.
-[[nodiscard]] constexpr Value checked_index(Value index, Extent extent, bool from_end, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value checked_index(Value index, Extent extent, bool from_end, int line) {
   if (is_floating(index.dtype()) || index.dtype() == DType::boolean)
     index.graph().refuse(Problem::indices_are_not_integers, static_cast<int>(index.dtype()), 0, line);
   index.graph().require_within(index.id(), {.what = "an index", .counts_from_end = from_end, .end = extent});
@@ -64,7 +64,7 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
 }
 
 /// The shape of an index that goes along an axis: x's with another extent there.
-[[nodiscard]] constexpr Value index_along(Value x, Value index, int axis, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value index_along(Value x, Value index, int axis, int line) {
   Graph& graph = x.graph();
   const Extents shape = x.shape();
   if (index.rank() != shape.rank) {
@@ -81,7 +81,8 @@ constexpr void scatter_vjp(Graph& graph, int node, const Cotangents& cotangents,
   return broadcast_to(checked_index(index, shape[axis], true, line), wanted);
 }
 
-[[nodiscard]] constexpr kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large, const Dims& index) {
+[[nodiscard]] TWILL_CONSTEXPR kernel::IndexedBlocks indexed_blocks(const Dims& small, const Dims& large,
+                                                                   const Dims& index) {
   return {.outer = small[0],
           .places = small[1],
           .extent = large[1],
@@ -97,7 +98,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The slices of an axis that an index of any shape names; the index's axes take the place of that axis, as NumPy's take.
 /// errors: an index that is no integer    throws: IndexError in a run, for an input outside of the axis
-[[nodiscard]] constexpr Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value take(Value x, Value index, int axis = 0, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Extents shape = x.shape();
   const Extents chosen = index.shape();
@@ -121,13 +122,13 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The same for an index of one axis, in PyTorch's words and order of arguments.
-[[nodiscard]] constexpr Value index_select(Value x, int axis, Value index, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value index_select(Value x, int axis, Value index, int line = __builtin_LINE()) {
   if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
   return take(x, index, axis, line);
 }
 
 /// y[i, j, k] = x[i, index[i, j, k], k] for axis 1; extents of one of the index broadcast along the other axes.
-[[nodiscard]] constexpr Value take_along_axis(Value x, Value index, int axis, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value take_along_axis(Value x, Value index, int axis, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Value along = detail::index_along(x, index, position, line);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
@@ -139,7 +140,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// x with values added where indices along an axis say: x[index[i, j], j] += values[i, j] for axis 0. Values have the shape of
 /// the index. Several for one place add up in order.
-[[nodiscard]] constexpr Value scatter_add(Value x, int axis, Value index, Value values, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value scatter_add(Value x, int axis, Value index, Value values,
+                                                int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Value along = detail::index_along(x, index, position, line);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
@@ -150,7 +152,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// x with slices added along an axis: x[index[i]] += values[i] for axis 0, as PyTorch's index_add.
-[[nodiscard]] constexpr Value index_add(Value x, int axis, Value index, Value values, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value index_add(Value x, int axis, Value index, Value values,
+                                              int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (index.rank() != 1) x.graph().refuse(Problem::index_has_another_rank, index.rank(), 1, line);
   if (x.rank() == 0 || x.graph().fault.any()) return x;
@@ -168,8 +171,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// A new last axis that is 1 at the index and 0 elsewhere; all 0 for a computed index outside of [0, classes). No kernel of
 /// its own.    throws: IndexError in a run, for an input outside of them
-[[nodiscard]] constexpr Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
-                                      int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value one_hot(Value index, std::int64_t classes, DType dtype = DType::int64,
+                                            int line = __builtin_LINE()) {
   Extents shape{};
   shape.append({classes, 0});
   return cast(

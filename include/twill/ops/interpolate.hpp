@@ -33,9 +33,9 @@ struct InterpolateOptions {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
-                                          InputGradients& gradients);
+TWILL_CONSTEXPR void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                                InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -55,7 +55,7 @@ inline constexpr Operation interpolation_gradient_operation{.name = "interpolati
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr Value interpolate_by(const Operation& operation, Value x, const Extents& shape, int attributes) {
+TWILL_CONSTEXPR Value interpolate_by(const Operation& operation, Value x, const Extents& shape, int attributes) {
   Node node{};
   node.kind = Kind::operation;
   node.operation = &operation;
@@ -67,13 +67,14 @@ constexpr Value interpolate_by(const Operation& operation, Value x, const Extent
   return {x.graph(), x.graph().add(node)};
 }
 
-constexpr void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void interpolation_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                       InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
   gradients.set(0, interpolate_by(interpolation_gradient_operation, {graph, cotangents[0]}, shape, of.index));
 }
-constexpr void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
-                                          InputGradients& gradients) {
+TWILL_CONSTEXPR void interpolation_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                                InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
   gradients.set(0, interpolate_by(interpolation_operation, {graph, cotangents[0]}, shape, of.index));
@@ -85,7 +86,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// x (batch, channels, length) or (batch, channels, height, width) with other extents: `interpolate(x, {.size = 224, .mode =
 /// Interpolation::linear})`. Linear in two dimensions is bilinear.
-[[nodiscard]] constexpr Value interpolate(Value x, const InterpolateOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value interpolate(Value x, const InterpolateOptions& options,
+                                                int line = __builtin_LINE()) {
   Graph& graph = x.graph();
   if (x.rank() != 3 && x.rank() != 4) {
     graph.refuse(Problem::interpolation_input_has_the_wrong_rank, x.rank(), 4, line);

@@ -19,7 +19,7 @@
 
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
-[[nodiscard]] constexpr Value matmul(Value left, Value right, int line = __builtin_LINE());
+[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, int line = __builtin_LINE());
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
 
@@ -27,14 +27,14 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// The gradients of the factors for that of their product. That of a transposed factor is computed transposed, so that the
 /// factor's own gradient lies as it does.
-[[nodiscard]] constexpr Value gradient_of_left(Value left, Value right, Value g) {
+[[nodiscard]] TWILL_CONSTEXPR Value gradient_of_left(Value left, Value right, Value g) {
   return left.node().kind == Kind::transpose ? transpose(matmul(right, transpose(g))) : matmul(g, transpose(right));
 }
-[[nodiscard]] constexpr Value gradient_of_right(Value left, Value right, Value g) {
+[[nodiscard]] TWILL_CONSTEXPR Value gradient_of_right(Value left, Value right, Value g) {
   return right.node().kind == Kind::transpose ? transpose(matmul(transpose(g), left)) : matmul(transpose(left), g);
 }
 
-constexpr void matmul_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void matmul_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Value left{graph, graph.node(node).input(0)};
   const Value right{graph, graph.node(node).input(1)};
   const Value g{graph, cotangents[0]};
@@ -43,7 +43,7 @@ constexpr void matmul_vjp(Graph& graph, int node, const Cotangents& cotangents, 
 }
 
 /// Grid: the batch axes, then m, n, k.
-constexpr CallPlan matmul_call(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR CallPlan matmul_call(const Graph& graph, const Node& node) {
   const Extents& left = graph.node(node.input(0)).shape;
   CallPlan plan{};
   const int batch = node.shape.rank - 2;
@@ -64,7 +64,7 @@ constexpr CallPlan matmul_call(const Graph& graph, const Node& node) {
   return plan;
 }
 
-constexpr Extent matmul_multiply_adds(const Graph& graph, const Node& node) {
+TWILL_CONSTEXPR Extent matmul_multiply_adds(const Graph& graph, const Node& node) {
   const Extents& left = graph.node(node.input(0)).shape;
   return node.shape.elements() * left[left.rank - 1];
 }
@@ -81,7 +81,7 @@ inline constexpr Operation matmul_operation{.name = "matmul",
                                             .is_product = true};
 
 /// The matrix product of the last two axes: (..., m, k) times (..., k, n) is (..., m, n).
-[[nodiscard]] constexpr Value matmul(Value left, Value right, int line) {
+[[nodiscard]] TWILL_CONSTEXPR Value matmul(Value left, Value right, int line) {
   Graph& graph = left.graph();
   left = detail::autocast_to_narrow(left);
   right = detail::autocast_to_narrow(right);

@@ -10,7 +10,7 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -20,7 +20,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp, .wants_dense = true, .moves = true};
 
 /// The value in a slot, 0 to 15. A weight that nobody has used before is put there; what is there already is returned as it is.
-[[nodiscard]] constexpr Value to_slot(Value x, int slot, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value to_slot(Value x, int slot, int line = __builtin_LINE()) {
   Graph& graph = x.graph();
   if (slot < 0 || slot >= max_slots) {
     graph.refuse(Problem::slot_is_outside_0_to_15, slot, max_slots - 1, line);
@@ -44,13 +44,13 @@ inline constexpr Operation move_operation{.name = "to", .vjp = &detail::move_vjp
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void move_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const int source = graph.node(graph.node(node).input(0)).slot;
   if (source >= 0) gradients.set(0, to_slot({graph, cotangents[0]}, source, 0));
 }
 
 /// A value, such as the gradient of a weight, in the slot of another; numbers are made there.
-[[nodiscard]] constexpr Value beside(Value x, const Node& other) {
+[[nodiscard]] TWILL_CONSTEXPR Value beside(Value x, const Node& other) {
   return other.slot >= 0 && x.node().slot != other.slot ? to_slot(x, other.slot, 0) : x;
 }
 

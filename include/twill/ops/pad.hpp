@@ -20,7 +20,8 @@ struct Margin {
 };
 
 /// The value with elements equal to a number around one axis. errors: a negative margin
-[[nodiscard]] constexpr Value pad(Value x, int axis, Margin margin, double number = 0, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value pad(Value x, int axis, Margin margin, double number = 0,
+                                        int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;
   if (margin.before < 0 || margin.after < 0)
@@ -35,7 +36,7 @@ struct Margin {
 }
 
 /// The same margin with the elements of the axis reflected: 2 1 | 0 1 2 | 1 0. errors: a margin not below the extent
-[[nodiscard]] constexpr Value pad_reflect(Value x, int axis, Margin margin, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value pad_reflect(Value x, int axis, Margin margin, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;
   const std::int64_t extent = x.size(position, line);

@@ -46,11 +46,12 @@ struct AveragePoolOptions {
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void average_pool_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void average_pool_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+TWILL_CONSTEXPR void average_pool_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void average_pool_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                               InputGradients& gradients);
+TWILL_CONSTEXPR void pick_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cotangents,
                                          InputGradients& gradients);
-constexpr void pick_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -77,7 +78,8 @@ inline constexpr Operation scatter_largest_operation{
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// An operation on one or two arrays with the attributes of another one.
-constexpr Value pool(const Operation& operation, Value first, Value second, const Extents& shape, int attributes) {
+TWILL_CONSTEXPR Value pool(const Operation& operation, Value first, Value second, const Extents& shape,
+                           int attributes) {
   Node node{};
   node.kind = Kind::operation;
   node.operation = &operation;
@@ -89,33 +91,34 @@ constexpr Value pool(const Operation& operation, Value first, Value second, cons
   return {first.graph(), first.graph().add(node)};
 }
 
-constexpr void average_pool_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void average_pool_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
   gradients.set(0, pool(average_pool_gradient_operation, {graph, cotangents[0]}, {}, shape, of.index));
 }
-constexpr void average_pool_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
-                                         InputGradients& gradients) {
+TWILL_CONSTEXPR void average_pool_gradient_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                               InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
   gradients.set(0, pool(average_pool_operation, {graph, cotangents[0]}, {}, shape, of.index));
 }
 // Where the key is largest does not change with the key, almost everywhere.
-constexpr void pick_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void pick_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(0)).shape;
   const Value key{graph, of.input(0)};
   if (gradients.wants(1))
     gradients.set(1, pool(scatter_largest_operation, key, {graph, cotangents[0]}, shape, of.index));
 }
-constexpr void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void scatter_largest_vjp(Graph& graph, int node, const Cotangents& cotangents,
+                                         InputGradients& gradients) {
   const Node of = graph.node(node);
   const Extents shape = graph.node(of.input(1)).shape;
   const Value key{graph, of.input(0)};
   if (gradients.wants(1)) gradients.set(1, pool(pick_largest_operation, key, {graph, cotangents[0]}, shape, of.index));
 }
 
-constexpr bool check_pooled(Value x, int dimensions, int line) {
+TWILL_CONSTEXPR bool check_pooled(Value x, int dimensions, int line) {
   if (x.rank() != dimensions + 2)
     x.graph().refuse(Problem::pooling_input_has_the_wrong_rank, x.rank(), dimensions + 2, line);
   else if (!is_floating(x.dtype()))
@@ -135,7 +138,8 @@ struct Windows {
 };
 
 /// The result's shape, channels-last, and the attributes; refuses what PyTorch refuses.
-constexpr bool window_shape(Value x, int dimensions, const Windows& w, Extents& shape, int& attributes, int line) {
+TWILL_CONSTEXPR bool window_shape(Value x, int dimensions, const Windows& w, Extents& shape, int& attributes,
+                                  int line) {
   Graph& graph = x.graph();
   if (!check_pooled(x, dimensions, line)) return false;
   shape.append(x.shape()[0]);
@@ -176,7 +180,7 @@ constexpr bool window_shape(Value x, int dimensions, const Windows& w, Extents& 
 }
 
 /// The same for windows that follow from how many there are to be.
-constexpr bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, int line) {
+TWILL_CONSTEXPR bool adaptive_shape(Value x, int dimensions, Sides output, Extents& shape, int& attributes, int line) {
   Graph& graph = x.graph();
   if (!check_pooled(x, dimensions, line)) return false;
   shape.append(x.shape()[0]);
@@ -194,12 +198,12 @@ constexpr bool adaptive_shape(Value x, int dimensions, Sides output, Extents& sh
   return !graph.fault.any();
 }
 
-constexpr Value pick_largest(Value x, const Extents& shape, int attributes) {
+TWILL_CONSTEXPR Value pick_largest(Value x, const Extents& shape, int attributes) {
   const Value image = channels_last(x);
   return channels_first(pool(pick_largest_operation, image, image, shape, attributes));
 }
 
-constexpr Value max_pool(Value x, int dimensions, const MaxPoolOptions& o, int line) {
+TWILL_CONSTEXPR Value max_pool(Value x, int dimensions, const MaxPoolOptions& o, int line) {
   Extents shape{};
   int attributes = 0;
   const Windows windows{o.window, o.stride, o.padding, o.dilation, o.ceil, kernel::PoolingMode::inside, 1};
@@ -207,7 +211,7 @@ constexpr Value max_pool(Value x, int dimensions, const MaxPoolOptions& o, int l
   return pick_largest(x, shape, attributes);
 }
 
-constexpr Value average_pool(Value x, int dimensions, const AveragePoolOptions& o, int line) {
+TWILL_CONSTEXPR Value average_pool(Value x, int dimensions, const AveragePoolOptions& o, int line) {
   Extents shape{};
   int attributes = 0;
   const kernel::PoolingMode mode = o.divisor != 0                         ? kernel::PoolingMode::fixed
@@ -219,7 +223,7 @@ constexpr Value average_pool(Value x, int dimensions, const AveragePoolOptions& 
   return channels_first(pool(average_pool_operation, channels_last(x), {}, shape, attributes));
 }
 
-constexpr Value adaptive_average_pool(Value x, int dimensions, Sides output, int line) {
+TWILL_CONSTEXPR Value adaptive_average_pool(Value x, int dimensions, Sides output, int line) {
   Extents shape{};
   int attributes = 0;
   if (!adaptive_shape(x, dimensions, output, shape, attributes, line)) return x;
@@ -228,7 +232,7 @@ constexpr Value adaptive_average_pool(Value x, int dimensions, Sides output, int
   return channels_first(pool(average_pool_operation, channels_last(x), {}, shape, attributes));
 }
 
-constexpr Value adaptive_max_pool(Value x, int dimensions, Sides output, int line) {
+TWILL_CONSTEXPR Value adaptive_max_pool(Value x, int dimensions, Sides output, int line) {
   Extents shape{};
   int attributes = 0;
   if (!adaptive_shape(x, dimensions, output, shape, attributes, line)) return x;
@@ -241,38 +245,40 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// The largest element of each window of x (batch, channels, length) or (batch, channels, height, width). NaN passes on; the
 /// gradient goes to the first of equals.
-[[nodiscard]] constexpr Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool1d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 1, options, line);
 }
 /// Of images (batch, channels, height, width): the largest element of each window.
-[[nodiscard]] constexpr Value max_pool2d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value max_pool2d(Value x, const MaxPoolOptions& options, int line = __builtin_LINE()) {
   return detail::max_pool(x, 2, options, line);
 }
 
 /// The mean of each window.
-[[nodiscard]] constexpr Value avg_pool1d(Value x, const AveragePoolOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value avg_pool1d(Value x, const AveragePoolOptions& options,
+                                               int line = __builtin_LINE()) {
   return detail::average_pool(x, 1, options, line);
 }
 /// Of images (batch, channels, height, width): the mean of each window.
-[[nodiscard]] constexpr Value avg_pool2d(Value x, const AveragePoolOptions& options, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value avg_pool2d(Value x, const AveragePoolOptions& options,
+                                               int line = __builtin_LINE()) {
   return detail::average_pool(x, 2, options, line);
 }
 
 /// The means of as many windows as the output has elements, which share out the image evenly.
-[[nodiscard]] constexpr Value adaptive_avg_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 1, output, line);
 }
 /// Of images (batch, channels, height, width): means of as many windows as `output` says, which cover the image.
-[[nodiscard]] constexpr Value adaptive_avg_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_avg_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_average_pool(x, 2, output, line);
 }
 
 /// The largest elements of the same windows.
-[[nodiscard]] constexpr Value adaptive_max_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool1d(Value x, std::int64_t output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 1, output, line);
 }
 /// Of images (batch, channels, height, width): maxima of as many windows as `output` says, which cover the image.
-[[nodiscard]] constexpr Value adaptive_max_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value adaptive_max_pool2d(Value x, Sides output, int line = __builtin_LINE()) {
   return detail::adaptive_max_pool(x, 2, output, line);
 }
 

@@ -14,7 +14,7 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void rank_sum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -30,7 +30,7 @@ inline constexpr Operation rank_sum_operation{.name = "rank_sum", .vjp = &detail
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, InputGradients& gradients) {
   gradients.set(0, rank_sum({graph, cotangents[0]}));
 }
 
@@ -39,7 +39,7 @@ constexpr void rank_sum_vjp(Graph& graph, int, const Cotangents& cotangents, Inp
 namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Whether a program asks for sums over ranks, which nobody adds up but planned steps and pipelines.
-[[nodiscard]] constexpr bool adds_over_ranks(const TableView& table) {
+[[nodiscard]] TWILL_CONSTEXPR bool adds_over_ranks(const TableView& table) {
   for (const KernelInfo& kernel : table.kernels)
     if (kernel.kind == KernelKind::operation && kernel.operation == graph::rank_sum_operation.name) return true;
   return false;

@@ -20,8 +20,8 @@
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
-constexpr void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
+TWILL_CONSTEXPR void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients);
 
 } // namespace twill::inline v0::graph::detail::inline TWILL_ISA
 
@@ -37,14 +37,14 @@ inline constexpr Operation place_operation{.name = "place", .vjp = &detail::plac
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
-constexpr void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void slice_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const Extents shape = graph.node(self.input(0)).shape;
   gradients.set(0, add_operation(place_operation, {Value{graph, cotangents[0]}}, self.dtype, shape,
                                  {graph.attribute(self, 0), graph.attribute(self, 1), 0}));
 }
 
-constexpr void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void place_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   const Extents shape = graph.node(self.input(0)).shape;
   gradients.set(0, add_operation(slice_operation, {Value{graph, cotangents[0]}}, self.dtype, shape,
@@ -57,7 +57,7 @@ struct Part {
 };
 
 /// What a slice leaves of an axis, by Python's rules.
-[[nodiscard]] constexpr Part part_of(const twill::slice& range, std::int64_t extent) {
+[[nodiscard]] TWILL_CONSTEXPR Part part_of(const twill::slice& range, std::int64_t extent) {
   const bool forward = range.step > 0;
   const std::int64_t low = forward ? 0 : -1;
   const std::int64_t high = forward ? extent : extent - 1;
@@ -73,7 +73,7 @@ struct Part {
   return {count > 0 ? begin : 0, count};
 }
 
-[[nodiscard]] constexpr Value cut(Value x, int axis, std::int64_t first, std::int64_t step, Extent count) {
+[[nodiscard]] TWILL_CONSTEXPR Value cut(Value x, int axis, std::int64_t first, std::int64_t step, Extent count) {
   const Value parts = around_axis(x, axis);
   const Value y =
       add_operation(slice_operation, {parts}, x.dtype(), with_extent(parts.shape(), 1, count), {first, step});
@@ -86,7 +86,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// Part of an axis, as NumPy's x[begin:end:step] there: `slice_axis(x, 1, {.begin = 2, .step = 3})`.
 /// errors: an axis that is unknown until run time, except where all of it is taken in order or in reverse; a step of zero
-[[nodiscard]] constexpr Value slice_axis(Value x, int axis, const twill::slice& range, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value slice_axis(Value x, int axis, const twill::slice& range,
+                                               int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (range.step == 0) x.graph().refuse(Problem::slice_has_a_step_of_zero, axis, 0, line);
   const bool is_whole = !range.begin && !range.end;
@@ -100,8 +101,8 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// `length` elements of an axis from `start` on (negative: from the end), as PyTorch's narrow.
-[[nodiscard]] constexpr Value narrow(Value x, int axis, std::int64_t start, std::int64_t length,
-                                     int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value narrow(Value x, int axis, std::int64_t start, std::int64_t length,
+                                           int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   if (x.rank() == 0) return x;
   const std::int64_t extent = x.size(position, line);
@@ -113,7 +114,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// Element `index` of an axis (negative: from the end); the axis disappears.
-[[nodiscard]] constexpr Value select(Value x, int axis, std::int64_t index, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value select(Value x, int axis, std::int64_t index, int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const Value one = narrow(x, position, index, 1, line);
   Extents shape{};
@@ -139,7 +140,7 @@ template <std::size_t Chunks>
 }
 
 /// The elements in reverse order along axes.
-[[nodiscard]] constexpr Value flip(Value x, std::initializer_list<int> axes, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value flip(Value x, std::initializer_list<int> axes, int line = __builtin_LINE()) {
   for (int axis : axes) x = slice_axis(x, axis, {.step = -1}, line);
   return x;
 }

@@ -33,7 +33,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 /// More places than this are the first of all places: a GPU merges those where they lie, and has no room for so many else.
 inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
 
-[[nodiscard]] constexpr Value first_places(Value x, int axis, Extent count, Order order) {
+[[nodiscard]] TWILL_CONSTEXPR Value first_places(Value x, int axis, Extent count, Order order) {
   const Extent all = x.shape()[axis];
   if (count.is_static() && count.factor > most_places_of_many && !(count == all))
     return slice_axis(first_places(x, axis, all, order), axis, {.begin = 0, .end = count.factor});
@@ -48,23 +48,23 @@ inline constexpr std::int64_t most_places_of_many = std::int64_t{1} << 19;
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// Where the elements of the sorted axis stand; int64.
-[[nodiscard]] constexpr Value argsort(Value x, int axis = -1, Order order = Order::ascending,
-                                      int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value argsort(Value x, int axis = -1, Order order = Order::ascending,
+                                            int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   return x.rank() == 0 ? x : detail::first_places(x, position, x.shape()[position], order);
 }
 
 /// The elements of an axis in order, and where they stood.
-[[nodiscard]] constexpr Sorted sort(Value x, int axis = -1, Order order = Order::ascending,
-                                    int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Sorted sort(Value x, int axis = -1, Order order = Order::ascending,
+                                          int line = __builtin_LINE()) {
   const Value places = argsort(x, axis, order, line);
   return {take_along_axis(x, places, axis, line), places};
 }
 
 /// The `count` largest elements of an axis (ascending: the smallest) in order, and where they stood.
 /// errors: more than the axis has
-[[nodiscard]] constexpr Sorted topk(Value x, std::int64_t count, int axis = -1, Order order = Order::descending,
-                                    int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Sorted topk(Value x, std::int64_t count, int axis = -1, Order order = Order::descending,
+                                          int line = __builtin_LINE()) {
   const int position = checked_axis(x, axis, line);
   const std::int64_t extent = x.rank() == 0 ? 0 : x.size(position, line);
   if (count < 0 || count > extent) x.graph().refuse(Problem::topk_exceeds_the_axis, count, extent, line);

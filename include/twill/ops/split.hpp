@@ -14,7 +14,7 @@
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// What no gradient reaches adds nothing.
-constexpr void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
+TWILL_CONSTEXPR void split_vjp(Graph& graph, int node, const Cotangents& cotangents, InputGradients& gradients) {
   const Node self = graph.node(node);
   Value parts[max_results]{};
   for (int k = 0; k < self.operation->results; ++k) {

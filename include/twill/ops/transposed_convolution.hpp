@@ -25,8 +25,8 @@ struct TransposedConvolutionOptions {
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 // length = (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
-constexpr Value transposed_convolution(Value x, Value w, int dimensions, const TransposedConvolutionOptions& options,
-                                       int line) {
+TWILL_CONSTEXPR Value transposed_convolution(Value x, Value w, int dimensions,
+                                             const TransposedConvolutionOptions& options, int line) {
   Graph& graph = x.graph();
   x = autocast_to_narrow(x);
   w = autocast_to_narrow(w);
@@ -66,26 +66,28 @@ constexpr Value transposed_convolution(Value x, Value w, int dimensions, const T
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// Transposed convolution of x (batch, channels, length) by weights (channels, filters / groups, length).
-[[nodiscard]] constexpr Value conv_transpose1d(Value x, Value weight, const TransposedConvolutionOptions& options = {},
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight,
+                                                     const TransposedConvolutionOptions& options = {},
+                                                     int line = __builtin_LINE()) {
   return detail::transposed_convolution(x, weight, 1, options, line);
 }
 /// The same plus one number for each filter.
-[[nodiscard]] constexpr Value conv_transpose1d(Value x, Value weight, Value bias,
-                                               const TransposedConvolutionOptions& options = {},
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose1d(Value x, Value weight, Value bias,
+                                                     const TransposedConvolutionOptions& options = {},
+                                                     int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::transposed_convolution(x, weight, 1, options, line), bias, line);
 }
 
 /// Transposed convolution of x (batch, channels, height, width) by weights (channels, filters / groups, height, width).
-[[nodiscard]] constexpr Value conv_transpose2d(Value x, Value weight, const TransposedConvolutionOptions& options = {},
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight,
+                                                     const TransposedConvolutionOptions& options = {},
+                                                     int line = __builtin_LINE()) {
   return detail::transposed_convolution(x, weight, 2, options, line);
 }
 /// The same plus one number for each filter.
-[[nodiscard]] constexpr Value conv_transpose2d(Value x, Value weight, Value bias,
-                                               const TransposedConvolutionOptions& options = {},
-                                               int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value conv_transpose2d(Value x, Value weight, Value bias,
+                                                     const TransposedConvolutionOptions& options = {},
+                                                     int line = __builtin_LINE()) {
   return detail::add_channel_bias(detail::transposed_convolution(x, weight, 2, options, line), bias, line);
 }
 

@@ -12,7 +12,7 @@
 namespace twill::inline v0::graph::inline TWILL_ISA {
 
 /// Whether element (row, column) has column - row <= offset, for the last two axes of a shape.
-[[nodiscard]] constexpr Value lower_triangle(Graph& graph, Extent rows, Extent columns, std::int64_t offset = 0) {
+[[nodiscard]] TWILL_CONSTEXPR Value lower_triangle(Graph& graph, Extent rows, Extent columns, std::int64_t offset = 0) {
   Extents down{};
   down.append(rows);
   Extents across{};
@@ -21,7 +21,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The value with zeros above diagonal `offset` of its last two axes.
-[[nodiscard]] constexpr Value tril(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value tril(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
   const int columns = checked_axis(x, -1, line);
   const int rows = checked_axis(x, -2, line);
   if (x.graph().fault.any()) return x;
@@ -29,7 +29,7 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
 }
 
 /// The value with zeros below diagonal `offset` of its last two axes.
-[[nodiscard]] constexpr Value triu(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
+[[nodiscard]] TWILL_CONSTEXPR Value triu(Value x, std::int64_t offset = 0, int line = __builtin_LINE()) {
   const int columns = checked_axis(x, -1, line);
   const int rows = checked_axis(x, -2, line);
   if (x.graph().fault.any()) return x;

@@ -54,7 +54,7 @@ template <Rule R> [[nodiscard]] Group<Vectors, R> vectors(R rule) { return {std:
 
 namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
-[[nodiscard]] constexpr graph::Name group_prefix(std::size_t index) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Name group_prefix(std::size_t index) {
   graph::Name prefix{"group"};
   prefix.append_number(static_cast<std::int64_t>(index));
   prefix.append(".");

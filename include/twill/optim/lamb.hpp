@@ -27,7 +27,7 @@ public:
   static constexpr std::array<std::string_view, 12> numbers =
       detail::joined(AdamRule::numbers, std::array<std::string_view, 1>{"lamb.rate"});
 
-  static constexpr void update(Update& u) {
+  static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
     const Value step = AdamRule::step(u, u.gradient()) + u.number("adam.decay") * weight;
     const Value length = sqrt(u.sum_of_squares(weight));

@@ -28,7 +28,7 @@ enum class Allowed : unsigned char {
 /// Whether an option may be this number.
 [[nodiscard]] bool allows(Allowed allowed, double number);
 /// "at least 0", after "has to be".
-[[nodiscard]] constexpr std::string_view allowed_text(Allowed allowed) {
+[[nodiscard]] TWILL_CONSTEXPR std::string_view allowed_text(Allowed allowed) {
   if (allowed == Allowed::numbers) return "a number";
   return allowed == Allowed::not_negative ? "at least 0" : "in [0, 1)";
 }

@@ -119,7 +119,7 @@ public:
     detail::require_not_negative("adagrad", "epsilon", given.epsilon);
   }
 
-  static constexpr void update(Update& u) {
+  static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("adagrad.decay") * weight;
     const Value sum = u.state("sum"); // beyond the initial value, which may be set until the first step
@@ -128,7 +128,7 @@ public:
     const Value rate = u.number("adagrad.rate") / (1.0 + (u.step() - 1.0) * u.number("adagrad.rate_decay"));
     u.set_weight(weight - rate * gradient / (sqrt(next + u.number("adagrad.initial")) + u.number("adagrad.epsilon")));
   }
-  [[nodiscard]] constexpr std::array<double, 5> values(std::int64_t) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::array<double, 5> values(std::int64_t) const {
     return {options.rate, options.rate_decay, options.weight_decay, options.initial_accumulator, options.epsilon};
   }
   /// Adds its options to a list.

@@ -28,12 +28,12 @@ public:
     detail::require_not_negative("sgd", "weight_decay", given.weight_decay);
   }
 
-  static constexpr void update(Update& u) {
+  static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     u.set_weight(weight - u.number("sgd.rate") * gradient);
   }
-  [[nodiscard]] constexpr std::array<double, 2> values(std::int64_t) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::array<double, 2> values(std::int64_t) const {
     return {options.rate, options.weight_decay};
   }
   /// Adds its options to a list.
@@ -68,7 +68,7 @@ public:
                        std::to_string(given.momentum) + " and dampening " + std::to_string(given.dampening));
   }
 
-  static constexpr void update(Update& u) {
+  static TWILL_CONSTEXPR void update(Update& u) {
     const Value weight = u.weight();
     const Value gradient = u.gradient() + u.number("sgd.weight_decay") * weight;
     const Value velocity = u.state("momentum");
@@ -79,7 +79,7 @@ public:
     u.set_state(velocity, next);
     u.set_weight(weight - u.number("sgd.velocity_rate") * next - u.number("sgd.gradient_rate") * gradient);
   }
-  [[nodiscard]] constexpr std::array<double, 6> values(std::int64_t step) const {
+  [[nodiscard]] TWILL_CONSTEXPR std::array<double, 6> values(std::int64_t step) const {
     // As in PyTorch, the first step takes the whole gradient, and without momentum all do.
     const double dampening = options.momentum == 0 ? 0 : options.dampening;
     const double share = step == 1 ? 1.0 : 1.0 - dampening;

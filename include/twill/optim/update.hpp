@@ -47,7 +47,7 @@ struct Updates {
   constexpr Updates() = default;
 
   /// A sum over the elements of weights, those that other ranks update included.
-  [[nodiscard]] constexpr Value over_all_elements(Value sum) const {
+  [[nodiscard]] TWILL_CONSTEXPR Value over_all_elements(Value sum) const {
     return updated == Updated::parts ? graph::rank_sum(sum) : sum;
   }
 
@@ -70,7 +70,7 @@ public:
       : all_{&all}, graph_{all.graph}, weight_{weight}, gradient_{gradient} {}
 
   /// float32 for half precision, else that of the weight.
-  [[nodiscard]] constexpr DType compute_dtype() const {
+  [[nodiscard]] TWILL_CONSTEXPR DType compute_dtype() const {
     return graph_->node(weight_).dtype == DType::float64 ? DType::float64 : DType::float32;
   }
   /// The weight before the update.
@@ -79,17 +79,17 @@ public:
   [[nodiscard]] constexpr Value gradient() const { return cast(Value{*graph_, gradient_}, compute_dtype()); }
 
   /// The weight's name in the state dictionary.
-  [[nodiscard]] constexpr std::string_view name() const {
+  [[nodiscard]] TWILL_CONSTEXPR std::string_view name() const {
     return graph_->parameters[static_cast<std::size_t>(graph_->node(weight_).index)].name.view();
   }
   /// The sum of the squares of all elements of a tensor of the weight's shape, over all ranks that hold parts of it.
-  [[nodiscard]] constexpr Value sum_of_squares(Value x) const;
+  [[nodiscard]] TWILL_CONSTEXPR Value sum_of_squares(Value x) const;
 
   /// How many axes the weight has.
   [[nodiscard]] constexpr int rank() const { return graph_->node(weight_).shape.rank; }
 
   /// A tensor of the weight's shape that lasts from step to step and starts at zero.
-  [[nodiscard]] constexpr Value state(std::string_view name) {
+  [[nodiscard]] TWILL_CONSTEXPR Value state(std::string_view name) {
     const graph::Node weight = graph_->node(weight_);
     graph::Name full = graph_->parameters[static_cast<std::size_t>(weight.index)].name;
     full.append(".");
@@ -99,7 +99,7 @@ public:
   }
 
   /// A number that the rule sets before each step.
-  [[nodiscard]] constexpr Value number(std::string_view name) {
+  [[nodiscard]] TWILL_CONSTEXPR Value number(std::string_view name) {
     graph::Name full = prefix_;
     full.append(name);
     return knob(*graph_, full.view(), 0, compute_dtype());
@@ -112,7 +112,7 @@ public:
   [[nodiscard]] constexpr bool may_skip() const { return all_->skipped.id() >= 0; }
 
   /// Which change of the weights this is, from 1.
-  [[nodiscard]] constexpr Value step() {
+  [[nodiscard]] TWILL_CONSTEXPR Value step() {
     const Value count = knob(*graph_, step_knob, 1, compute_dtype());
     return may_skip() ? count - cast(beside_weight(all_->skipped), compute_dtype()) : count;
   }
@@ -120,13 +120,13 @@ public:
   /// What a state, got from `state`, is after the step.
   constexpr void set_state(Value state, Value value) { graph_->add_assign(state.id(), unless_kept(state, value).id()); }
   /// What the weight is after the step.
-  constexpr void set_weight(Value value) {
+  TWILL_CONSTEXPR void set_weight(Value value) {
     const Value old{*graph_, weight_};
     graph_->add_assign(weight_, unless_kept(old, cast(value, old.dtype())).id());
   }
 
 private:
-  [[nodiscard]] constexpr Value unless_kept(Value old, Value fresh) const {
+  [[nodiscard]] TWILL_CONSTEXPR Value unless_kept(Value old, Value fresh) const {
     return all_->keeps.id() >= 0 ? where(beside_weight(all_->keeps), old, fresh) : fresh;
   }
   [[nodiscard]] constexpr Value beside_weight(Value x) const { return graph::detail::beside(x, graph_->node(weight_)); }
@@ -142,12 +142,12 @@ private:
 
 namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 
-constexpr void require_not_negative(std::string_view rule, std::string_view option, double value) {
+TWILL_CONSTEXPR void require_not_negative(std::string_view rule, std::string_view option, double value) {
   if (!(value >= 0))
     throw ValueError(std::string{rule} + ": " + std::string{option} + " must not be negative, got " +
                      std::to_string(value));
 }
-constexpr void require_fraction(std::string_view rule, std::string_view option, double value) {
+TWILL_CONSTEXPR void require_fraction(std::string_view rule, std::string_view option, double value) {
   if (!(value >= 0 && value < 1))
     throw ValueError(std::string{rule} + ": " + std::string{option} + " must lie in [0, 1), got " +
                      std::to_string(value));
@@ -172,14 +172,14 @@ template <std::size_t M, std::size_t N>
 }
 
 /// A number that each rank has of its part of a weight, added up over the ranks that hold the others.
-[[nodiscard]] constexpr Value over_all_parts(const graph::Graph& graph, int weight, Value number) {
+[[nodiscard]] TWILL_CONSTEXPR Value over_all_parts(const graph::Graph& graph, int weight, Value number) {
   const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
   if (ranks.size < 2) return number;
   return graph::detail::on_ranks(graph::all_reduce_operation, number, ranks, number.shape());
 }
 
 /// The sum of the squares of all elements, a scalar in float32 at least.
-[[nodiscard]] constexpr Value sum_of_squares(Value x) {
+[[nodiscard]] TWILL_CONSTEXPR Value sum_of_squares(Value x) {
   if (x.dtype() != DType::float64) x = cast(x, DType::float32);
   graph::Extents flat{};
   flat.append(x.shape().elements());
@@ -191,7 +191,7 @@ template <std::size_t M, std::size_t N>
 
 namespace twill::inline v0::optim::inline TWILL_ISA {
 
-constexpr Value Update::sum_of_squares(Value x) const {
+TWILL_CONSTEXPR Value Update::sum_of_squares(Value x) const {
   return all_->over_all_elements(detail::over_all_parts(*graph_, weight_, detail::sum_of_squares(x)));
 }
 

@@ -44,7 +44,7 @@ inline constexpr std::string_view continues_knob = "train.continues";
 inline constexpr std::string_view sum_scale_knob = "train.sum_scale";
 
 /// Declares one sum for each trainable weight, then one for the loss. Half precision is summed in float32.
-constexpr List<int> declare_sums(graph::Graph& graph, const List<int>& weights) {
+TWILL_CONSTEXPR List<int> declare_sums(graph::Graph& graph, const List<int>& weights) {
   List<int> sums{};
   const auto declare = [&](std::string_view name, DType dtype, const graph::Extents& shape, int slot) {
     const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;

@@ -58,7 +58,7 @@ struct KlOptions {
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
 /// Values whose classes lie on the last axis.
-[[nodiscard]] constexpr graph::Value with_classes_last(graph::Value x, int axis) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value with_classes_last(graph::Value x, int axis) {
   const int position = graph::checked_axis(x, axis, 0);
   if (position == x.rank() - 1) return x;
   graph::Node node{};
@@ -102,17 +102,17 @@ struct Rows {
   }
 
   /// The entry of the row's label.
-  [[nodiscard]] constexpr graph::Value of_label(graph::Value values) const {
+  [[nodiscard]] TWILL_CONSTEXPR graph::Value of_label(graph::Value values) const {
     return graph::sum(graph::where(is_label, values, 0), {-1}, graph::KeepDims::yes);
   }
 
   /// Losses of the rows, infinite for a computed label that is no class, zero for a row that is left out.
-  [[nodiscard]] constexpr graph::Value checked(graph::Value losses) const {
+  [[nodiscard]] TWILL_CONSTEXPR graph::Value checked(graph::Value losses) const {
     losses = graph::where(is_class, losses, std::numeric_limits<double>::infinity());
     return leaves_out ? graph::where(counts, losses, 0) : losses;
   }
 
-  [[nodiscard]] constexpr graph::Value reduced(graph::Value losses, graph::Value weight, Reduce reduce) const {
+  [[nodiscard]] TWILL_CONSTEXPR graph::Value reduced(graph::Value losses, graph::Value weight, Reduce reduce) const {
     losses = checked(losses);
     if (reduce == Reduce::none) return graph::sum(losses, {-1}); // of one each
     if (reduce == Reduce::sum) return graph::sum(losses);
@@ -125,14 +125,14 @@ struct Rows {
 };
 
 /// Refuses targets that are more or fewer than the predictions along an axis.
-constexpr void require_extent(graph::Graph& graph, graph::Extent wanted, graph::Extent given) {
+TWILL_CONSTEXPR void require_extent(graph::Graph& graph, graph::Extent wanted, graph::Extent given) {
   if (!graph::unify(graph, wanted, given))
     graph.refuse(graph::Problem::labels_and_logits_have_different_batch_extents, given.is_static() ? given.factor : -1,
                  wanted.is_static() ? wanted.factor : -1, 0);
 }
 
 /// Refuses weights that are not one for each class.
-constexpr void require_class_weights(graph::Extent classes, graph::Value weight) {
+TWILL_CONSTEXPR void require_class_weights(graph::Extent classes, graph::Value weight) {
   if (weight.id() >= 0 && (weight.rank() != 1 || !graph::unify(weight.graph(), weight.shape()[0], classes)))
     weight.graph().refuse(graph::Problem::class_weights_are_not_one_for_each_class,
                           weight.rank() == 1 ? weight.shape()[0].factor : -1, classes.is_static() ? classes.factor : -1,
@@ -140,7 +140,8 @@ constexpr void require_class_weights(graph::Extent classes, graph::Value weight)
 }
 
 /// False after refusing labels that are not integers or do not belong to the values.
-[[nodiscard]] constexpr bool are_labels_of(graph::Value values, graph::Value labels, int axis, graph::Value weight) {
+[[nodiscard]] TWILL_CONSTEXPR bool are_labels_of(graph::Value values, graph::Value labels, int axis,
+                                                 graph::Value weight) {
   graph::Graph& graph = values.graph();
   if (is_floating(labels.dtype()) || labels.dtype() == DType::boolean)
     graph.refuse(graph::Problem::labels_are_not_integers, static_cast<int>(labels.dtype()), 0, 0);
@@ -184,8 +185,8 @@ struct CrossEntropyFormula {
   }
 
   /// -sum of probability times log softmax(x); a class without probability counts nothing, however unlikely it is.
-  [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value logits, graph::Value target,
-                                                               const CrossEntropyOptions& options) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value logits, graph::Value target,
+                                                                     const CrossEntropyOptions& options) {
     graph::Graph& graph = logits.graph();
     for (int axis = 0; axis < logits.rank(); ++axis) require_extent(graph, logits.shape()[axis], target.shape()[axis]);
     if (graph.fault.any()) return logits;
@@ -232,11 +233,11 @@ struct BinaryCrossEntropyFormula {
 
 private:
   /// In an order that loses nothing where prediction and target agree.
-  [[nodiscard]] static constexpr graph::Value of_logits(graph::Value x, graph::Value t) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_logits(graph::Value x, graph::Value t) {
     return graph::detail::with_derivatives<by_logit, by_target>(
         (graph::maximum(x, 0) - x * t) + graph::log1p(graph::exp(-graph::abs(x))), x, t);
   }
-  [[nodiscard]] static constexpr graph::Value of_weighted_logits(graph::Value x, graph::Value t, graph::Value w) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_weighted_logits(graph::Value x, graph::Value t, graph::Value w) {
     const graph::Value linear = (1.0 - t) * x + w * graph::maximum(-x, 0);
     const auto whole = [&](graph::Value part) { return graph::broadcast_to(part, linear.shape()); };
     return graph::with_rule(linear + w * graph::log1p(graph::exp(-graph::abs(x))),
@@ -244,12 +245,12 @@ private:
                             {whole(x), whole(t), whole(w)});
   }
   using Weighted = graph::detail::Applied<3>;
-  [[nodiscard]] static constexpr graph::Value by_weighted_logit(const Weighted& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_weighted_logit(const Weighted& f) {
     return f.x[2] * graph::sigmoid(f.x[0]) - (f.x[2] - 1.0 + f.x[1]);
   }
   [[nodiscard]] static constexpr graph::Value by_weighted_target(const Weighted& f) { return -f.x[0]; }
   [[nodiscard]] static constexpr graph::Value by_weight(const Weighted& f) { return graph::softplus(-f.x[0]); }
-  [[nodiscard]] static constexpr graph::Value by_logit(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_logit(const graph::detail::Applied<2>& f) {
     return graph::sigmoid(f.x[0]) - f.x[1];
   }
   [[nodiscard]] static constexpr graph::Value by_target(const graph::detail::Applied<2>& f) { return -f.x[0]; }
@@ -272,15 +273,15 @@ struct BceFormula {
 private:
   /// -(t log p + (1 - t) log(1 - p)), logarithms not below -100; the derivative (p - t) / (p (1 - p)) does not divide by less
   /// than 1e-12. Both as in PyTorch, so that a probability of exactly 0 or 1 can be learnt away.
-  [[nodiscard]] static constexpr graph::Value of_probabilities(graph::Value p, graph::Value t) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value of_probabilities(graph::Value p, graph::Value t) {
     return graph::detail::with_derivatives<by_probability, by_target>(
         (t - 1.0) * logarithm(graph::log1p(-p)) - t * logarithm(graph::log(p)), p, t);
   }
   [[nodiscard]] static constexpr graph::Value logarithm(graph::Value of) { return graph::maximum(of, -100.0); }
-  [[nodiscard]] static constexpr graph::Value by_probability(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_probability(const graph::detail::Applied<2>& f) {
     return (f.x[0] - f.x[1]) / graph::maximum((1.0 - f.x[0]) * f.x[0], 1e-12);
   }
-  [[nodiscard]] static constexpr graph::Value by_target(const graph::detail::Applied<2>& f) {
+  [[nodiscard]] static TWILL_CONSTEXPR graph::Value by_target(const graph::detail::Applied<2>& f) {
     return logarithm(graph::log1p(-f.x[0])) - logarithm(graph::log(f.x[0]));
   }
 };

@@ -44,13 +44,13 @@ template <class F> struct LambdaFormula {
 
 using graph::widened; // losses are computed in float32 at least
 
-[[nodiscard]] constexpr graph::Value reduced(graph::Value losses, Reduce reduce) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value reduced(graph::Value losses, Reduce reduce) {
   if (reduce == Reduce::none) return losses;
   return reduce == Reduce::mean ? graph::mean(losses) : graph::sum(losses);
 }
 
 /// Refuses two values of different ranks, which would broadcast.
-constexpr void require_equal_ranks(graph::Value prediction, graph::Value target) {
+TWILL_CONSTEXPR void require_equal_ranks(graph::Value prediction, graph::Value target) {
   if (prediction.rank() != target.rank())
     prediction.graph().refuse(graph::Problem::loss_shapes_differ, prediction.rank(), target.rank(), 0);
 }

@@ -28,7 +28,7 @@ struct HuberOptions {
 
 namespace twill::inline v0::nn::detail::inline TWILL_ISA {
 
-[[nodiscard]] constexpr graph::Value difference(graph::Value prediction, graph::Value target) {
+[[nodiscard]] TWILL_CONSTEXPR graph::Value difference(graph::Value prediction, graph::Value target) {
   require_equal_ranks(prediction, target);
   return widened(prediction) - widened(target);
 }

@@ -10,7 +10,7 @@
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 
 /// The value as (outer, axis, inner).
-[[nodiscard]] constexpr Value around_axis(Value x, int axis) {
+[[nodiscard]] TWILL_CONSTEXPR Value around_axis(Value x, int axis) {
   const Extents shape = x.shape();
   Extents around{};
   around.rank = 3;
@@ -22,7 +22,7 @@ namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 }
 
 /// The shape with another extent along an axis.
-[[nodiscard]] constexpr Extents with_extent(Extents shape, int axis, Extent extent) {
+[[nodiscard]] TWILL_CONSTEXPR Extents with_extent(Extents shape, int axis, Extent extent) {
   shape[axis] = extent;
   return shape;
 }

@@ -31,7 +31,7 @@ namespace twill::inline v0::ops_detail::inline TWILL_ISA {
 using expr::Symbol;
 using graph::Activation;
 
-[[nodiscard]] constexpr Symbol leaf_of(expr::Code& code, DType dtype, kernel::Access access) {
+[[nodiscard]] TWILL_CONSTEXPR Symbol leaf_of(expr::Code& code, DType dtype, kernel::Access access) {
   return {code, code.tensor(dtype, access, false, false, 0, dyn)};
 }
 

@@ -17,14 +17,14 @@ namespace twill::inline v0::optim::detail::inline TWILL_ISA {
 class SumOverWeights {
 public:
   /// Adds a scalar that one weight has, or this rank's part of it, in the slot of the weight.
-  constexpr void add(const graph::Graph& graph, int weight, graph::Value term) {
+  TWILL_CONSTEXPR void add(const graph::Graph& graph, int weight, graph::Value term) {
     const kernel::AxisId& ranks = graph.parameters[static_cast<std::size_t>(graph.node(weight).index)].shard.axis;
     term = graph::to_slot(term, 0);
     graph::Value& sum = ranks.size < 2 ? whole_ : along(ranks);
     sum = sum.id() < 0 ? term : sum + term;
   }
 
-  [[nodiscard]] constexpr graph::Value value(graph::Graph& graph) const {
+  [[nodiscard]] TWILL_CONSTEXPR graph::Value value(graph::Graph& graph) const {
     graph::Value sum = whole_;
     for (const Along& part : parts_) {
       const graph::Value term = graph::detail::on_ranks(graph::all_reduce_operation, part.sum, part.ranks, {});
@@ -39,7 +39,7 @@ private:
     graph::Value sum{};
   };
 
-  constexpr graph::Value& along(const kernel::AxisId& ranks) {
+  TWILL_CONSTEXPR graph::Value& along(const kernel::AxisId& ranks) {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].ranks == ranks) return parts_[i].sum;
     parts_.push_back({ranks, {}});
