@@ -2,11 +2,17 @@
 //
 // Bodies of kernel/ in the compiled library.
 
+#include <twill/kernel/block_functions.ipp>
+#include <twill/kernel/block_memory.ipp>
+#include <twill/kernel/block_reductions.ipp>
 #include <twill/kernel/blocks.ipp>
 #include <twill/kernel/bytes.ipp>
 #include <twill/kernel/columns.ipp>
 #include <twill/kernel/convolution.ipp>
 #include <twill/kernel/count.ipp>
+#include <twill/kernel/interpret.ipp>
+#include <twill/kernel/interpreted_layout.ipp>
+#include <twill/kernel/interpreted_stage.ipp>
 #include <twill/kernel/launch_info.ipp>
 #include <twill/kernel/launch_terms.ipp>
 #include <twill/kernel/launch_watch.ipp>

@@ -52,29 +52,33 @@ template <class V, class T>
 requires(!std::is_same_v<V, T>) TWILL_INLINE V as_vector(const T& value) { return V{value}; }
 
 /// The size of the integers in each line's mask; 0 for lines that are not truth values.
-template <int Count>
-[[nodiscard]] constexpr std::array<int, Count> mask_widths(const Summary<Count>& summary, int lanes) {
-  std::array<int, Count> widths{};
-  for (int i = 0; i < Count; ++i) {
-    const Line& line = summary.lines[static_cast<std::size_t>(i)];
+constexpr void mask_widths(const Line* lines, int count, int lanes, int* widths) {
+  for (int i = 0; i < count; ++i) {
+    const Line& line = lines[i];
+    widths[i] = 0;
     if (line.type != DType::boolean) continue;
     int width = 0;
     // a `where` takes the size of its values, anything else that of its first varying operand
     const int first = line.kind == LineKind::step && line.primitive == Primitive::where ? 1 : 0;
     for (int a = 0; a < line.arity && width == 0 && line.kind != LineKind::gather; ++a) {
       const int from = line.arguments[static_cast<std::size_t>((a + first) % line.arity)];
-      const Line& argument = summary.lines[static_cast<std::size_t>(from)];
+      const Line& argument = lines[from];
       if (argument.uniform) continue;
       if (argument.type == DType::boolean)
-        width = widths[static_cast<std::size_t>(from)];
+        width = widths[from];
       else {
         const bool is_narrow = argument.type == DType::float16 || argument.type == DType::bfloat16;
         const int bytes = is_narrow ? 4 : static_cast<int>(size_of(argument.type));
         width = bytes * lanes <= vector_bytes ? bytes : vector_bytes / lanes;
       }
     }
-    widths[static_cast<std::size_t>(i)] = width == 0 ? 1 : width;
+    widths[i] = width == 0 ? 1 : width;
   }
+}
+template <int Count>
+[[nodiscard]] constexpr std::array<int, Count> mask_widths(const Summary<Count>& summary, int lanes) {
+  std::array<int, Count> widths{};
+  mask_widths(summary.lines.data(), Count, lanes, widths.data());
   return widths;
 }
 

@@ -132,12 +132,10 @@ TWILL_BODY void ColumnKernel::sum_chunk(std::int64_t chunk, std::int64_t begin, 
     const std::int64_t height = std::min(last - top, vector_detail::rows_at_once);
     const std::int64_t whole = (end - begin) / program_.lanes * program_.lanes;
     const std::int64_t bytes = row_bytes(end - begin);
-    for (std::int64_t j = 0; j < whole; j += program_.lanes) {
-      if (packs_)
-        last_columns(base, height, begin + j, begin + j + program_.lanes, top > first, sums, j, bytes);
-      else
-        program_.columns(base, down_, bound_, height, begin + j, top > first, sums, j, bytes);
-    }
+    if (!packs_)
+      program_.columns(program_, base, down_, bound_, height, begin, begin + whole, top > first, sums, 0, bytes);
+    for (std::int64_t j = 0; j < whole && packs_; j += program_.lanes)
+      last_columns(base, height, begin + j, begin + j + program_.lanes, top > first, sums, j, bytes);
     if (begin + whole < end) last_columns(base, height, begin + whole, end, top > first, sums, whole, bytes);
     for (int o = 0; o < program_.operands; ++o) base.at[o] += height * down_[o];
   }
@@ -171,7 +169,7 @@ TWILL_BODY void ColumnKernel::sum_chunk(std::int64_t chunk, std::int64_t begin, 
     if (info.role == Role::input) fill_rows(next, own_row, info, base, o, height, begin, end);
     next += height * own_row;
   }
-  program_.columns(at, down, bound_, height, begin, add, sums, column, bytes);
+  program_.columns(program_, at, down, bound_, height, begin, begin + program_.lanes, add, sums, column, bytes);
   for (int o = 0; o < program_.operands; ++o) {
     const OperandInfo& info = program_.operand[o];
     if (!is_copied(info) || info.role != Role::output) continue;

@@ -32,13 +32,17 @@ struct LinePlan {
   [[nodiscard]] constexpr bool kept_in(int stage) const { return scratch >= 0 && home == stage; }
 };
 
-/// The loops of a program.
-template <int Count> struct Plan {
-  std::array<LinePlan, Count> lines{};
+/// What the plan says about a program as a whole.
+struct PlanTotals {
   int stages = 1;
   int scratch_rows = 0;
   int element_bytes = 4; ///< a pack holds one register of elements of this size
   int operations = 0;    ///< for one element, in additions: decides whether threads are worth waking
+};
+
+/// The loops of a program.
+template <int Count> struct Plan : PlanTotals {
+  std::array<LinePlan, Count> lines{};
 
   [[nodiscard]] constexpr const LinePlan& operator[](int line) const { return lines[static_cast<std::size_t>(line)]; }
 };
@@ -170,15 +174,13 @@ constexpr void mark_needs(const Line* lines, LinePlan* plan, int count, int stag
 
 } // namespace detail
 
-/// Lays out the loops of a program.
-template <int Count> [[nodiscard]] constexpr Plan<Count> make_plan(const Summary<Count>& summary) {
-  Plan<Count> plan{};
-  const Line* lines = summary.lines.data();
-  LinePlan* own = plan.lines.data();
-  plan.element_bytes = detail::element_bytes(lines, Count);
-  plan.stages = detail::assign_levels(lines, own, Count);
-  detail::mark_needs(lines, own, Count, plan.stages, summary.shape, false);
-  for (int i = 0; i < Count; ++i) {
+/// Lays out the loops of a program's lines, each of which has a plan in `own`.
+constexpr PlanTotals make_plan(const Line* lines, LinePlan* own, int count, KernelShape shape) {
+  PlanTotals plan{};
+  plan.element_bytes = detail::element_bytes(lines, count);
+  plan.stages = detail::assign_levels(lines, own, count);
+  detail::mark_needs(lines, own, count, plan.stages, shape, false);
+  for (int i = 0; i < count; ++i) {
     const std::uint32_t stages = own[i].computed;
     if (stages == 0) continue;
     own[i].home = 0;
@@ -186,14 +188,19 @@ template <int Count> [[nodiscard]] constexpr Plan<Count> make_plan(const Summary
     const bool repeated = (stages & (stages - 1)) != 0;
     if (repeated && own[i].cost > detail::worth_keeping && lines[i].type != DType::boolean) own[i].scratch = 0;
   }
-  detail::mark_needs(lines, own, Count, plan.stages, summary.shape, true);
-  for (int i = 0; i < Count; ++i) {
+  detail::mark_needs(lines, own, count, plan.stages, shape, true);
+  for (int i = 0; i < count; ++i) {
     if (own[i].loaded == 0)
       own[i].scratch = -1;
     else
       own[i].scratch = plan.scratch_rows++;
     if (own[i].computed != 0) plan.operations += detail::cost_of(lines[i]) + 1;
   }
+  return plan;
+}
+template <int Count> [[nodiscard]] constexpr Plan<Count> make_plan(const Summary<Count>& summary) {
+  Plan<Count> plan{};
+  static_cast<PlanTotals&>(plan) = make_plan(summary.lines.data(), plan.lines.data(), Count, summary.shape);
   return plan;
 }
 

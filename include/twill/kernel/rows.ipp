@@ -40,7 +40,7 @@ TWILL_BODY void RowKernel::run(const AnyTeam& team) {
   if (!is_shared) {
     if (rows == 1 && !program_.reduces && !streams_) { // the case where overhead shows
       alignas(64) std::byte shared[vector_detail::max_shared_bytes];
-      if (program_.shared[0] != nullptr) program_.shared[0](shared, start_.at, bound_);
+      if (program_.shared[0] != nullptr) program_.shared[0](program_, 0, shared, start_.at, bound_);
       run_map(program_, start_, shared, 0, n_, packs_);
     } else {
       some_rows(0, rows, 0, n_);
@@ -110,7 +110,7 @@ TWILL_BODY std::int64_t RowKernel::chunks() const {
     if (program_.reduces) {
       short_row(at, shared, scratch);
     } else {
-      if (program_.shared[0] != nullptr) program_.shared[0](shared, at.at, bound_);
+      if (program_.shared[0] != nullptr) program_.shared[0](program_, 0, shared, at.at, bound_);
       run_map(program_, at, shared, begin, end, packs_);
     }
   }
@@ -153,7 +153,7 @@ TWILL_BODY bool RowKernel::rows_as_one(std::int64_t first, std::int64_t last) co
     }
   }
   alignas(64) std::byte shared[vector_detail::max_shared_bytes];
-  if (program_.shared[0] != nullptr) program_.shared[0](shared, at.at, bound_);
+  if (program_.shared[0] != nullptr) program_.shared[0](program_, 0, shared, at.at, bound_);
   for (std::int64_t row = first; row < last; row += block) {
     run_map(program_, at, shared, 0, (last - row < block ? last - row : block) * n_, packs_);
     for (int o = 0; o < program_.operands; ++o) at.at[o] += block * step[o];
@@ -192,7 +192,7 @@ TWILL_BODY void RowKernel::short_row(const Cursor& at, std::byte* shared, Scratc
   if (output >= 0 && at.mode[output] == StoreMode::plain && (n_ & (program_.lanes - 1)) == 0)
     scratch.first = reinterpret_cast<std::byte*>(at.at[output]);
   for (int stage = 0; stage < program_.stages; ++stage) {
-    if (program_.shared[stage] != nullptr) program_.shared[stage](shared, at.at, bound_);
+    if (program_.shared[stage] != nullptr) program_.shared[stage](program_, stage, shared, at.at, bound_);
     run_stage(program_, stage, at, shared, shared, scratch, 0, n_, packs_, true);
   }
   finish_row(at, shared);
@@ -206,7 +206,7 @@ TWILL_BODY void RowKernel::short_row(const Cursor& at, std::byte* shared, Scratc
   const Working working = scratch_rows(chunks);
   alignas(64) std::byte shared[vector_detail::max_shared_bytes];
   for (int stage = 0; stage < program_.stages; ++stage) {
-    if (program_.shared[stage] != nullptr) program_.shared[stage](shared, at.at, bound_);
+    if (program_.shared[stage] != nullptr) program_.shared[stage](program_, stage, shared, at.at, bound_);
     team.parallel([&](int rank, int size) {
       const Share mine = share_of(chunks, 1, rank, size);
       for (std::int64_t chunk = mine.begin; chunk < mine.end; ++chunk) {
@@ -230,7 +230,8 @@ TWILL_BODY void RowKernel::short_row(const Cursor& at, std::byte* shared, Scratc
 }
 
 TWILL_BODY void RowKernel::finish_row(const Cursor& at, std::byte* shared) const {
-  if (program_.shared[program_.stages] != nullptr) program_.shared[program_.stages](shared, at.at, bound_);
+  if (program_.shared[program_.stages] != nullptr)
+    program_.shared[program_.stages](program_, program_.stages, shared, at.at, bound_);
   if (!program_.stores_shared) return;
   for (int o = 0; o < program_.operands; ++o) {
     const OperandInfo& info = program_.operand[o];
@@ -271,8 +272,8 @@ namespace vector_detail {
   }
   count_stage(program, 0, n);
   alignas(64) std::byte shared[max_shared_bytes];
-  if (program.shared[0] != nullptr) program.shared[0](shared, at.at, bound);
-  program.stage[0](at, shared, nullptr, {}, 0, program.lanes, false);
+  if (program.shared[0] != nullptr) program.shared[0](program, 0, shared, at.at, bound);
+  program.stage[0](program, 0, at, shared, nullptr, {}, 0, program.lanes, false);
   info = program.operand;
   operand = bound;
   for (int o = 0; o < program.operands; ++o, ++info, ++operand)

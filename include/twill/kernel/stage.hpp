@@ -28,7 +28,7 @@ template <int Operands> struct Local {
   StoreMode mode[Operands > 0 ? Operands : 1];
 };
 
-/// Numbers that a predicate chose, as a pack.
+/// Lines that a predicate chose.
 template <int Count> struct Chosen {
   int size = 0;
   std::array<int, static_cast<std::size_t>(Count)> number{};
@@ -39,13 +39,9 @@ template <auto Chosen, int... K>
 auto sequence_of(std::integer_sequence<int, K...>) -> std::integer_sequence<int, Chosen.number[K]...>;
 template <auto Chosen> using Sequence = decltype(sequence_of<Chosen>(std::make_integer_sequence<int, Chosen.size>{}));
 
-/// The lines that a stage works on, and the accumulators of its reductions. It belongs to the number of lines and not to the
-/// program, so that programs share the function that finds it.
-template <int Count> struct StagePlan {
-  Chosen<Count> active{};
-  Chosen<Count> shared{};
-  Chosen<Count> reduced{};
-  std::array<int, static_cast<std::size_t>(Count) + 1> offsets{}; ///< the last entry is the size of a block
+/// How a stage reduces.
+struct StageTotals {
+  int block_bytes = 0; ///< of one set of accumulators
   int accumulators = 1;
   bool adds_floats = false;
 };
@@ -57,38 +53,59 @@ template <int Count> struct StagePlan {
                                                                              : static_cast<int>(size_of(argument.type));
 }
 
+/// Notes what a stage does with each line, in arrays of `count`: whether it works on the line, whether it takes the value
+/// that the row shares, and where a reduction's accumulator lies.
+[[nodiscard]] constexpr StageTotals plan_stage(const Line* lines, const LinePlan* plan, const int* widths, int count,
+                                               KernelShape shape, int lanes, int stage, bool* is_active,
+                                               bool* is_shared, int* offsets) {
+  StageTotals result{};
+  int cost = 0;
+  bool reduces = false;
+  for (int i = 0; i < count; ++i) {
+    const Line& line = lines[i];
+    const bool in_stage = plan[i].in_stage(stage);
+    for (int a = 0; a < line.arity && in_stage; ++a)
+      if (const int from = line.arguments[static_cast<std::size_t>(a)]; lines[from].uniform) is_shared[from] = true;
+    if (in_stage) cost += kernel::detail::cost_of(line);
+    is_active[i] = in_stage || plan[i].from_scratch(stage);
+    if (!is_active[i] || !is_reduction(line)) continue;
+    reduces = true;
+    offsets[i] = result.block_bytes;
+    result.block_bytes += lane_bytes(lines[line.arguments[0]], widths[line.arguments[0]]) * lanes;
+    if (line.reduction == Reduction::sum && is_floating(line.type) && shape != KernelShape::column)
+      result.adds_floats = true;
+  }
+  // More accumulators for lighter bodies.
+  if (reduces && shape != KernelShape::column) result.accumulators = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
+  while (result.accumulators > 1 && result.accumulators * result.block_bytes > max_accumulator_bytes)
+    result.accumulators /= 2;
+  return result;
+}
+
+/// The lines that a stage works on, and the accumulators of its reductions. It belongs to the number of lines and not to the
+/// program, so that programs share the function that finds it.
+template <int Count> struct StagePlan : StageTotals {
+  Chosen<Count> active{};
+  Chosen<Count> shared{};
+  Chosen<Count> reduced{};
+  std::array<int, static_cast<std::size_t>(Count)> offsets{};
+};
+
 template <int Count>
 [[nodiscard]] constexpr StagePlan<Count> plan_stage(const Summary<Count>& summary, const Plan<Count>& plan,
                                                     const std::array<int, static_cast<std::size_t>(Count)>& widths,
                                                     int lanes, int stage) {
   StagePlan<Count> result{};
-  const Line* const lines = summary.lines.data();
-  std::array<bool, static_cast<std::size_t>(Count)> is_shared{};
-  int cost = 0;
-  int at = 0;
+  std::array<bool, static_cast<std::size_t>(Count)> is_active{}, is_shared{};
+  static_cast<StageTotals&>(result) =
+      plan_stage(summary.lines.data(), plan.lines.data(), widths.data(), Count, summary.shape, lanes, stage,
+                 is_active.data(), is_shared.data(), result.offsets.data());
   for (int i = 0; i < Count; ++i) {
-    const Line& line = lines[i];
-    const bool in_stage = plan[i].in_stage(stage);
-    for (int a = 0; a < line.arity && in_stage; ++a)
-      if (const int from = line.arguments[static_cast<std::size_t>(a)]; lines[from].uniform)
-        is_shared[static_cast<std::size_t>(from)] = true;
-    if (in_stage) cost += kernel::detail::cost_of(line);
-    if (!in_stage && !plan[i].from_scratch(stage)) continue;
-    result.active.add(i);
-    if (line.kind != LineKind::reduce && line.kind != LineKind::reduce_columns) continue;
-    result.reduced.add(i);
-    result.offsets[static_cast<std::size_t>(i)] = at;
-    at += lane_bytes(lines[line.arguments[0]], widths[static_cast<std::size_t>(line.arguments[0])]) * lanes;
-    if (line.reduction == Reduction::sum && is_floating(line.type) && summary.shape != KernelShape::column)
-      result.adds_floats = true;
+    const auto k = static_cast<std::size_t>(i);
+    if (is_active[k]) result.active.add(i);
+    if (is_shared[k]) result.shared.add(i);
+    if (is_active[k] && is_reduction(summary.lines[k])) result.reduced.add(i);
   }
-  result.offsets[static_cast<std::size_t>(Count)] = at;
-  for (int i = 0; i < Count; ++i)
-    if (is_shared[static_cast<std::size_t>(i)]) result.shared.add(i);
-  // More accumulators for lighter bodies.
-  if (result.reduced.size > 0 && summary.shape != KernelShape::column)
-    result.accumulators = cost <= 4 ? 4 : cost <= 9 ? 2 : 1;
-  while (result.accumulators > 1 && result.accumulators * at > max_accumulator_bytes) result.accumulators /= 2;
   return result;
 }
 } // namespace vector_detail
@@ -102,9 +119,9 @@ template <class P, int Stage> struct StageLines {
   static constexpr const auto& active_lines = plan.active;
   static constexpr const auto& shared_lines = plan.shared;
   static constexpr const auto& reduced_lines = plan.reduced;
-  /// Where each accumulator lies within a block of them; the last entry is the size of the block.
+  /// Where each accumulator lies within a block of them.
   static constexpr const auto& offsets = plan.offsets;
-  static constexpr int block_bytes = offsets[static_cast<std::size_t>(B::count)];
+  static constexpr int block_bytes = plan.block_bytes;
   /// How many accumulators each reduction of the stage has.
   static constexpr int accumulators = plan.accumulators;
   /// Whether the stage sums numbers that round.
@@ -258,8 +275,8 @@ template <class P, int Stage> struct StageLoop {
   }
 
   /// The stage over whole packs: `StageFunction`.
-  static void run(const Cursor& where, const std::byte* shared, std::byte* partial, const ScratchRows& rows,
-                  std::int64_t begin, std::int64_t end, bool resume) {
+  static void run(const ProgramTable&, int, const Cursor& where, const std::byte* shared, std::byte* partial,
+                  const ScratchRows& rows, std::int64_t begin, std::int64_t end, bool resume) {
     loop(where, shared, partial, rows, begin, end, resume, std::make_integer_sequence<int, B::operands>{},
          vector_detail::Sequence<Lines::shared_lines>{}, std::make_integer_sequence<int, accumulators>{});
   }

@@ -132,9 +132,12 @@ constexpr int complete(Line* lines, int count) {
 
 } // namespace detail
 
-/// The table of a program.
-template <int Count> struct Summary {
-  std::array<Line, Count> lines{};
+[[nodiscard]] constexpr bool is_reduction(const Line& line) {
+  return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
+}
+
+/// What is known of a program as a whole.
+struct SummaryTotals {
   int fault = -1; ///< the first line that breaks a rule of kernel/program.hpp, -1 for none
   int leaves = 0;
   int outputs = 0;
@@ -143,26 +146,40 @@ template <int Count> struct Summary {
   int steps = 0;
   KernelShape shape = KernelShape::elementwise;
   bool mixed = false; ///< reduces rows and columns: no loop can do both
+};
+
+/// The table of a program.
+template <int Count> struct Summary : SummaryTotals {
+  std::array<Line, Count> lines{};
   friend constexpr bool operator==(const Summary&, const Summary&) = delete;
 };
 
-/// What a program consists of: its lines, how many operands it takes and which kernel shape runs it.
-template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...>) {
-  Summary<static_cast<int>(sizeof...(Lines))> summary{.lines = {detail::line_of(Lines{})...}};
-  summary.fault = detail::complete(summary.lines.data(), static_cast<int>(sizeof...(Lines)));
-  for (const Line& line : summary.lines) {
+/// Completes the lines of a program, and counts them.
+constexpr SummaryTotals describe(Line* lines, int count) {
+  SummaryTotals summary{};
+  summary.fault = detail::complete(lines, count);
+  bool rows = false, columns = false;
+  for (int i = 0; i < count; ++i) {
+    const Line& line = lines[i];
     summary.operands += line.operand >= 0 ? 1 : 0;
     summary.outputs += line.kind == LineKind::output ? 1 : 0;
-    summary.reductions += line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns ? 1 : 0;
+    summary.reductions += is_reduction(line) ? 1 : 0;
     summary.steps += line.kind == LineKind::step || line.kind == LineKind::cast ? 1 : 0;
-    if (line.kind == LineKind::reduce && summary.shape == KernelShape::elementwise) summary.shape = KernelShape::row;
-    const LineKind other = line.kind == LineKind::reduce ? LineKind::reduce_columns : LineKind::reduce;
-    for (const Line& earlier : summary.lines)
-      summary.mixed = summary.mixed || ((line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns) &&
-                                        earlier.kind == other);
-    if (line.kind == LineKind::reduce_columns) summary.shape = KernelShape::column;
+    rows = rows || line.kind == LineKind::reduce;
+    columns = columns || line.kind == LineKind::reduce_columns;
   }
+  summary.mixed = rows && columns;
+  summary.shape = columns ? KernelShape::column : rows ? KernelShape::row : KernelShape::elementwise;
   summary.leaves = summary.operands - summary.outputs;
+  return summary;
+}
+
+/// What a program consists of: its lines, how many operands it takes and which kernel shape runs it.
+template <class... Lines> [[nodiscard]] constexpr auto describe(Program<Lines...>) {
+  constexpr int count = static_cast<int>(sizeof...(Lines));
+  Summary<count> summary{};
+  summary.lines = {detail::line_of(Lines{})...};
+  static_cast<SummaryTotals&>(summary) = describe(summary.lines.data(), count);
   return summary;
 }
 

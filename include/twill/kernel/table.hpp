@@ -81,19 +81,22 @@ struct ReductionInfo {
   void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
 };
 
+struct ProgramTable;
+class InterpretedProgram;
+
 /// Runs a stage over whole packs; leaves the accumulators in `partial`, and starts from what is there if told to resume.
-using StageFunction = void (*)(const Cursor& where, const std::byte* shared, std::byte* partial,
-                               const ScratchRows& scratch, std::int64_t begin, std::int64_t end, bool resume);
+using StageFunction = void (*)(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
+                               std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
+                               bool resume);
 
 /// Computes what the row shares and is known at a level.
-using SharedFunction = void (*)(std::byte* shared, const std::int64_t* at, const Operand* bound);
+using SharedFunction = void (*)(const ProgramTable& program, int level, std::byte* shared, const std::int64_t* at,
+                                const Operand* bound);
 
-/// Adds one pack of columns over a few rows to the sums, or makes it the sums.
-using ColumnFunction = void (*)(const Cursor& where, const std::int64_t* down, const Operand* bound,
-                                std::int64_t height, std::int64_t j, bool add, std::byte* sums, std::int64_t column,
-                                std::int64_t row_bytes);
-
-struct ProgramTable;
+/// Adds the columns [begin, end), whole packs, over a few rows to the sums from `column` on, or makes them the sums.
+using ColumnFunction = void (*)(const ProgramTable& program, const Cursor& where, const std::int64_t* down,
+                                const Operand* bound, std::int64_t height, std::int64_t begin, std::int64_t end,
+                                bool add, std::byte* sums, std::int64_t column, std::int64_t row_bytes);
 
 /// Runs a program in a way of its own, if its operands allow it. Returns whether they do.
 using OwnFunction = bool (*)(const ProgramTable& program, const AnyTeam& team, const Grid& grid, const Operand* bound);
@@ -119,6 +122,7 @@ struct ProgramTable {
   OwnFunction transposed = nullptr; ///< of a program that copies, see kernel/transpose.hpp
   /// In counting builds: notes elements loaded from or stored to an operand.
   void (*count)(int operand, Touch touch, std::int64_t elements) = nullptr;
+  const InterpretedProgram* interpreted = nullptr; ///< whose lines the functions above read; null for compiled ones
 };
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -38,9 +38,6 @@ void count_access(int operand, Touch touch, std::int64_t elements);
   return info;
 }
 
-[[nodiscard]] constexpr bool is_reduction(const Line& line) {
-  return line.kind == LineKind::reduce || line.kind == LineKind::reduce_columns;
-}
 [[nodiscard]] constexpr bool is_summed_output(const Line& line) { return line.kind == LineKind::output && line.column; }
 [[nodiscard]] constexpr bool is_shared_output(const Line& line) {
   return line.kind == LineKind::output && !line.column && line.uniform;
@@ -55,16 +52,18 @@ template <int Count>
   return chosen;
 }
 
+/// Whether the row shares a line that is known at a level and that a shared function computes.
+[[nodiscard]] constexpr bool is_known_at(const Line& line, const LinePlan& plan, int level) {
+  return line.uniform && plan.level == level && line.kind != LineKind::reduce && line.kind != LineKind::output;
+}
+
 /// The lines that the row shares and that are known at a level.
 template <int Count>
 [[nodiscard]] constexpr Chosen<Count> lines_known_at(const Summary<Count>& summary, const Plan<Count>& plan,
                                                      int level) {
   Chosen<Count> chosen{};
-  for (int i = 0; i < Count; ++i) {
-    const Line& line = summary.lines[static_cast<std::size_t>(i)];
-    if (line.uniform && plan[i].level == level && line.kind != LineKind::reduce && line.kind != LineKind::output)
-      chosen.add(i);
-  }
+  for (int i = 0; i < Count; ++i)
+    if (is_known_at(summary.lines[static_cast<std::size_t>(i)], plan[i], level)) chosen.add(i);
   return chosen;
 }
 
@@ -106,6 +105,29 @@ template <int Count>
 [[nodiscard]] constexpr bool is_copy(const Line* lines, int count) {
   return count == 2 && lines[0].kind == LineKind::input && !lines[0].uniform && lines[1].kind == LineKind::output &&
          lines[1].type == lines[0].type;
+}
+
+/// The stage in which a line reduces.
+[[nodiscard]] constexpr int stage_of(const Line& line, const LinePlan& plan) {
+  return line.kind == LineKind::reduce ? plan.level - 1 : 0;
+}
+
+/// The numbers of a table, without its arrays and functions.
+[[nodiscard]] constexpr ProgramTable table_numbers(const Line* lines, const LinePlan* plan, int count,
+                                                   const SummaryTotals& summary, const PlanTotals& totals) {
+  ProgramTable result;
+  result.operands = summary.operands;
+  result.reductions = summary.reductions;
+  result.lanes = vector_bytes / totals.element_bytes;
+  result.stages = totals.stages;
+  result.operations = totals.operations + 2 * (summary.operands > 0 ? summary.operands : 1);
+  result.scratch_rows = totals.scratch_rows;
+  result.scratch_output = scratch_output(lines, plan, count);
+  result.reduces = summary.reductions > 0;
+  for (int i = 0; i < count; ++i) // pointers to functions cannot be compared here under a sanitizer
+    result.stores_shared = result.stores_shared || (lines[i].kind == LineKind::output && lines[i].uniform);
+  result.shared_bytes = count * shared_slot_bytes;
+  return result;
 }
 } // namespace vector_detail
 
@@ -151,7 +173,8 @@ template <class P> class Tabulate {
                                         std::integer_sequence<int, I...>) {
     (shared_line<I>(shared, at, bound), ...);
   }
-  template <int Level> static void shared_at(std::byte* shared, const std::int64_t* at, const Operand* bound) {
+  template <int Level>
+  static void shared_at(const ProgramTable&, int, std::byte* shared, const std::int64_t* at, const Operand* bound) {
     shared_lines(shared, at, bound, vector_detail::Sequence<lines_at<Level>>{});
   }
   template <int Level> static constexpr SharedFunction shared_function() {
@@ -161,7 +184,7 @@ template <class P> class Tabulate {
       return &shared_at<Level>;
   }
 
-  /// `ColumnFunction`.
+  /// One pack of columns.
   template <int... O, int... U, int... R>
   static TWILL_INLINE void few_rows(const Cursor& where, const std::int64_t* down, const Operand* bound,
                                     std::int64_t height, std::int64_t j, bool add, std::byte* sums, std::int64_t column,
@@ -185,12 +208,15 @@ template <class P> class Tabulate {
     }
     (merge_sums<B::line(R).reduction>(sums + ordinal(R) * row_bytes, column, add, value_of<R>(accumulators)), ...);
   }
-  static void columns(const Cursor& where, const std::int64_t* down, const Operand* bound, std::int64_t height,
-                      std::int64_t j, bool add, std::byte* sums, std::int64_t column, std::int64_t row_bytes) {
+  /// `ColumnFunction`.
+  static void columns(const ProgramTable&, const Cursor& where, const std::int64_t* down, const Operand* bound,
+                      std::int64_t height, std::int64_t begin, std::int64_t end, bool add, std::byte* sums,
+                      std::int64_t column, std::int64_t row_bytes) {
     using Lines = StageLines<P, 0>;
-    few_rows(where, down, bound, height, j, add, sums, column, row_bytes,
-             std::make_integer_sequence<int, B::operands>{}, vector_detail::Sequence<Lines::shared_lines>{},
-             vector_detail::Sequence<Lines::reduced_lines>{});
+    for (std::int64_t j = begin; j < end; j += B::lanes, column += B::lanes)
+      few_rows(where, down, bound, height, j, add, sums, column, row_bytes,
+               std::make_integer_sequence<int, B::operands>{}, vector_detail::Sequence<Lines::shared_lines>{},
+               vector_detail::Sequence<Lines::reduced_lines>{});
   }
 
   /// Which of the reductions a line is.
@@ -201,13 +227,13 @@ template <class P> class Tabulate {
   using Operands = std::array<OperandInfo, static_cast<std::size_t>(B::operands) + 1>;
   using Reductions = std::array<ReductionInfo, static_cast<std::size_t>(B::summary.reductions) + 1>;
 
-  static constexpr auto reduced_lines = vector_detail::lines_that(B::summary, vector_detail::is_reduction);
+  static constexpr auto reduced_lines = vector_detail::lines_that(B::summary, kernel::is_reduction);
   static constexpr auto summed_outputs = vector_detail::lines_that(B::summary, vector_detail::is_summed_output);
   static constexpr auto shared_outputs = vector_detail::lines_that(B::summary, vector_detail::is_shared_output);
 
   template <int I> static constexpr void note_reduction(Reductions& all) {
     constexpr const Line& line = B::line(I);
-    constexpr int stage = line.kind == LineKind::reduce ? B::plan[I].level - 1 : 0;
+    constexpr int stage = vector_detail::stage_of(line, B::plan[I]);
     using Loop = StageLoop<P, stage>;
     using V = typename Loop::template Accumulator<I>;
     using T = vector_detail::lane_t<V>;
@@ -272,18 +298,8 @@ template <class P> class Tabulate {
 
 public:
   static constexpr ProgramTable table() {
-    ProgramTable result;
-    result.operands = B::operands;
-    result.reductions = B::summary.reductions;
-    result.lanes = B::lanes;
-    result.stages = stages;
-    result.operations = B::plan.operations + 2 * (B::operands > 0 ? B::operands : 1);
-    result.scratch_rows = B::plan.scratch_rows;
-    result.scratch_output = vector_detail::scratch_output(B::summary.lines.data(), B::plan.lines.data(), B::count);
-    result.reduces = B::summary.reductions > 0;
-    for (const Line& line : B::summary.lines) // pointers to functions cannot be compared here under a sanitizer
-      result.stores_shared = result.stores_shared || (line.kind == LineKind::output && line.uniform);
-    result.shared_bytes = B::count * shared_slot_bytes;
+    ProgramTable result =
+        vector_detail::table_numbers(B::summary.lines.data(), B::plan.lines.data(), B::count, B::summary, B::plan);
     result.block_bytes = blocks_table.data();
     result.operand = operands_table.data();
     result.reduction = reductions_table.data();

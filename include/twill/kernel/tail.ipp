@@ -71,11 +71,11 @@ TWILL_BODY bool may_repeat(const ProgramTable& program, const Cursor& where, std
     next += (room + vector_bytes - 1) / vector_bytes * vector_bytes;
   }
   if (!program.reduces) {
-    program.stage[stage](at, shared, partial, scratch, j, j + lanes, false);
+    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, false);
   } else {
     alignas(64) std::byte before[max_accumulator_bytes + vector_bytes];
     copy_bytes(before, partial, program.block_bytes[stage]);
-    program.stage[stage](at, shared, partial, scratch, j, j + lanes, true);
+    program.stage[stage](program, stage, at, shared, partial, scratch, j, j + lanes, true);
     // undoes what the lanes outside of the tail added
     for (int r = 0; r < program.reductions; ++r) {
       const ReductionInfo& info = program.reduction[r];
@@ -145,7 +145,7 @@ namespace vector_detail {
   do { // at least once: accumulators have to begin
     const std::int64_t count = end - begin < blocks.elements() ? end - begin : blocks.elements();
     blocks.pack(at, begin, count);
-    program.stage[stage](at, shared, partial, scratch, begin, begin + count, resume);
+    program.stage[stage](program, stage, at, shared, partial, scratch, begin, begin + count, resume);
     resume = true;
     begin += count;
   } while (begin < end);
@@ -164,11 +164,11 @@ TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const 
     if (packs) [[unlikely]]
       vector_detail::run_packed(program, 0, where, shared, nullptr, {}, begin, end - rest);
     else
-      program.stage[0](where, shared, nullptr, {}, begin, end - rest, false);
+      program.stage[0](program, 0, where, shared, nullptr, {}, begin, end - rest, false);
   }
   if (rest == 0) return;
   if (begin + program.lanes <= end && vector_detail::may_repeat(program, where, end))
-    program.stage[0](where, shared, nullptr, {}, end - program.lanes, end, false);
+    program.stage[0](program, 0, where, shared, nullptr, {}, end - program.lanes, end, false);
   else
     vector_detail::run_tail(program, 0, where, shared, nullptr, {}, begin, end, rest);
 }
@@ -182,7 +182,7 @@ TWILL_BODY void run_stage(const ProgramTable& program, int stage, const Cursor& 
   if (packs) [[unlikely]]
     vector_detail::run_packed(program, stage, where, shared, partial, scratch, begin, end - rest);
   else
-    program.stage[stage](where, shared, partial, scratch, begin, end - rest, false);
+    program.stage[stage](program, stage, where, shared, partial, scratch, begin, end - rest, false);
   if (rest != 0) vector_detail::run_tail(program, stage, where, shared, partial, scratch, begin, end, rest);
   for (int r = 0; r < program.reductions; ++r) {
     const ReductionInfo& info = program.reduction[r];

@@ -1,0 +1,93 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interpreted programs: fused programs that are known at run time only, or that are not worth a kernel of their own. A
+// program becomes the same table that Tabulate makes of a type, whose functions run its lines one after another over blocks
+// of about a thousand values; the loops around and the bits of the results are those of compiled programs.
+// Not in the umbrella, because without the compiled library each file would compile all block functions. Read next:
+// kernel/interpreted_stage.hpp.
+
+#include <twill/kernel/any_team.hpp>
+#include <twill/kernel/columns.hpp>
+#include <twill/kernel/interpreted_stage.hpp>
+#include <twill/kernel/program.hpp>
+#include <twill/kernel/rows.hpp>
+#include <twill/kernel/summary.hpp>
+#include <twill/kernel/table.hpp>
+#include <twill/kernel/tabulate.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// A fused program that runs line by line over blocks of values. Any number of threads may run it at once.
+class InterpretedProgram {
+public:
+  /// Of each line: kind, type (of a leaf, a conversion and an output), access, primitive, reduction and arguments, as
+  /// `detail::line_of` gives them; the rest is found.
+  /// throws: ValueError for lines that break the rules of kernel/program.hpp or the limits of kernel/table.hpp
+  explicit InterpretedProgram(std::span<const Line> lines);
+  InterpretedProgram(const InterpretedProgram&) = delete;
+  InterpretedProgram& operator=(const InterpretedProgram&) = delete;
+
+  /// The program as the loops around it see it; lives as long as this object.
+  [[nodiscard]] const ProgramTable& table() const { return table_; }
+  [[nodiscard]] KernelShape shape() const { return summary_.shape; }
+  /// Its lines, complete.
+  [[nodiscard]] std::span<const Line> lines() const { return lines_; }
+
+private:
+  /// What computes a value that the row shares.
+  struct SharedLine {
+    LineKind kind = LineKind::step;
+    int line = 0;
+    int operand = -1;
+    int bytes = 0; ///< of an element in memory
+    int arity = 0;
+    std::array<int, 4> arguments{};
+    SharedValueFunction run = nullptr;
+    const ElementFunctions* elements = nullptr;
+  };
+
+  void complete();
+  void check_types() const;
+  void note_operands();
+  void note_reductions();
+  void note_shared_lines();
+  void note_functions();
+
+  static void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
+                        std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
+                        bool resume);
+  static void run_shared(const ProgramTable& program, int level, std::byte* shared, const std::int64_t* at,
+                         const Operand* bound);
+  static void run_columns(const ProgramTable& program, const Cursor& where, const std::int64_t* down,
+                          const Operand* bound, std::int64_t height, std::int64_t begin, std::int64_t end, bool add,
+                          std::byte* sums, std::int64_t column, std::int64_t row_bytes);
+
+  std::vector<Line> lines_;
+  std::vector<LinePlan> plan_;
+  SummaryTotals summary_;
+  PlanTotals totals_;
+  std::vector<InterpretedStage> stages_;
+  std::vector<std::vector<SharedLine>> shared_lines_; ///< for each level
+  std::vector<OperandInfo> operands_;
+  std::vector<ReductionInfo> reductions_;
+  std::vector<int> block_bytes_;
+  std::vector<StageFunction> stage_functions_;
+  std::vector<SharedFunction> shared_functions_;
+  ProgramTable table_;
+};
+
+/// Runs a program that is known at run time at every index of the grid, as `run` of kernel/run.hpp runs one that is a type.
+void run(const InterpretedProgram& program, const AnyTeam& team, const Grid& grid, const Operand* operands);
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/kernel/interpret.ipp>
+#endif
