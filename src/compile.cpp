@@ -13,6 +13,7 @@
 #include <twill/compile/knobs.ipp>
 #include <twill/compile/node_info.ipp>
 #include <twill/compile/observation.ipp>
+#include <twill/compile/quick.ipp>
 #include <twill/compile/rehearse.ipp>
 #include <twill/compile/run_descents.ipp>
 #include <twill/compile/run_groups.ipp>

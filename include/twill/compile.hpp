@@ -30,6 +30,7 @@
 #include <twill/compile/order.hpp>
 #include <twill/compile/place.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/quick.hpp>
 #include <twill/compile/ranges.hpp>
 #include <twill/compile/reading.hpp>
 #include <twill/compile/rehearse.hpp>
@@ -48,6 +49,7 @@
 #include <twill/compile/slot_schedule.hpp>
 #include <twill/compile/storage.hpp>
 #include <twill/compile/table.hpp>
+#include <twill/compile/table_for.hpp>
 #include <twill/compile/unit_order.hpp>
 #include <twill/compile/units.hpp>
 #include <twill/compile/watch.hpp>
