@@ -1,17 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random graphs through the whole compiler: traced from a seed, differentiated, fused, planned and compiled into kernels,
-// then run and compared with the graph run node by node. A hundred of them, in files of twenty.
+// Random graphs through the whole compiler: traced from a seed, differentiated, fused, planned, and either compiled into
+// kernels or interpreted, then run and compared with the graph run node by node.
 
 #include "tests/support/compiled_rows.hpp"
 #include "tests/support/random_graph.hpp"
 #include "tests/support/table_interpreter.hpp"
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/quick.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,20 +56,27 @@ inline std::string difference(const Array& expected, const Array& got, const std
   return {};
 }
 
-/// Runs the compiled graph; says where its results differ from those of the graph.
-inline std::string compiled_fault(std::uint64_t seed, const compile::TableView& table,
-                                  std::span<const compile::KernelFunction> kernels) {
-  RandomGraph made = random_graph(seed, compiled_options);
+/// What a run of a graph leaves behind, as bytes.
+struct GraphRun {
+  std::vector<std::vector<std::byte>> outputs{};
+  std::vector<std::vector<std::byte>> parameters{};
+
+  friend bool operator==(const GraphRun&, const GraphRun&) = default;
+};
+
+/// Runs a graph's table on the graph's numbers.
+inline GraphRun run_table(const RandomGraph& made, const compile::TableView& table,
+                          std::span<const compile::KernelFunction> kernels) {
   const Environment& environment = made.environment;
-  const Results expected = evaluate(made.graph, environment);
-  std::vector<std::vector<std::byte>> inputs{}, parameters{}, outputs{};
+  GraphRun run{};
+  std::vector<std::vector<std::byte>> inputs{};
   for (std::size_t i = 0; i < environment.inputs.size(); ++i)
     inputs.push_back(packed(environment.inputs[i], made.graph.node(made.graph.inputs[i].node).dtype));
   for (std::size_t i = 0; i < environment.parameters.size(); ++i)
-    parameters.push_back(packed(environment.parameters[i], made.graph.node(made.graph.parameters[i].node).dtype));
+    run.parameters.push_back(packed(environment.parameters[i], made.graph.node(made.graph.parameters[i].node).dtype));
   for (const int id : made.graph.outputs) {
     const graph::Node& node = made.graph.node(id);
-    outputs.emplace_back(
+    run.outputs.emplace_back(
         static_cast<std::size_t>(node.shape.evaluate(environment.symbols).elements()) * size_of(node.dtype) + 1);
   }
   const auto addresses = [](std::vector<std::vector<std::byte>>& arrays) {
@@ -76,39 +85,44 @@ inline std::string compiled_fault(std::uint64_t seed, const compile::TableView& 
     return result;
   };
   const auto input_addresses = addresses(inputs);
-  const auto parameter_addresses = addresses(parameters);
-  const auto output_addresses = addresses(outputs);
+  const auto parameter_addresses = addresses(run.parameters);
+  const auto output_addresses = addresses(run.outputs);
   std::vector<std::uint64_t> knobs{};
   for (std::size_t k = 0; k < environment.knobs.size(); ++k)
     knobs.push_back(compile::bits_of(table.knobs[k].dtype, environment.knobs[k]));
-  {
-    compile::Executor<Cpu> executor{Cpu{}, table, kernels, compile::Arena::kept};
-    executor.run(
-        environment.symbols,
-        {.inputs = input_addresses, .parameters = parameter_addresses, .outputs = output_addresses, .knobs = knobs});
-    synchronize(Cpu{});
-  }
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const Array got = unpacked(outputs[k], made.graph.node(made.graph.outputs[k]).dtype, expected.outputs[k].shape);
+  compile::Executor<Cpu> executor{Cpu{}, table, kernels, compile::Arena::kept};
+  executor.run(
+      environment.symbols,
+      {.inputs = input_addresses, .parameters = parameter_addresses, .outputs = output_addresses, .knobs = knobs});
+  synchronize(Cpu{});
+  return run;
+}
+
+/// Where a run differs from the graph, node by node; empty: nowhere.
+inline std::string fault_of(RandomGraph& made, const GraphRun& run) {
+  const Results expected = evaluate(made.graph, made.environment);
+  for (std::size_t k = 0; k < run.outputs.size(); ++k) {
+    const DType dtype = made.graph.node(made.graph.outputs[k]).dtype;
+    const Array got = unpacked(run.outputs[k], dtype, expected.outputs[k].shape);
     if (auto fault = difference(expected.outputs[k], got, "output " + std::to_string(k)); !fault.empty()) return fault;
   }
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
-    const Array got =
-        unpacked(parameters[k], made.graph.node(made.graph.parameters[k].node).dtype, expected.parameters[k].shape);
+  for (std::size_t k = 0; k < run.parameters.size(); ++k) {
+    const DType dtype = made.graph.node(made.graph.parameters[k].node).dtype;
+    const Array got = unpacked(run.parameters[k], dtype, expected.parameters[k].shape);
     if (auto fault = difference(expected.parameters[k], got, "parameter " + std::to_string(k)); !fault.empty())
       return fault;
   }
   return {};
 }
 
-template <std::uint64_t First, std::uint64_t... Offsets>
-void check_compiled_graphs(std::integer_sequence<std::uint64_t, Offsets...>) {
-  const auto check = []<std::uint64_t Seed>(std::integral_constant<std::uint64_t, Seed>) {
-    using Source = RandomSource<Seed>;
-    INFO("seed " << Seed);
-    CHECK(compiled_fault(Seed, compile::Compiled<Source>::view(), compile::kernels<Source>) == "");
-  };
-  (check(std::integral_constant<std::uint64_t, First + Offsets>{}), ...);
+/// The table of a graph, made and interpreted at run time.
+inline compile::QuickTable quick_table(const graph::Graph& graph) {
+  static const std::array<compile::OperationKernel, 2> products{
+      compile::OperationKernel{{&graph::matmul_operation, DType::float32},
+                               &compile::detail::run_operation<&graph::matmul_operation, float>},
+      compile::OperationKernel{{&graph::matmul_operation, DType::float64},
+                               &compile::detail::run_operation<&graph::matmul_operation, double>}};
+  return compile::QuickTable{graph, products};
 }
 
 } // namespace twill::test

@@ -190,7 +190,7 @@ public:
   template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels();
 
   /// Element type, shape and slot of a result.
-  template <std::size_t K> static constexpr const ValueInfo& output = table.values[detail::place_of_output(view(), K)];
+  template <std::size_t K> static constexpr ValueInfo output = table.values[detail::place_of_output(view(), K)];
 };
 
 /// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.

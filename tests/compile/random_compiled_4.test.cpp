@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-#include "tests/compile/random_compiled.hpp"
-
-using namespace twill::test;
-
-TEST_CASE("random graphs 81 to 100 compute the same when they are compiled", "[compile][fuse]") {
-  check_compiled_graphs<81>(std::make_integer_sequence<std::uint64_t, 20>{});
-}
