@@ -64,7 +64,7 @@ def model_rows(folder: Path):
 def include_rows(folder: Path):
     path = folder / "compile_time.json"
     rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    seconds = {row["what"]: row["seconds"] for row in rows if row["options"] == "-O2" and row["compiler"] == "g++"}
+    seconds = {row["what"]: row["seconds"] for row in rows if row["options"] == "-O2" and row["compiler"] == "g++" and row.get("mode") != "compiled"}
     if all(name in seconds for name in INCLUDES):
         own, other = (seconds[name] for name in INCLUDES)
         yield [", ".join(f"`{name}`" if name == INCLUDES[0] else f"`{name.removeprefix('#include ')}`" for name in INCLUDES),

@@ -6,7 +6,7 @@ compiled in turn with it, and peak memory of one compiler run; the median of sev
     measure.py [--compiler g++]... [--repeat 3] [--short] [--json file] [--budgets]
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
-header-only and with the compiled library, at -O2 and with -g; what each further distinct statement costs (sixteen more in one
+header-only and with the compiled library at -O2, and as a quick build at -O0, without and with -g; what each further distinct statement costs (sixteen more in one
 file, over sixteen); and the peers that are installed. --short leaves out what has no bar, except empty file, standard headers and
 peers. With --compiler nvcc the rows are the .cu files, for one architecture. The JSON is the source; the table is printed.
 --budgets ends with 1 where a program takes more than its budget of units or memory. A budget is the bar, or a fifth above
@@ -28,20 +28,21 @@ ROOT = Path(__file__).resolve().parents[2]
 STANDARD = ["algorithm", "array", "atomic", "chrono", "cmath", "functional", "memory", "mutex", "optional", "span",
             "string", "thread", "tuple", "variant", "vector"]
 
-MODES = {"header-only": [], "compiled": ["-DTWILL_COMPILED=1"]}
+MODES = {"header-only": ["-O2"], "compiled": ["-O2", "-DTWILL_COMPILED=1"], "quick": ["-O0", "-DTWILL_COMPILED=1", "-DTWILL_QUICK=1"]}
 # Units of the fifteen standard headers and MB, by mode.
 BARS = {"#include <twill/tensor.hpp>": {"header-only": (1.3, None), "compiled": (1.2, None)},
-        "#include <twill/twill.hpp>": {"header-only": (3, 300), "compiled": (2.2, None)},
-        "fused_chain.cpp": {"header-only": (2.6, None), "compiled": (2.2, None)},
-        "mlp.cpp": {"header-only": (8, 450), "compiled": (5.5, None)},
-        "resnet50.cpp": {"header-only": (25, 900), "compiled": (14, None)},
-        "gpt2.cpp": {"header-only": (25, 900), "compiled": (14, None)},
+        "#include <twill/twill.hpp>": {"header-only": (3, 300), "compiled": (2.2, None), "quick": (2.2, None)},
+        "fused_chain.cpp": {"header-only": (2.6, None), "compiled": (2.2, None), "quick": (2, None)},
+        "mlp.cpp": {"header-only": (8, 450), "compiled": (5.5, None), "quick": (4, None)},
+        "resnet50.cpp": {"header-only": (25, 900), "compiled": (14, None), "quick": (6, None)},
+        "gpt2.cpp": {"header-only": (25, 900), "compiled": (14, None), "quick": (6, None)},
         "each further fused statement": {"header-only": (0.08, None), "compiled": (0.08, None)},
         "each further row statement": {"header-only": (0.15, None), "compiled": (0.15, None)}}
 BUDGETS = {"#include <twill/tensor.hpp>": {"header-only": (2, 220), "compiled": (1.4, 190)},
            "#include <twill/twill.hpp>": {"header-only": (6.2, 440), "compiled": (3.8, 370)},
-           "fused_chain.cpp": {"header-only": (5, 305), "compiled": (2.2, 235)},
-           "mlp.cpp": {"header-only": (21, 670), "compiled": (7.6, 450)}}
+           "fused_chain.cpp": {"header-only": (5, 305), "compiled": (2.2, 235), "quick": (2, 235)},
+           "mlp.cpp": {"header-only": (21, 670), "compiled": (7.6, 470), "quick": (6, 430)},
+           "gpt2.cpp": {"quick": (9.5, 520)}}
 BUDGETS_OF_NVCC = {"fused_chain.cu": 670, "mlp.cu": 2330}
 
 NVCC_FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-Xcudafe", "--max_cost_constexpr_call=200000000", "-arch=sm_90",
@@ -131,7 +132,7 @@ def sample(command, source: Path, unit, repeat: int) -> dict:
             "units": statistics.median(row[0] / base[0] for base, row in pairs), "peak_mb": max(row[1] for _, row in pairs)}
 
 
-def measure_further(compiler: str, command, options, unit, folder: Path, repeat: int):
+def measure_further(command, unit, folder: Path, repeat: int):
     """What one more statement takes beside others: the difference of two files, over the number of statements."""
     for name, form in FURTHER.items():
         few, many = folder / "few.cpp", folder / "many.cpp"
@@ -165,17 +166,17 @@ def measure(compiler: str, folder: Path, repeat: int, short: bool):
         yield from measure_nvcc(compiler, folder, repeat)
         return
     flags, files = flags_of(compiler), list(rows(folder, short))
-    for options in (["-O2"], ["-O2", "-g"]):
-        unit = ([compiler, *flags, *options], folder / "standard.cpp")
-        for mode, definitions in MODES.items():
-            command = [compiler, *flags, *options, *definitions]
-            about = {"mode": mode, "compiler": compiler, "options": " ".join(options)}
+    for debug in ([], ["-g"]):
+        for mode, (level, *definitions) in MODES.items():
+            unit = ([compiler, *flags, level, *debug], folder / "standard.cpp")
+            command = [*unit[0], *definitions]
+            about = {"mode": mode, "compiler": compiler, "options": " ".join([level, *debug])}
             for name, path, search in files:
                 is_twill = name in BARS or path.is_relative_to(ROOT) or "<twill/" in name
-                if (mode != "header-only" and not is_twill) or ("-g" in options and short and name not in BARS):
+                if (mode != "header-only" and not is_twill) or (debug and short and name not in BARS):
                     continue
                 yield {"what": name, **about, **sample([*command, *search], path, unit, repeat)}
-            for row in measure_further(compiler, command, options, unit, folder, repeat):
+            for row in measure_further(command, unit, folder, repeat):
                 yield {**row, **about}
 
 
@@ -189,10 +190,11 @@ def over_budget(compiler: str, folder: Path) -> int:
             print(f"{path.name}: {peak:.0f} MB of {BUDGETS_OF_NVCC[path.name]}")
         return over
     paths = {name: path for name, path, _ in rows(folder, short=True)}
-    unit = ([compiler, *flags_of(compiler), "-O2"], folder / "standard.cpp")
     for name, modes in BUDGETS.items():
         for mode, (units, memory) in modes.items():
-            row = sample([*unit[0], *MODES[mode]], paths[name], unit, 3)
+            level, *definitions = MODES[mode]
+            unit = ([compiler, *flags_of(compiler), level], folder / "standard.cpp")
+            row = sample([*unit[0], *definitions], paths[name], unit, 2)
             is_over = row["units"] > units or (row["peak_mb"] > memory and "clang" not in compiler)
             over += is_over
             print(f"{name}, {mode}: {row['units']:.1f} units of {units}, {row['peak_mb']:.0f} MB of {memory}"

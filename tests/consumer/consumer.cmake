@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs of each consumer: one of the headers, one of the compiled library where that is asked for, and with CUDA one that
-# nvcc compiles.
+# Programs of each consumer once it has twill: one, and with CUDA one that nvcc compiles.
 
 if(NOT TARGET program)
   add_executable(program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
   target_link_libraries(program PRIVATE twill::twill)
-endif()
-if(CONSUMER_COMPILED)
-  add_executable(compiled_program ${CMAKE_CURRENT_LIST_DIR}/program.cpp)
-  target_link_libraries(compiled_program PRIVATE twill::compiled)
 endif()
 if(CONSUMER_CUDA)
   add_executable(gpu_program ${CMAKE_CURRENT_LIST_DIR}/program.cu)
