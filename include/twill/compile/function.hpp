@@ -106,7 +106,7 @@ template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> de
 template <Source S, ComputeDevice D, std::size_t... K>
 auto allocate_outputs(const D& device, const graph::SymbolValues& symbols, std::index_sequence<K...>) {
   return std::tuple<output_t<S, K, D>...>{
-      output_t<S, K, D>(device, TableFor<S, D>::template output<K>.shape.evaluate(symbols))...};
+      output_t<S, K, D>(device, TableFor<S, D>::template output<K>().shape.evaluate(symbols))...};
 }
 
 } // namespace twill::inline v0::compile::detail::inline TWILL_ISA

@@ -71,6 +71,8 @@ TWILL_CONSTEXPR std::size_t place_of_output(const TableView& table, std::size_t 
   return found;
 }
 
+template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> kernels_of();
+
 template <class S, std::size_t L> constexpr auto line_type() {
   constexpr Line line = S::parts.lines[L];
   using T = scalar_t<line.dtype>;
@@ -187,10 +189,14 @@ public:
   static constexpr ProgramParts<sizes> parts{frozen};
   static constexpr const graph::Operation* operation(std::size_t kernel) { return parts.operations[kernel]; }
   static constexpr TableView view() { return view_of(frozen.table); }
-  template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels();
+  template <class TeamType> static std::span<const KernelFunctionOn<TeamType>> kernels() {
+    return detail::kernels_of<S, TeamType>();
+  }
 
   /// Element type, shape and slot of a result.
-  template <std::size_t K> static constexpr ValueInfo output = table.values[detail::place_of_output(view(), K)];
+  template <std::size_t K> static constexpr ValueInfo output() {
+    return frozen.table.values[detail::place_of_output(view(), K)];
+  }
 };
 
 /// The kernels of a source, in the order of its table. Kinds of device with one type of team share them.
@@ -198,8 +204,10 @@ template <Source S, class TeamType = Team>
 inline constexpr auto
     kernels = detail::kernel_functions<Compiled<S>, TeamType>(std::make_index_sequence<Compiled<S>::sizes.kernels>{});
 
-template <Source S> template <class TeamType> std::span<const KernelFunctionOn<TeamType>> Compiled<S>::kernels() {
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+template <class S, class TeamType> std::span<const KernelFunctionOn<TeamType>> kernels_of() {
   return compile::kernels<S, TeamType>;
 }
-
-} // namespace twill::inline v0::compile::inline TWILL_ISA
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA

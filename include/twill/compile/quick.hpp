@@ -97,13 +97,12 @@ public:
   static_assert(detail::check_fault<sizes.fault>());
 
   /// Element type, shape and slot of a result.
-  template <std::size_t K>
-  static constexpr graph::InputInfo output = [] {
+  template <std::size_t K> static constexpr graph::InputInfo output() {
     if constexpr (attempt.face.fits)
       return attempt.face.frozen.outputs[K];
     else
       return Face<S>::frozen.outputs[K];
-  }();
+  }
 
   static TableView view() { return table().view(); }
   template <class TeamType> static std::span<const KernelFunction> kernels() { return table().kernels(); }

@@ -36,13 +36,13 @@ template <class X> struct ArgumentOf;
 template <class T, class D, class S> struct ArgumentOf<Tensor<T, D, S>> { using type = Argument<T, S>; };
 
 template <class Table, std::size_t K, std::size_t... Axis> auto output_shape(std::index_sequence<Axis...>) {
-  [[maybe_unused]] constexpr graph::Extents shape = Table::template output<K>.shape; // of rank 0: no axis
+  [[maybe_unused]] constexpr graph::Extents shape = Table::template output<K>().shape; // of rank 0: no axis
   return Shape<(shape.axes[Axis].is_static() ? shape.axes[Axis].factor : dyn)...>{};
 }
 
 template <class Table, std::size_t K>
 using OutputShape = decltype(output_shape<Table, K>(
-    std::make_index_sequence<static_cast<std::size_t>(Table::template output<K>.shape.rank)>{}));
+    std::make_index_sequence<static_cast<std::size_t>(Table::template output<K>().shape.rank)>{}));
 
 template <class S, std::size_t K, std::size_t... Axis> auto shown_shape(std::index_sequence<Axis...>) {
   [[maybe_unused]] constexpr graph::Extents shape = Face<S>::frozen.outputs[K].shape; // of rank 0: no axis
@@ -58,7 +58,8 @@ template <class X> using argument_t = typename detail::ArgumentOf<std::remove_cv
 
 /// The tensor type of output K of a source on a device kind.
 template <Source S, std::size_t K, class D>
-using output_t = Tensor<scalar_t<TableFor<S, D>::template output<K>.dtype>, D, detail::OutputShape<TableFor<S, D>, K>>;
+using output_t =
+    Tensor<scalar_t<TableFor<S, D>::template output<K>().dtype>, D, detail::OutputShape<TableFor<S, D>, K>>;
 
 /// The same from the trace alone, see compile/face.hpp.
 template <Source S, std::size_t K, class D>

@@ -140,7 +140,7 @@ public:
     const std::array<Dims, sizeof...(Inputs)> shapes{inputs.shape()...};
     const graph::SymbolValues symbols = compile::resolve_symbols(compile::TableFor<Evaluation, D>::view(), shapes);
     using Result = compile::output_t<Evaluation, 0, D>;
-    constexpr const auto& shown = compile::TableFor<Evaluation, D>::template output<0>;
+    constexpr auto shown = compile::TableFor<Evaluation, D>::template output<0>();
     Result result(detail::device_of_slot<Evaluation>(devices(), shown.slot), shown.shape.evaluate(symbols));
     const std::tuple contiguous{inputs.contiguous()...};
     const auto addresses =

@@ -113,7 +113,7 @@ public:
     const auto view = compile::TableFor<Forward, D>::view();
     const std::array<Dims, sizeof...(Arguments)> shapes{detail::tensor_of(arguments).shape()...};
     symbols_ = compile::resolve_symbols(view, shapes);
-    constexpr const auto& shown = compile::TableFor<Forward, D>::template output<0>;
+    constexpr auto shown = compile::TableFor<Forward, D>::template output<0>();
     value_ = Value(detail::device_of_slot<Forward>(devices, shown.slot), shown.shape.evaluate(symbols_));
     const std::tuple inputs{detail::tensor_of(arguments).contiguous()...};
     const auto addresses =
