@@ -66,6 +66,8 @@ struct ReductionFunctions {
   /// Combines `count` values with 1, 2 or 4 accumulators in turn. requires: whole rounds
   using Accumulate = void (*)(std::byte* sums, const std::byte* values, std::int64_t count);
   Accumulate accumulate[3] = {};
+  /// Sums that have seen nothing. requires: a multiple of the lanes
+  void (*start)(std::byte* sums, std::int64_t count) = nullptr;
   /// Down the columns: a few rows, `pitch` bytes apart, into sums that are there or begin.
   void (*rows)(std::byte* sums, bool add, const std::byte* values, std::int64_t pitch, std::int64_t height,
                std::int64_t count) = nullptr;

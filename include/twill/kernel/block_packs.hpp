@@ -41,14 +41,27 @@ template <class V> TWILL_INLINE void to_block(std::byte* to, const V& value) {
 template <class V> inline constexpr int bytes_in_block = 1;
 template <class T, int N> inline constexpr int bytes_in_block<Pack<T, N>> = static_cast<int>(sizeof(T));
 
-/// Calls `f` for one pack of each argument after another; the last few values by way of a buffer.
-template <int N, class... T, class F, std::size_t... A>
+/// Calls `f` for one pack of each argument after another, `Unroll` in a round; the last few values by way of a buffer.
+template <int N, int Unroll, class... T, class F, std::size_t... A>
 TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64_t count, F f,
                             std::index_sequence<A...>) {
   using V = decltype(f(from_block<T, N>(to)...));
   constexpr int bytes = bytes_in_block<V>;
   const std::byte* at[] = {from[A].at...};
   const std::int64_t step[] = {(from[A].moves ? N * static_cast<std::int64_t>(sizeof(block_t<T>)) : 0)...};
+  if constexpr (Unroll > 1) {
+    const auto round = [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      const auto one = [&](std::int64_t k) __attribute__((always_inline)) {
+        to_block(to + k * (N * bytes), f(from_block<T, N>(at[A] + k * step[A])...));
+      };
+      (one(K), ...);
+    };
+    for (; count >= Unroll * N; count -= Unroll * N) {
+      round(std::make_integer_sequence<int, Unroll>{});
+      to += Unroll * N * bytes;
+      ((at[A] += Unroll * step[A]), ...);
+    }
+  }
   alignas(64) std::byte rest[sizeof...(T)][N * 8];
   alignas(64) std::byte last[N * 8];
   for (; count > 0; count -= N) {
@@ -70,9 +83,9 @@ TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64
     ((at[A] += step[A]), ...);
   }
 }
-template <int N, class... T, class F>
+template <int N, int Unroll, class... T, class F>
 TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64_t count, F f) {
-  for_packs<N, T...>(to, from, count, f, std::index_sequence_for<T...>{});
+  for_packs<N, Unroll, T...>(to, from, count, f, std::index_sequence_for<T...>{});
 }
 
 /// The place of a type's computing type among those that block functions have.

@@ -46,7 +46,8 @@ private:
     LineKind kind = LineKind::step;
     int line = 0;
     int operand = -1;
-    int bytes = 0; ///< of an element in memory
+    int bytes = 0;        ///< of an element in memory
+    bool is_word = false; ///< four bytes that are computed with as they lie
     int arity = 0;
     std::array<int, 4> arguments{};
     SharedValueFunction run = nullptr;

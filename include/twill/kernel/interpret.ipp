@@ -7,6 +7,8 @@
 #include <twill/core/text.hpp>
 #include <twill/kernel/interpret.hpp>
 
+#include <cstring>
+
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 TWILL_COLD TWILL_BODY InterpretedProgram::InterpretedProgram(std::span<const Line> lines)
@@ -120,6 +122,7 @@ TWILL_COLD TWILL_BODY void InterpretedProgram::note_shared_lines() {
                    .line = static_cast<int>(i),
                    .operand = line.operand,
                    .bytes = static_cast<int>(size_of(line.type)),
+                   .is_word = line.type == DType::float32 || line.type == DType::int32,
                    .arity = line.arity,
                    .arguments = line.arguments,
                    .elements = &functions_of_elements(line.type)};
@@ -165,12 +168,18 @@ TWILL_BODY void InterpretedProgram::run_shared(const ProgramTable& program, int 
                                                const std::int64_t* at, const Operand* bound) {
   for (const SharedLine& own : program.interpreted->shared_lines_[static_cast<std::size_t>(level)]) {
     std::byte* const to = shared + own.line * shared_slot_bytes;
+    if (own.kind == LineKind::input) {
+      const void* const address = reinterpret_cast<const void*>(at[own.operand]);
+      if (own.is_word)
+        std::memcpy(to, address, sizeof(std::uint32_t));
+      else
+        own.elements->load_shared(to, address);
+      continue;
+    }
     const std::byte* from[4];
     for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a)
       from[a] = shared + own.arguments[a] * shared_slot_bytes;
-    if (own.kind == LineKind::input)
-      own.elements->load_shared(to, reinterpret_cast<const void*>(at[own.operand]));
-    else if (own.kind == LineKind::gather)
+    if (own.kind == LineKind::gather)
       own.elements->load_shared(to, reinterpret_cast<const void*>(
                                         at[own.operand] + *reinterpret_cast<const std::int64_t*>(from[0]) * own.bytes));
     else if (own.kind == LineKind::immediate)
@@ -187,9 +196,10 @@ TWILL_BODY void InterpretedProgram::run_columns(const ProgramTable& program, con
   alignas(64) std::byte shared[vector_detail::rows_at_once * vector_detail::max_shared_bytes];
   if (program.shared[0] != nullptr) {
     std::int64_t at[max_operands];
+    for (int o = 0; o < program.operands; ++o) at[o] = where.at[o];
     for (std::int64_t row = 0; row < height; ++row) {
-      for (int o = 0; o < program.operands; ++o) at[o] = where.at[o] + row * down[o];
-      program.shared[0](program, 0, shared + row * program.shared_bytes, at, bound);
+      run_shared(program, 0, shared + row * program.shared_bytes, at, bound);
+      for (int o = 0; o < program.operands; ++o) at[o] += down[o];
     }
   }
   program.interpreted->stages_[0].run_columns(where, down, shared, program.shared_bytes, height, begin, end, add, sums,
