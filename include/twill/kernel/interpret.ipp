@@ -19,10 +19,11 @@ TWILL_COLD TWILL_BODY InterpretedProgram::InterpretedProgram(std::span<const Lin
   check_types();
   const int count = static_cast<int>(lines_.size());
   plan_.resize(lines_.size());
+  // before the plan, which has a bit for each stage
+  const int stages = detail::assign_levels(lines_.data(), std::vector<LinePlan>(lines_.size()).data(), count);
+  if (stages > detail::max_stages)
+    throw ValueError(join_text({"interpret: a program has ", stages, " stages, ", detail::max_stages, " at most"}));
   totals_ = make_plan(lines_.data(), plan_.data(), count, summary_.shape);
-  if (totals_.stages > detail::max_stages)
-    throw ValueError(
-        join_text({"interpret: a program has ", totals_.stages, " stages, ", detail::max_stages, " at most"}));
   const int lanes = vector_bytes / totals_.element_bytes;
   std::vector<int> widths(lines_.size());
   vector_detail::mask_widths(lines_.data(), count, lanes, widths.data());
