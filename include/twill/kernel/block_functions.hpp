@@ -27,29 +27,29 @@ struct BlockArgument {
   bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
 };
 
-/// Computes a block of so many values, whole packs of the program that asks.
+/// Computes a block of `count` values, whole packs of the calling program.
 using BlockFunction = void (*)(std::byte* to, const BlockArgument* from, std::int64_t count);
 
 /// Computes one value that a row shares, as scalars are computed.
 using SharedValueFunction = void (*)(std::byte* to, const std::byte* const* from);
 
-/// What computes a line of an interpreted program.
+/// The functions that compute a line of an interpreted program.
 struct LineFunctions {
   BlockFunction block = nullptr;
   SharedValueFunction shared = nullptr;
 };
 
-/// Those of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
+/// The functions of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
 [[nodiscard]] LineFunctions functions_of(Primitive primitive, DType type);
 
-/// Those of a conversion.
+/// The functions of a conversion.
 [[nodiscard]] LineFunctions functions_of_cast(DType to, DType from);
 
-/// How elements of a type come into blocks and leave them.
+/// Functions that bring elements of a type into blocks and out of them.
 struct ElementFunctions {
   /// Elements `j` to `j + count` of a row.
   void (*load)(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count) = nullptr;
-  /// The same of a gathered row; `live`: how many have an address, `plain` for all.
+  /// Elements of a gathered row; `live`: how many have an address, `plain` for all.
   void (*gather)(std::byte* to, std::int64_t at, std::int64_t stride, StoreMode live, std::int64_t j,
                  const BlockArgument& offsets, std::int64_t count) = nullptr;
   void (*store)(std::int64_t at, std::int64_t stride, StoreMode mode, std::int64_t j, const std::byte* from,
@@ -77,10 +77,10 @@ struct ReductionFunctions {
   void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
 };
 
-/// Those of a reduction of values of a type in a program with so many lanes; null where it does not take the type.
+/// The functions of a reduction of values of a type in a program of `lanes` lanes; null where it does not take the type.
 [[nodiscard]] ReductionFunctions functions_of(Reduction reduction, DType type, int lanes, int accumulators);
 
-/// So many copies of a value that a row shares.
+/// Fills a block with a value that a row shares.
 void fill_block(std::byte* to, const std::byte* value, int bytes, std::int64_t count);
 
 /// The reciprocal of a shared float or double, as a pack that all elements share.

@@ -15,7 +15,7 @@
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
-/// Of truth values: whether one false makes the result false.
+/// Whether one false makes the result of truth values false.
 [[nodiscard]] constexpr bool is_conjunction(Reduction reduction) {
   return reduction == Reduction::all || reduction == Reduction::min || reduction == Reduction::product;
 }

@@ -29,7 +29,7 @@ struct PlannedLines {
   int lanes = 0;
 };
 
-/// What a stage does for one line, block by block.
+/// An instruction of a stage for one line, block by block.
 struct BlockInstruction {
   enum class Kind : std::uint8_t { input, kept, indices, gather, shared, compute, reduce, output };
   Kind kind = Kind::compute;
