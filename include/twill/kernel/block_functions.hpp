@@ -7,25 +7,14 @@
 // are those of compiled programs. Not in the umbrella. Read next: kernel/interpreted_stage.hpp.
 
 #include <twill/core/dtype.hpp>
-#include <twill/kernel/apply.hpp>
-#include <twill/kernel/pack.hpp>
+#include <twill/kernel/block_packs.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
-
-/// The bytes of a shared argument: a pack of the type with the most lanes, or two registers.
-inline constexpr int shared_pack_bytes = 2 * vector_bytes;
-
-/// An argument of a block function.
-struct BlockArgument {
-  const std::byte* at = nullptr;
-  bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
-};
 
 /// Computes a block of `count` values, whole packs of the calling program.
 using BlockFunction = void (*)(std::byte* to, const BlockArgument* from, std::int64_t count);
@@ -88,23 +77,6 @@ void fill_reciprocal(std::byte* to, const std::byte* value, bool is_double);
 
 /// Indices `j` to `j + count` of a row.
 void load_indices(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count);
-
-namespace vector_detail {
-
-/// In what a block holds values of T.
-template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, compute_t<T>>;
-
-/// The bytes of a value in a block.
-[[nodiscard]] constexpr int block_bytes(DType type) {
-  return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
-}
-
-/// Whether a block holds elements of a type as memory does.
-[[nodiscard]] constexpr bool is_held_as_it_lies(DType type) {
-  return type != DType::float16 && type != DType::bfloat16 && type != DType::boolean;
-}
-
-} // namespace vector_detail
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
 

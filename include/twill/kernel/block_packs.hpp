@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over the packs of a block, for the bodies of block functions. Not in the umbrella.
+// Blocks of values as interpreted programs hold them, and loops over their packs for the bodies of block functions.
+// Not in the umbrella. Read next: kernel/block_functions.hpp.
 
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/apply.hpp>
 #include <twill/kernel/apply_pack.hpp>
-#include <twill/kernel/block_functions.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/pack.hpp>
 
@@ -14,7 +16,31 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// The bytes of a shared argument: a pack of the type with the most lanes, or two registers.
+inline constexpr int shared_pack_bytes = 2 * vector_bytes;
+
+/// An argument of a block function.
+struct BlockArgument {
+  const std::byte* at = nullptr;
+  bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
+};
+
+namespace vector_detail {
+
+/// In what a block holds values of T.
+template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, compute_t<T>>;
+
+/// The bytes of a value in a block.
+[[nodiscard]] constexpr int block_bytes(DType type) {
+  return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
+}
+
+/// Whether a block holds elements of a type as memory does.
+[[nodiscard]] constexpr bool is_held_as_it_lies(DType type) {
+  return type != DType::float16 && type != DType::bfloat16 && type != DType::boolean;
+}
 
 /// One register of values.
 template <class T> inline constexpr int natural_lanes = vector_bytes / static_cast<int>(sizeof(block_t<T>));
@@ -110,4 +136,6 @@ inline constexpr DType computing_types[] = {DType::boolean, DType::uint8,   DTyp
 inline constexpr int computing_count = 6;
 inline constexpr int element_count = static_cast<int>(DType::float64) + 1;
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+} // namespace vector_detail
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
