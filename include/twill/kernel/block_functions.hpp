@@ -7,49 +7,38 @@
 // are those of compiled programs. Not in the umbrella. Read next: kernel/interpreted_stage.hpp.
 
 #include <twill/core/dtype.hpp>
-#include <twill/kernel/apply.hpp>
-#include <twill/kernel/pack.hpp>
+#include <twill/kernel/block_packs.hpp>
 #include <twill/kernel/primitive.hpp>
 #include <twill/kernel/table.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
-/// The bytes of a shared argument: a pack of the type with the most lanes, or two registers.
-inline constexpr int shared_pack_bytes = 2 * vector_bytes;
-
-/// An argument of a block function.
-struct BlockArgument {
-  const std::byte* at = nullptr;
-  bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
-};
-
-/// Computes a block of so many values, whole packs of the program that asks.
+/// Computes a block of `count` values, whole packs of the calling program.
 using BlockFunction = void (*)(std::byte* to, const BlockArgument* from, std::int64_t count);
 
 /// Computes one value that a row shares, as scalars are computed.
 using SharedValueFunction = void (*)(std::byte* to, const std::byte* const* from);
 
-/// What computes a line of an interpreted program.
+/// The functions that compute a line of an interpreted program.
 struct LineFunctions {
   BlockFunction block = nullptr;
   SharedValueFunction shared = nullptr;
 };
 
-/// Those of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
+/// The functions of a primitive on arguments of a type (`where`: of its second); null where the primitive does not take it.
 [[nodiscard]] LineFunctions functions_of(Primitive primitive, DType type);
 
-/// Those of a conversion.
+/// The functions of a conversion.
 [[nodiscard]] LineFunctions functions_of_cast(DType to, DType from);
 
-/// How elements of a type come into blocks and leave them.
+/// Functions that bring elements of a type into blocks and out of them.
 struct ElementFunctions {
   /// Elements `j` to `j + count` of a row.
   void (*load)(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count) = nullptr;
-  /// The same of a gathered row; `live`: how many have an address, `plain` for all.
+  /// Elements of a gathered row; `live`: how many have an address, `plain` for all.
   void (*gather)(std::byte* to, std::int64_t at, std::int64_t stride, StoreMode live, std::int64_t j,
                  const BlockArgument& offsets, std::int64_t count) = nullptr;
   void (*store)(std::int64_t at, std::int64_t stride, StoreMode mode, std::int64_t j, const std::byte* from,
@@ -66,6 +55,8 @@ struct ReductionFunctions {
   /// Combines `count` values with 1, 2 or 4 accumulators in turn. requires: whole rounds
   using Accumulate = void (*)(std::byte* sums, const std::byte* values, std::int64_t count);
   Accumulate accumulate[3] = {};
+  /// Sums that have seen nothing. requires: a multiple of the lanes
+  void (*start)(std::byte* sums, std::int64_t count) = nullptr;
   /// Down the columns: a few rows, `pitch` bytes apart, into sums that are there or begin.
   void (*rows)(std::byte* sums, bool add, const std::byte* values, std::int64_t pitch, std::int64_t height,
                std::int64_t count) = nullptr;
@@ -75,10 +66,10 @@ struct ReductionFunctions {
   void (*add)(std::byte* sums, const std::byte* more, std::int64_t columns) = nullptr;
 };
 
-/// Those of a reduction of values of a type in a program with so many lanes; null where it does not take the type.
+/// The functions of a reduction of values of a type in a program of `lanes` lanes; null where it does not take the type.
 [[nodiscard]] ReductionFunctions functions_of(Reduction reduction, DType type, int lanes, int accumulators);
 
-/// So many copies of a value that a row shares.
+/// Fills a block with a value that a row shares.
 void fill_block(std::byte* to, const std::byte* value, int bytes, std::int64_t count);
 
 /// The reciprocal of a shared float or double, as a pack that all elements share.
@@ -86,23 +77,6 @@ void fill_reciprocal(std::byte* to, const std::byte* value, bool is_double);
 
 /// Indices `j` to `j + count` of a row.
 void load_indices(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count);
-
-namespace vector_detail {
-
-/// In what a block holds values of T.
-template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, compute_t<T>>;
-
-/// The bytes of a value in a block.
-[[nodiscard]] constexpr int block_bytes(DType type) {
-  return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
-}
-
-/// Whether a block holds elements of a type as memory does.
-[[nodiscard]] constexpr bool is_held_as_it_lies(DType type) {
-  return type != DType::float16 && type != DType::bfloat16 && type != DType::boolean;
-}
-
-} // namespace vector_detail
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
 

@@ -28,36 +28,46 @@ namespace vector_detail {
   return family != Family::floating || primitive == divide || primitive == reciprocal;
 }
 
+/// Whether a primitive takes no longer than its loads and stores, so that its loop has to be tight.
+[[nodiscard]] constexpr bool is_light(Primitive primitive) {
+  using enum Primitive;
+  const Family family = info(primitive).family;
+  return family == Family::comparison || family == Family::logical || primitive == negate || primitive == abs ||
+         primitive == square || primitive == add || primitive == subtract || primitive == multiply ||
+         primitive == maximum || primitive == minimum || primitive == where || primitive == fma;
+}
+
 template <Primitive P, class T> void run_block(std::byte* to, const BlockArgument* from, std::int64_t count) {
   constexpr int arity = info(P).arity;
   constexpr int N = natural_lanes<T>;
+  constexpr int unroll = is_light(P) ? 4 : 1;
   if constexpr (P == Primitive::random_uniform || P == Primitive::random_integer) {
     constexpr int wide = vector_bytes / 4;
     if constexpr (P == Primitive::random_uniform)
       if (!from[0].moves && !from[1].moves && !from[2].moves) {
         const auto number = [&](int a) { return *reinterpret_cast<const std::int64_t*>(from[a].at); };
-        return for_packs<wide, T>(
+        return for_packs<wide, 1, T>(
             to, from + 3, count,
             [ seed = number(0), step = number(1), node = number(2) ](const auto& index)
                 __attribute__((always_inline)) { return draw(seed, step, node, index); });
       }
-    for_packs<wide, T, T, T, T>(
+    for_packs<wide, 1, T, T, T, T>(
         to, from, count, [](const auto& a, const auto& b, const auto& c, const auto& d) __attribute__((always_inline)) {
           return apply<P>(a, b, c, d);
         });
   } else if constexpr (P == Primitive::where) {
-    for_packs<N, bool, T, T>(
+    for_packs<N, unroll, bool, T, T>(
         to, from, count,
         [](const auto& a, const auto& b, const auto& c) __attribute__((always_inline)) { return apply<P>(a, b, c); });
   } else if constexpr (arity == 3) {
-    for_packs<N, T, T, T>(
+    for_packs<N, unroll, T, T, T>(
         to, from, count,
         [](const auto& a, const auto& b, const auto& c) __attribute__((always_inline)) { return apply<P>(a, b, c); });
   } else if constexpr (arity == 2) {
-    for_packs<N, T, T>(
+    for_packs<N, unroll, T, T>(
         to, from, count, [](const auto& a, const auto& b) __attribute__((always_inline)) { return apply<P>(a, b); });
   } else {
-    for_packs<N, T>(
+    for_packs<N, unroll, T>(
         to, from, count, [](const auto& a) __attribute__((always_inline)) { return apply<P>(a); });
   }
 }
@@ -92,7 +102,7 @@ template <int... I> [[nodiscard]] constexpr auto functions_of_places(std::intege
 
 template <class T, class From> void cast_block(std::byte* to, const BlockArgument* from, std::int64_t count) {
   constexpr int N = std::min(natural_lanes<T>, natural_lanes<From>);
-  for_packs<N, From>(
+  for_packs<N, 1, From>(
       to, from, count, [](const auto& a) __attribute__((always_inline)) { return cast_to<T>(a); });
 }
 template <class T, class From> void cast_shared(std::byte* to, const std::byte* const* from) {

@@ -86,15 +86,16 @@ template <class T>
 inline constexpr ElementFunctions element_functions = {&load_block<T>,        &gather_block<T>, &store_block<T>,
                                                        &load_shared_value<T>, &store_shared<T>, &store_sums<T>};
 
-template <class T> TWILL_INLINE void fill_values(std::byte* to, const std::byte* value, std::int64_t count) {
-  const T one = *reinterpret_cast<const T*>(value);
-  T* all = reinterpret_cast<T*>(to);
-  for (std::int64_t i = 0; i < count; ++i) all[i] = one;
+template <class T> TWILL_INLINE void fill_values(std::byte* to, T value, std::int64_t count) {
+  constexpr int N = vector_bytes / static_cast<int>(sizeof(T));
+  const Pack<T, N> all{value};
+  T* next = reinterpret_cast<T*>(to);
+  for (; count >= N; count -= N, next += N) store(next, all);
+  for (; count > 0; --count) *next++ = value;
 }
 
 template <class T> TWILL_INLINE void fill_reciprocals(std::byte* to, const std::byte* value) {
-  const T one = T{1} / *reinterpret_cast<const T*>(value);
-  for (int i = 0; i < shared_pack_bytes / static_cast<int>(sizeof(T)); ++i) reinterpret_cast<T*>(to)[i] = one;
+  fill_values<T>(to, T{1} / *reinterpret_cast<const T*>(value), shared_pack_bytes / static_cast<int>(sizeof(T)));
 }
 
 } // namespace vector_detail
@@ -125,9 +126,9 @@ TWILL_BODY void fill_block(std::byte* to, const std::byte* value, int bytes, std
   if (bytes == 1)
     std::memset(to, static_cast<int>(*value), static_cast<std::size_t>(count));
   else if (bytes == 4)
-    vector_detail::fill_values<std::uint32_t>(to, value, count);
+    vector_detail::fill_values(to, vector_detail::read<std::uint32_t>(value), count);
   else
-    vector_detail::fill_values<std::uint64_t>(to, value, count);
+    vector_detail::fill_values(to, vector_detail::read<std::uint64_t>(value), count);
 }
 
 TWILL_BODY void fill_reciprocal(std::byte* to, const std::byte* value, bool is_double) {
@@ -138,10 +139,13 @@ TWILL_BODY void fill_reciprocal(std::byte* to, const std::byte* value, bool is_d
 }
 
 TWILL_BODY void load_indices(std::byte* to, std::int64_t at, std::int64_t stride, std::int64_t j, std::int64_t count) {
-  auto* indices = reinterpret_cast<std::uint64_t*>(to);
+  constexpr int N = vector_bytes / 8;
+  auto* indices = reinterpret_cast<std::int64_t*>(to);
+  std::int64_t i = 0;
+  for (; i + N <= count; i += N) store(indices + i, vector_detail::load_iota<N>(at, stride, j + i));
   const auto step = static_cast<std::uint64_t>(stride); // may wrap, which is fine as long as nobody looks
-  std::uint64_t next = static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(j) * step;
-  for (std::int64_t i = 0; i < count; ++i, next += step) indices[i] = next;
+  for (; i < count; ++i)
+    indices[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(j + i) * step);
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

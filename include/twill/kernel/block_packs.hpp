@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over the packs of a block, for the bodies of block functions. Not in the umbrella.
+// Blocks of values as interpreted programs hold them, and loops over their packs for the bodies of block functions.
+// Not in the umbrella. Read next: kernel/block_functions.hpp.
 
+#include <twill/core/dtype.hpp>
+#include <twill/kernel/apply.hpp>
 #include <twill/kernel/apply_pack.hpp>
-#include <twill/kernel/block_functions.hpp>
 #include <twill/kernel/body.hpp>
 #include <twill/kernel/pack.hpp>
 
@@ -14,7 +16,31 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail {
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// The bytes of a shared argument: a pack of the type with the most lanes, or two registers.
+inline constexpr int shared_pack_bytes = 2 * vector_bytes;
+
+/// An argument of a block function.
+struct BlockArgument {
+  const std::byte* at = nullptr;
+  bool moves = true; ///< along the block; else `at` holds `shared_pack_bytes` that all elements share
+};
+
+namespace vector_detail {
+
+/// In what a block holds values of T.
+template <class T> using block_t = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, compute_t<T>>;
+
+/// The bytes of a value in a block.
+[[nodiscard]] constexpr int block_bytes(DType type) {
+  return type == DType::float16 || type == DType::bfloat16 ? 4 : static_cast<int>(size_of(type));
+}
+
+/// Whether a block holds elements of a type as memory does.
+[[nodiscard]] constexpr bool is_held_as_it_lies(DType type) {
+  return type != DType::float16 && type != DType::bfloat16 && type != DType::boolean;
+}
 
 /// One register of values.
 template <class T> inline constexpr int natural_lanes = vector_bytes / static_cast<int>(sizeof(block_t<T>));
@@ -41,14 +67,27 @@ template <class V> TWILL_INLINE void to_block(std::byte* to, const V& value) {
 template <class V> inline constexpr int bytes_in_block = 1;
 template <class T, int N> inline constexpr int bytes_in_block<Pack<T, N>> = static_cast<int>(sizeof(T));
 
-/// Calls `f` for one pack of each argument after another; the last few values by way of a buffer.
-template <int N, class... T, class F, std::size_t... A>
+/// Calls `f` for one pack of each argument after another, `Unroll` in a round; the last few values by way of a buffer.
+template <int N, int Unroll, class... T, class F, std::size_t... A>
 TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64_t count, F f,
                             std::index_sequence<A...>) {
   using V = decltype(f(from_block<T, N>(to)...));
   constexpr int bytes = bytes_in_block<V>;
   const std::byte* at[] = {from[A].at...};
   const std::int64_t step[] = {(from[A].moves ? N * static_cast<std::int64_t>(sizeof(block_t<T>)) : 0)...};
+  if constexpr (Unroll > 1) {
+    const auto round = [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      const auto one = [&](std::int64_t k) __attribute__((always_inline)) {
+        to_block(to + k * (N * bytes), f(from_block<T, N>(at[A] + k * step[A])...));
+      };
+      (one(K), ...);
+    };
+    for (; count >= Unroll * N; count -= Unroll * N) {
+      round(std::make_integer_sequence<int, Unroll>{});
+      to += Unroll * N * bytes;
+      ((at[A] += Unroll * step[A]), ...);
+    }
+  }
   alignas(64) std::byte rest[sizeof...(T)][N * 8];
   alignas(64) std::byte last[N * 8];
   for (; count > 0; count -= N) {
@@ -70,9 +109,9 @@ TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64
     ((at[A] += step[A]), ...);
   }
 }
-template <int N, class... T, class F>
+template <int N, int Unroll, class... T, class F>
 TWILL_INLINE void for_packs(std::byte* to, const BlockArgument* from, std::int64_t count, F f) {
-  for_packs<N, T...>(to, from, count, f, std::index_sequence_for<T...>{});
+  for_packs<N, Unroll, T...>(to, from, count, f, std::index_sequence_for<T...>{});
 }
 
 /// The place of a type's computing type among those that block functions have.
@@ -97,4 +136,6 @@ inline constexpr DType computing_types[] = {DType::boolean, DType::uint8,   DTyp
 inline constexpr int computing_count = 6;
 inline constexpr int element_count = static_cast<int>(DType::float64) + 1;
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA::vector_detail
+} // namespace vector_detail
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA

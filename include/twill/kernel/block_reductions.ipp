@@ -10,11 +10,12 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
-/// Of truth values: whether one false makes the result false.
+/// Whether one false makes the result of truth values false.
 [[nodiscard]] constexpr bool is_conjunction(Reduction reduction) {
   return reduction == Reduction::all || reduction == Reduction::min || reduction == Reduction::product;
 }
@@ -34,13 +35,23 @@ template <Reduction R, class T, int Values>
 [[gnu::noinline]] void accumulate(std::byte* sums, const std::byte* values, std::int64_t count) {
   using B = block_t<T>;
   constexpr int N = std::min(Values, natural_lanes<T>);
-  constexpr int packs = Values / N;
-  Pack<B, N> mine[packs];
-  for (int p = 0; p < packs; ++p) mine[p] = load<B, N>(reinterpret_cast<const B*>(sums) + p * N);
-  const B* next = reinterpret_cast<const B*>(values);
-  for (const B* const end = next + count; next < end; next += Values)
-    for (int p = 0; p < packs; ++p) mine[p] = combine_packs<R, T>(mine[p], load<B, N>(next + p * N));
-  for (int p = 0; p < packs; ++p) store(reinterpret_cast<B*>(sums) + p * N, mine[p]);
+  const auto run = [=]<int... P>(std::integer_sequence<int, P...>) __attribute__((always_inline)) {
+    B* const at = reinterpret_cast<B*>(sums);
+    Pack<B, N> mine[] = {load<B, N>(at + P * N)...};
+    const B* next = reinterpret_cast<const B*>(values);
+    for (const B* const end = next + count; next < end; next += Values)
+      ((mine[P] = combine_packs<R, T>(mine[P], load<B, N>(next + P * N))), ...);
+    (store(at + P * N, mine[P]), ...);
+  };
+  run(std::make_integer_sequence<int, Values / N>{});
+}
+
+/// Sums that have seen nothing.
+template <Reduction R, class T, int Lanes> void start_sums(std::byte* sums, std::int64_t count) {
+  using B = block_t<T>;
+  constexpr int N = std::min(Lanes, natural_lanes<T>);
+  const Pack<B, N> nothing{static_cast<B>(identity<R, T>())};
+  for (std::int64_t i = 0; i < count; i += N) store(reinterpret_cast<B*>(sums) + i, nothing);
 }
 
 template <Reduction R, class T>
@@ -96,6 +107,7 @@ template <Reduction R, class T, int Lanes> [[nodiscard]] ReductionFunctions redu
   result.accumulate[0] = &accumulate<R, T, Lanes>;
   result.accumulate[1] = &accumulate<R, T, 2 * Lanes>;
   result.accumulate[2] = &accumulate<R, T, 4 * Lanes>;
+  result.start = &start_sums<R, T, Lanes>;
   result.rows = &reduce_rows<R, T>;
   result.finish = accumulators == 1   ? finish_of<R, T, Lanes, 1>()
                   : accumulators == 2 ? finish_of<R, T, Lanes, 2>()

@@ -27,7 +27,7 @@ namespace twill::inline v0::kernel::inline TWILL_ISA {
 /// A fused program that runs line by line over blocks of values. Any number of threads may run it at once.
 class InterpretedProgram {
 public:
-  /// Of each line: kind, type (of a leaf, a conversion and an output), access, primitive, reduction and arguments, as
+  /// Each line needs its kind, type (a leaf, a conversion, an output), access, primitive, reduction and arguments, as
   /// `detail::line_of` gives them; the rest is found.
   /// throws: ValueError for lines that break the rules of kernel/program.hpp or the limits of kernel/table.hpp
   explicit InterpretedProgram(std::span<const Line> lines);
@@ -41,12 +41,13 @@ public:
   [[nodiscard]] std::span<const Line> lines() const { return lines_; }
 
 private:
-  /// What computes a value that the row shares.
+  /// A line whose value the row shares.
   struct SharedLine {
     LineKind kind = LineKind::step;
     int line = 0;
     int operand = -1;
-    int bytes = 0; ///< of an element in memory
+    int bytes = 0;        ///< of an element in memory
+    bool is_word = false; ///< four bytes that are computed with as they lie
     int arity = 0;
     std::array<int, 4> arguments{};
     SharedValueFunction run = nullptr;
@@ -60,6 +61,8 @@ private:
   void note_shared_lines();
   void note_functions();
 
+  /// Computes a value that a row shares, whose operand is at `at` there.
+  static void share(const SharedLine& own, std::byte* shared, std::int64_t at, const Operand* bound);
   static void run_stage(const ProgramTable& program, int stage, const Cursor& where, const std::byte* shared,
                         std::byte* partial, const ScratchRows& scratch, std::int64_t begin, std::int64_t end,
                         bool resume);

@@ -7,6 +7,8 @@
 #include <twill/core/text.hpp>
 #include <twill/kernel/interpret.hpp>
 
+#include <cstring>
+
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
 TWILL_COLD TWILL_BODY InterpretedProgram::InterpretedProgram(std::span<const Line> lines)
@@ -17,10 +19,11 @@ TWILL_COLD TWILL_BODY InterpretedProgram::InterpretedProgram(std::span<const Lin
   check_types();
   const int count = static_cast<int>(lines_.size());
   plan_.resize(lines_.size());
+  // before the plan, which has a bit for each stage
+  const int stages = detail::assign_levels(lines_.data(), std::vector<LinePlan>(lines_.size()).data(), count);
+  if (stages > detail::max_stages)
+    throw ValueError(join_text({"interpret: a program has ", stages, " stages, ", detail::max_stages, " at most"}));
   totals_ = make_plan(lines_.data(), plan_.data(), count, summary_.shape);
-  if (totals_.stages > detail::max_stages)
-    throw ValueError(
-        join_text({"interpret: a program has ", totals_.stages, " stages, ", detail::max_stages, " at most"}));
   const int lanes = vector_bytes / totals_.element_bytes;
   std::vector<int> widths(lines_.size());
   vector_detail::mask_widths(lines_.data(), count, lanes, widths.data());
@@ -120,6 +123,7 @@ TWILL_COLD TWILL_BODY void InterpretedProgram::note_shared_lines() {
                    .line = static_cast<int>(i),
                    .operand = line.operand,
                    .bytes = static_cast<int>(size_of(line.type)),
+                   .is_word = line.type == DType::float32 || line.type == DType::int32,
                    .arity = line.arity,
                    .arguments = line.arguments,
                    .elements = &functions_of_elements(line.type)};
@@ -161,23 +165,34 @@ TWILL_BODY void InterpretedProgram::run_stage(const ProgramTable& program, int s
                                                                     resume);
 }
 
+TWILL_BODY void InterpretedProgram::share(const SharedLine& own, std::byte* shared, std::int64_t at,
+                                          const Operand* bound) {
+  std::byte* const to = shared + own.line * shared_slot_bytes;
+  if (own.kind == LineKind::input) {
+    const void* const address = reinterpret_cast<const void*>(at);
+    if (own.is_word)
+      std::memcpy(to, address, sizeof(std::uint32_t));
+    else
+      own.elements->load_shared(to, address);
+    return;
+  }
+  const std::byte* from[4];
+  for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a)
+    from[a] = shared + own.arguments[a] * shared_slot_bytes;
+  if (own.kind == LineKind::gather) {
+    const std::int64_t offset = *reinterpret_cast<const std::int64_t*>(from[0]);
+    own.elements->load_shared(to, reinterpret_cast<const void*>(at + offset * own.bytes));
+  } else if (own.kind == LineKind::immediate) {
+    own.elements->load_shared(to, &bound[own.operand].bits);
+  } else {
+    own.run(to, from);
+  }
+}
+
 TWILL_BODY void InterpretedProgram::run_shared(const ProgramTable& program, int level, std::byte* shared,
                                                const std::int64_t* at, const Operand* bound) {
-  for (const SharedLine& own : program.interpreted->shared_lines_[static_cast<std::size_t>(level)]) {
-    std::byte* const to = shared + own.line * shared_slot_bytes;
-    const std::byte* from[4];
-    for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a)
-      from[a] = shared + own.arguments[a] * shared_slot_bytes;
-    if (own.kind == LineKind::input)
-      own.elements->load_shared(to, reinterpret_cast<const void*>(at[own.operand]));
-    else if (own.kind == LineKind::gather)
-      own.elements->load_shared(to, reinterpret_cast<const void*>(
-                                        at[own.operand] + *reinterpret_cast<const std::int64_t*>(from[0]) * own.bytes));
-    else if (own.kind == LineKind::immediate)
-      own.elements->load_shared(to, &bound[own.operand].bits);
-    else
-      own.run(to, from);
-  }
+  for (const SharedLine& own : program.interpreted->shared_lines_[static_cast<std::size_t>(level)])
+    share(own, shared, own.operand < 0 ? 0 : at[own.operand], bound);
 }
 
 TWILL_BODY void InterpretedProgram::run_columns(const ProgramTable& program, const Cursor& where,
@@ -185,15 +200,15 @@ TWILL_BODY void InterpretedProgram::run_columns(const ProgramTable& program, con
                                                 std::int64_t begin, std::int64_t end, bool add, std::byte* sums,
                                                 std::int64_t column, std::int64_t row_bytes) {
   alignas(64) std::byte shared[vector_detail::rows_at_once * vector_detail::max_shared_bytes];
-  if (program.shared[0] != nullptr) {
-    std::int64_t at[max_operands];
-    for (std::int64_t row = 0; row < height; ++row) {
-      for (int o = 0; o < program.operands; ++o) at[o] = where.at[o] + row * down[o];
-      program.shared[0](program, 0, shared + row * program.shared_bytes, at, bound);
-    }
+  const InterpretedProgram& own = *program.interpreted;
+  for (const SharedLine& line : own.shared_lines_[0]) {
+    std::int64_t at = line.operand < 0 ? 0 : where.at[line.operand];
+    const std::int64_t step = line.operand < 0 ? 0 : down[line.operand];
+    for (std::int64_t row = 0; row < height; ++row, at += step)
+      share(line, shared + row * program.shared_bytes, at, bound);
   }
-  program.interpreted->stages_[0].run_columns(where, down, shared, program.shared_bytes, height, begin, end, add, sums,
-                                              column, row_bytes);
+  own.stages_[0].run_columns(where, down, shared, program.shared_bytes, height, begin, end, add, sums, column,
+                             row_bytes);
 }
 
 TWILL_BODY void run(const InterpretedProgram& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {

@@ -24,6 +24,7 @@ TWILL_COLD TWILL_BODY InterpretedStage::InterpretedStage(const PlannedLines& pro
     throw ValueError("interpret: too many reductions in one stage of a program; split it");
   add_instructions(program, stage, is_active, is_shared);
   note_memory_in_place();
+  if (is_column_) note_rows();
   assign_slots(program);
 }
 
@@ -136,13 +137,6 @@ TWILL_COLD TWILL_BODY void InterpretedStage::note_memory_in_place() {
     const int last = last_use(own.value);
     own.in_place = last <= first_write;
     if (own.kind == Kind::input && !own.is_held) own.in_place = false;
-    // rows of columns lie apart, which only what goes row by row can take
-    for (int user = 0; user < size && is_column_; ++user) {
-      const BlockInstruction& other = instruction(user);
-      if (other.kind == Kind::reduce || other.kind == Kind::output) continue;
-      for (int a = 0; a < other.arity; ++a)
-        if (other.arguments[static_cast<std::size_t>(a)] == own.value) own.in_place = false;
-    }
     last_read = std::max(last_read, own.in_place ? std::max(k, last) : k);
   }
   for (int k = 0; k < size && !is_column_; ++k) {
@@ -153,6 +147,20 @@ TWILL_COLD TWILL_BODY void InterpretedStage::note_memory_in_place() {
       if (own.kind == Kind::compute && own.value == output.value && own.scratch < 0 && own.direct_output < 0)
         own.direct_output = output.operand;
     }
+  }
+}
+
+/// In column programs: which values may have gaps between their rows at no cost, and which packs may stand for rows.
+TWILL_COLD TWILL_BODY void InterpretedStage::note_rows() {
+  using Kind = BlockInstruction::Kind;
+  for (BlockInstruction& own : code_) {
+    bool is_computed_with = false, is_stored = false;
+    for (const BlockInstruction& user : code_)
+      for (std::size_t a = 0; a < static_cast<std::size_t>(user.arity); ++a)
+        if (user.arguments[a] == own.value)
+          (user.kind == Kind::reduce || user.kind == Kind::output ? is_stored : is_computed_with) = true;
+    own.may_lie_apart = !is_computed_with;
+    if (own.kind == Kind::shared) own.in_place = !is_stored;
   }
 }
 
@@ -186,7 +194,7 @@ TWILL_COLD TWILL_BODY void InterpretedStage::assign_slots(const PlannedLines& pr
       const auto value = static_cast<std::size_t>(own.value);
       own.slot = static_cast<std::int64_t>(slot);
       slot_of[value] = static_cast<int>(slot);
-      size_of_value[value] = own.bytes;
+      size_of_value[value] = own.kind == Kind::shared ? 0 : own.bytes; // it may hold packs, see `note_rows`
       widest = std::max(widest, own.bytes);
       if (last[value] < 0) is_taken[slot] = false;
     }
@@ -208,11 +216,11 @@ TWILL_COLD TWILL_BODY void InterpretedStage::assign_slots(const PlannedLines& pr
       std::int64_t{program.lanes} * (is_column_ ? vector_detail::rows_at_once : totals_.accumulators);
   elements_ = std::max(most_elements, granule);
   while (elements_ > granule && slots * elements_ * widest > cached_bytes) elements_ /= 2;
-  const std::int64_t slot_bytes = elements_ * widest + 64; // not all on the same sets of the cache
-  if (next + slots * slot_bytes > working_bytes)
+  slot_bytes_ = elements_ * widest + 64; // not all on the same sets of the cache
+  if (next + slots * slot_bytes_ > working_bytes)
     throw ValueError("interpret: a stage of a program holds too many values at once; split it");
   for (BlockInstruction& own : code_)
-    if (own.slot >= 0) own.slot = next + own.slot * slot_bytes;
+    if (own.slot >= 0) own.slot = next + own.slot * slot_bytes_;
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

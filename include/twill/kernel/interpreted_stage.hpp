@@ -29,11 +29,12 @@ struct PlannedLines {
   int lanes = 0;
 };
 
-/// What a stage does for one line, block by block.
+/// An instruction of a stage for one line, block by block.
 struct BlockInstruction {
   enum class Kind : std::uint8_t { input, kept, indices, gather, shared, compute, reduce, output };
   Kind kind = Kind::compute;
   bool in_place = false;      ///< its values are used where they lie
+  bool may_lie_apart = false; ///< rows of a column program may have gaps between them
   bool is_held = false;       ///< as its elements lie in memory
   bool is_contiguous = false; ///< along the row, whatever its stride says
   int value = 0;              ///< which value it makes; of a reduction and an output: takes
@@ -73,6 +74,7 @@ private:
   static constexpr std::int64_t working_bytes = 65536; ///< on the stack
   static constexpr std::int64_t cached_bytes = 24576;  ///< of blocks, better in the first-level cache
   static constexpr std::int64_t most_elements = 1024;  ///< of a block
+  static constexpr std::int64_t wide_columns = 64;     ///< from which on each row is worth a call
 
   /// A value that the row shares, as a pack.
   struct SharedPack {
@@ -97,6 +99,7 @@ private:
   void add_instructions(const PlannedLines& program, int stage, const bool* is_active, const bool* is_shared);
   void add_instruction(const PlannedLines& program, int stage, int line);
   void note_memory_in_place();
+  void note_rows();
   void assign_slots(const PlannedLines& program);
 
   void run_block(Frame& frame, std::int64_t j, std::int64_t count) const;
@@ -116,6 +119,7 @@ private:
   std::vector<SharedPack> shared_;
   std::vector<Reduced> reduced_;
   std::int64_t elements_ = 0; ///< of a block
+  std::int64_t slot_bytes_ = 0;
 };
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -20,7 +20,10 @@ struct InterpretedStage::Frame {
   const ScratchRows& scratch;
   std::byte* memory;
   const std::byte* at[2 * max_lines];
-  std::int64_t pitch[2 * max_lines]; ///< of a column program: from row to row
+  // of a column program
+  std::int64_t pitch[2 * max_lines]; ///< from row to row
+  bool is_dense[2 * max_lines];      ///< rows have no gaps between them
+  bool moves[2 * max_lines];         ///< else a pack stands for each row
 };
 
 TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shared, std::byte* partial,
@@ -56,11 +59,11 @@ TWILL_BODY void InterpretedStage::run(const Cursor& where, const std::byte* shar
 /// Accumulators that have seen nothing, or what they saw before.
 TWILL_BODY void InterpretedStage::start(std::byte* memory, const std::byte* partial, bool resume) const {
   for (const Reduced& own : reduced_) {
-    if (!resume) own.functions.clear(memory + own.sums, std::int64_t{lanes_} * totals_.accumulators);
+    if (!resume) own.functions.start(memory + own.sums, std::int64_t{lanes_} * totals_.accumulators);
     for (int k = 0; k < totals_.accumulators && resume; ++k)
       std::memcpy(memory + own.sums + k * own.lane_row, partial + k * totals_.block_bytes + own.offset,
                   static_cast<std::size_t>(own.lane_row));
-    if (totals_.adds_floats) own.functions.clear(memory + own.total, lanes_);
+    if (totals_.adds_floats) own.functions.start(memory + own.total, lanes_);
   }
 }
 
@@ -71,7 +74,7 @@ TWILL_BODY void InterpretedStage::fold(std::byte* memory) const {
     for (int step = totals_.accumulators / 2; step > 0; step /= 2)
       own.functions.accumulate[step - 1](sums, sums + step * own.lane_row, std::int64_t{step} * lanes_);
     own.functions.accumulate[0](memory + own.total, sums, lanes_);
-    own.functions.clear(sums, std::int64_t{lanes_} * totals_.accumulators);
+    own.functions.start(sums, std::int64_t{lanes_} * totals_.accumulators);
   }
 }
 
@@ -169,14 +172,17 @@ TWILL_BODY void InterpretedStage::run_block_of_rows(Frame& frame, const std::int
   using Kind = BlockInstruction::Kind;
   const Cursor& where = frame.where;
   const Reduced* reduced = reduced_.data();
+  const bool is_wide = width >= wide_columns;
   for (const BlockInstruction& own : code_) {
     const int o = own.operand;
     std::byte* to = frame.memory + own.slot;
-    std::int64_t pitch = width * own.bytes;
+    const std::int64_t dense = width * own.bytes;
+    std::int64_t pitch = dense;
+    bool moves = true;
     const std::int64_t stride = own.is_contiguous || o < 0 ? 1 : where.stride[o];
     switch (own.kind) {
     case Kind::input:
-      if (own.in_place && stride == 1) {
+      if (own.in_place && stride == 1 && (is_wide || own.may_lie_apart || down[o] == dense)) {
         to = reinterpret_cast<std::byte*>(where.at[o] + j * own.bytes);
         pitch = down[o];
       } else {
@@ -188,20 +194,35 @@ TWILL_BODY void InterpretedStage::run_block_of_rows(Frame& frame, const std::int
       for (std::int64_t row = 0; row < height; ++row)
         load_indices(to + row * pitch, where.at[o] + row * down[o], where.stride[o], j, width);
       break;
-    case Kind::shared:
+    case Kind::shared: {
+      moves = !(own.in_place && is_wide && slot_bytes_ >= height * shared_pack_bytes);
+      if (!moves) pitch = shared_pack_bytes;
+      const std::byte* const values = shared + own.line * shared_slot_bytes;
       for (std::int64_t row = 0; row < height; ++row)
-        fill_block(to + row * pitch, shared + row * shared_row_bytes + own.line * shared_slot_bytes, own.bytes, width);
+        fill_block(to + row * pitch, values + row * shared_row_bytes, own.bytes, pitch / own.bytes);
       break;
-    case Kind::gather:
+    }
+    case Kind::gather: {
+      const int offsets = own.arguments[0];
       for (std::int64_t row = 0; row < height; ++row)
         own.elements->gather(to + row * pitch, where.at[o] + row * down[o], stride, where.mode[o], j,
-                             {frame.at[own.arguments[0]] + row * frame.pitch[own.arguments[0]], true}, width);
+                             {frame.at[offsets] + row * frame.pitch[offsets], frame.moves[offsets]}, width);
       break;
+    }
     case Kind::compute: {
       BlockArgument from[4];
-      for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a)
-        from[a] = {frame.at[own.arguments[a]], true};
-      own.run(to, from, height * width);
+      bool at_once = true;
+      for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a) {
+        const int value = own.arguments[a];
+        from[a] = {frame.at[value], frame.moves[value]};
+        at_once = at_once && frame.is_dense[value];
+      }
+      if (at_once) own.run(to, from, height * width);
+      for (std::int64_t row = 0; row < height && !at_once; ++row) {
+        own.run(to + row * dense, from, width);
+        for (std::size_t a = 0; a < static_cast<std::size_t>(own.arity); ++a)
+          from[a].at += frame.pitch[own.arguments[a]];
+      }
       break;
     }
     case Kind::reduce:
@@ -219,6 +240,8 @@ TWILL_BODY void InterpretedStage::run_block_of_rows(Frame& frame, const std::int
     }
     frame.at[own.value] = to;
     frame.pitch[own.value] = pitch;
+    frame.moves[own.value] = moves;
+    frame.is_dense[own.value] = moves && pitch == dense;
   }
 }
 
