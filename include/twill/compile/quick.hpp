@@ -81,10 +81,16 @@ private:
   };
   static constexpr Attempt attempt{S::trace()};
 
+  /// Null for what a group or a copy does: it has no kernel.
+  template <std::size_t I> static OperationKernel function() {
+    constexpr OperationKey key = attempt.operations.keys[I];
+    if constexpr (requires { sizeof(KernelOf<key.operation>); })
+      return {key, &detail::run_operation<key.operation, scalar_t<key.dtype>>};
+    else
+      return {key, nullptr};
+  }
   template <std::size_t... I> static std::array<OperationKernel, sizeof...(I)> functions(std::index_sequence<I...>) {
-    return {OperationKernel{
-        attempt.operations.keys[I],
-        &detail::run_operation<attempt.operations.keys[I].operation, scalar_t<attempt.operations.keys[I].dtype>>}...};
+    return {function<I>()...};
   }
 
   static const QuickTable& table() {
