@@ -7,6 +7,7 @@
 #include "gpu/layouts.hpp"
 
 #include <twill/kernel/interpret.hpp>
+#include <twill/kernel/run.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -35,7 +36,7 @@ template <class P> const InterpretedProgram& interpreted() {
 /// Whether both give the same bits on operands that lie as the harness binds them.
 template <class P> bool agrees(const Grid& grid, int threads = 1, unsigned seed = 1) {
   const Bound<P> mine{grid, seed}, theirs{grid, seed};
-  run(interpreted<P>(), AnyTeam{Threads{threads}}, grid, mine.operands.data());
+  run_table(interpreted<P>().table(), AnyTeam{Threads{threads}}, grid, mine.operands.data());
   run(P{}, Threads{threads}, grid, theirs.operands.data());
   std::size_t next = 0;
   for (const Line& line : summary_of<P>.lines) {
@@ -49,7 +50,7 @@ template <class P> bool agrees(const Grid& grid, int threads = 1, unsigned seed 
 /// The same on operands that lie in any way.
 template <class P> bool agrees_anyhow(const Grid& grid, unsigned seed) {
   const Laid<P> mine{grid, seed, Layouts::any}, theirs{grid, seed, Layouts::any};
-  run(interpreted<P>(), AnyTeam{Threads{1}}, grid, mine.operands.data());
+  run_table(interpreted<P>().table(), AnyTeam{Threads{1}}, grid, mine.operands.data());
   run(P{}, Threads{1}, grid, theirs.operands.data());
   for (std::size_t i = 0; i < mine.held.size(); ++i)
     if (!same_elements(mine.held[i].type, mine.held[i].bytes.get(), theirs.held[i].bytes.get(), mine.held[i].size))

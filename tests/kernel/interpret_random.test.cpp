@@ -135,7 +135,7 @@ template <class P> bool gathers_alike(std::int64_t rows, std::int64_t n) {
       operands[k].push_back(operand);
     }
   }
-  run(interpreted<P>(), AnyTeam{Threads{1}}, Dims(rows, n), operands[0].data());
+  run_table(interpreted<P>().table(), AnyTeam{Threads{1}}, Dims(rows, n), operands[0].data());
   run(P{}, Threads{1}, Dims(rows, n), operands[1].data());
   for (std::size_t i = 0; i < memory[0].size(); ++i)
     if (std::memcmp(memory[0][i].data(), memory[1][i].data(), memory[0][i].bytes()) != 0) return false;
@@ -162,7 +162,7 @@ template <class P> bool agrees_in_place(std::int64_t rows, std::int64_t n) {
     return operands;
   };
   const auto ours = bind(mine, other_mine), compiled = bind(theirs, other_theirs);
-  run(interpreted<P>(), AnyTeam{Threads{2}}, Dims(rows, n), ours.data());
+  run_table(interpreted<P>().table(), AnyTeam{Threads{2}}, Dims(rows, n), ours.data());
   run(P{}, Threads{2}, Dims(rows, n), compiled.data());
   return std::memcmp(mine.data(), theirs.data(), first.bytes()) == 0 &&
          std::memcmp(other_mine.data(), other_theirs.data(), first.bytes()) == 0;

@@ -33,7 +33,7 @@ struct OperationKey {
 struct OperationKeys {
   static constexpr std::size_t most = 64;
   std::array<OperationKey, most> keys{};
-  std::size_t count = 0;
+  std::size_t count = 0; ///< above `most` if there are too many
 
   constexpr explicit OperationKeys(const graph::Graph& graph) {
     for (const graph::Node& node : graph.nodes)
@@ -41,9 +41,10 @@ struct OperationKeys {
   }
 
   TWILL_CONSTEXPR void add(const OperationKey& key) {
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count && i < most; ++i)
       if (graph::is_same(*keys[i].operation, *key.operation) && keys[i].dtype == key.dtype) return;
-    keys[count++] = key;
+    if (count < most) keys[count] = key;
+    ++count;
   }
 };
 
@@ -101,6 +102,9 @@ private:
 public:
   static constexpr FaceSizes sizes = attempt.face.sizes;
   static_assert(detail::check_fault<sizes.fault>());
+  static_assert(
+      attempt.operations.count <= OperationKeys::most,
+      "twill: quick builds take models of at most 64 operations and element types; build it without TWILL_QUICK");
 
   /// Element type, shape and slot of a result.
   template <std::size_t K> static constexpr graph::InputInfo output() {

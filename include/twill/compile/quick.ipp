@@ -11,6 +11,7 @@
 
 namespace twill::inline v0::compile::detail::inline TWILL_ISA {
 
+/// What an interpreted program is told of a line; it finds the rest.
 TWILL_BODY kernel::Line program_line(const Line& line) {
   using From = LineKind;
   using To = kernel::LineKind;
@@ -19,15 +20,11 @@ TWILL_BODY kernel::Line program_line(const Line& line) {
   static_assert(static_cast<int>(From::out) == 7 && static_cast<int>(From::iota) == 2);
   kernel::Line result{};
   result.kind = kinds[static_cast<int>(line.kind)];
-  result.type = result.kind == To::iota ? DType::int64 : line.dtype;
+  result.type = line.dtype;
   result.access = line.access;
   result.primitive = line.primitive;
   result.reduction = line.reduction;
-  const bool takes_one = result.kind == To::cast || result.kind == To::reduce || result.kind == To::reduce_columns ||
-                         result.kind == To::output;
-  result.arity = takes_one ? 1 : result.kind == To::step ? line.arity : 0;
-  for (int a = 0; a < result.arity; ++a)
-    result.arguments[static_cast<std::size_t>(a)] = line.arguments[static_cast<std::size_t>(a)];
+  for (std::size_t a = 0; a < result.arguments.size(); ++a) result.arguments[a] = line.arguments[a];
   return result;
 }
 

@@ -83,7 +83,7 @@
 
 /// A constexpr function that the compiled library has for use at run time: files that are not optimised emit none of it. The
 /// optimiser would inline every call of such a function.
-#if defined(TWILL_BUILDS_INSTANCES)
+#if defined(TWILL_BUILDS_CONSTEXPR)
 #define TWILL_CONSTEXPR __attribute__((used)) constexpr
 #elif TWILL_HEADER_ONLY || defined(__OPTIMIZE__)
 #define TWILL_CONSTEXPR constexpr

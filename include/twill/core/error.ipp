@@ -13,10 +13,6 @@ TWILL_BODY void warn_on_stderr(std::string_view message) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
-
 TWILL_BODY WarningSink set_warning_sink(WarningSink sink) {
   return detail::warning_sink().exchange(sink != nullptr ? sink : &detail::warn_on_stderr);
 }

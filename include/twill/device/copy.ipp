@@ -31,10 +31,6 @@ TWILL_BODY void LateCopy::operator()() const {
 }
 
 } // namespace detail
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
-
 TWILL_BODY void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                            CopyOptions options) {
   const auto source_ready = record(from_device);

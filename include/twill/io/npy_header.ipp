@@ -120,10 +120,6 @@ TWILL_BODY std::int64_t NpyDictionary::count() {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::io
-
-namespace twill::inline v0::io {
-
 TWILL_BODY NpyHeader read_npy_header(std::string_view where, std::span<const std::byte> bytes) {
   const auto refuse = [&](std::string_view why) { throw ValueError(join_text({where, " is damaged: ", why})); };
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -59,9 +59,6 @@ TWILL_BODY void ShardIndex::read_entry(JsonReader& json, std::string_view name) 
       {at(name), static_cast<std::uint32_t>(name.size()), at(file), static_cast<std::uint32_t>(file.size())});
 }
 
-} // namespace twill::inline v0::io
-
-namespace twill::inline v0::io {
 namespace detail {
 
 TWILL_BODY std::set<std::string, std::less<>> files_of_index(const std::vector<std::string>& names,
@@ -134,10 +131,6 @@ TWILL_BODY std::vector<std::string> left_shards(const std::vector<std::string>& 
 }
 
 } // namespace detail
-} // namespace twill::inline v0::io
-
-namespace twill::inline v0::io {
-
 TWILL_BODY void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
   std::vector<std::vector<const nn::StateDict::Entry*>> shards{};

@@ -7,11 +7,8 @@
 // Not in the umbrella, because without the compiled library each file would compile all block functions. Read next:
 // kernel/interpreted_stage.hpp.
 
-#include <twill/kernel/any_team.hpp>
-#include <twill/kernel/columns.hpp>
 #include <twill/kernel/interpreted_stage.hpp>
 #include <twill/kernel/program.hpp>
-#include <twill/kernel/rows.hpp>
 #include <twill/kernel/summary.hpp>
 #include <twill/kernel/table.hpp>
 #include <twill/kernel/tabulate.hpp>
@@ -85,9 +82,6 @@ private:
   std::vector<SharedFunction> shared_functions_;
   ProgramTable table_;
 };
-
-/// Runs a program that is known at run time at every index of the grid, as `run` of kernel/run.hpp runs one that is a type.
-void run(const InterpretedProgram& program, const AnyTeam& team, const Grid& grid, const Operand* operands);
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
 

@@ -211,11 +211,4 @@ TWILL_BODY void InterpretedProgram::run_columns(const ProgramTable& program, con
                              row_bytes);
 }
 
-TWILL_BODY void run(const InterpretedProgram& program, const AnyTeam& team, const Grid& grid, const Operand* operands) {
-  if (program.shape() == KernelShape::column)
-    run_columns(program.table(), team, grid, operands);
-  else
-    run_rows(program.table(), team, grid, operands);
-}
-
 } // namespace twill::inline v0::kernel::inline TWILL_ISA

@@ -242,9 +242,6 @@ TWILL_BODY void RowKernel::finish_row(const Cursor& at, std::byte* shared) const
   }
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
-
-namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
 [[gnu::noinline]] TWILL_BODY bool run_short_row(const ProgramTable& program, std::int64_t n, const Operand* bound) {
@@ -284,10 +281,6 @@ namespace vector_detail {
 }
 
 } // namespace vector_detail
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
-
-namespace twill::inline v0::kernel::inline TWILL_ISA {
-
 [[gnu::noinline]] TWILL_BODY void run_rows(const ProgramTable& program, const AnyTeam& team, const Grid& grid,
                                            const Operand* bound) {
   if (Rehearsal::is_under_way()) [[unlikely]]

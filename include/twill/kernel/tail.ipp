@@ -121,19 +121,12 @@ TWILL_BODY void count_stage(const ProgramTable& program, int stage, std::int64_t
 }
 
 } // namespace vector_detail
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
-
-namespace twill::inline v0::kernel::inline TWILL_ISA {
-
 TWILL_BODY bool needs_packing(const ProgramTable& program, const Cursor& where) {
   for (int o = 0; o < program.operands; ++o)
     if (vector_detail::needs_packing(program.operand[o], where.stride[o])) return true;
   return false;
 }
 
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
-
-namespace twill::inline v0::kernel::inline TWILL_ISA {
 namespace vector_detail {
 
 [[gnu::noinline]] TWILL_BODY void run_packed(const ProgramTable& program, int stage, const Cursor& where,
@@ -152,10 +145,6 @@ namespace vector_detail {
 }
 
 } // namespace vector_detail
-} // namespace twill::inline v0::kernel::inline TWILL_ISA
-
-namespace twill::inline v0::kernel::inline TWILL_ISA {
-
 TWILL_BODY void run_map(const ProgramTable& program, const Cursor& where, const std::byte* shared, std::int64_t begin,
                         std::int64_t end, bool packs) {
   vector_detail::count_stage(program, 0, end - begin);

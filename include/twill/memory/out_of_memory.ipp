@@ -22,10 +22,6 @@ TWILL_COLD TWILL_BODY std::string format_bytes(std::int64_t bytes) {
 }
 
 } // namespace memory
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
-
 TWILL_COLD TWILL_BODY std::string OutOfMemoryError::text(const std::string& device,
                                                          const memory::OutOfMemoryFigures& figures) {
   const auto bytes = [](std::size_t value) { return memory::format_bytes(static_cast<std::int64_t>(value)); };

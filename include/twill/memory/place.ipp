@@ -31,10 +31,6 @@ TWILL_BODY const std::byte* Interned::find(Entry* entry, std::uint64_t hash, con
 }
 
 } // namespace detail
-} // namespace twill::inline v0::memory
-
-namespace twill::inline v0::memory {
-
 TWILL_BODY Place::Place(std::string_view name, const char* file, int line) noexcept
     : outer_{innermost()}, name_{name}, file_{file}, line_{line} {
   innermost() = this;

@@ -35,9 +35,6 @@ TWILL_BODY double load_between(const CoreTimes& before, const CoreTimes& after) 
   return all > 0 ? static_cast<double>(after.busy - before.busy) / static_cast<double>(all) : -1.0;
 }
 
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
 namespace detail {
 
 TWILL_BODY std::string percent_text(double share) {

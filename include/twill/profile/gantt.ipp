@@ -123,10 +123,6 @@ TWILL_BODY void GanttDrawing::draw_axis() {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY std::string svg_gantt(const std::vector<NamedTimeline>& timelines, const GanttOptions& options) {
   return detail::GanttDrawing{timelines, options}.svg();
 }

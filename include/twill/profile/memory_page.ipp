@@ -45,10 +45,6 @@ TWILL_BODY std::string memory_page_data(const memory::MemoryTimeline& line) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY std::string memory_page(const std::vector<memory::MemoryTimeline>& lines, const MemoryPageOptions& options) {
   std::string data;
   for (const memory::MemoryTimeline& line : lines)

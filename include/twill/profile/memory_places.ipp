@@ -12,9 +12,6 @@ TWILL_BODY std::string to_string(const MemoryPlace& place) {
   return place.statement.empty() ? place.name : join_text({place.name, ", ", place.statement});
 }
 
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
 namespace detail {
 
 TWILL_BODY const char* name_of(const memory::Allocation& allocation) {
@@ -72,10 +69,6 @@ TWILL_BODY std::string signed_count(std::int64_t count) { return (count > 0 ? "+
 TWILL_BODY std::string signed_bytes(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + memory::format_bytes(bytes); }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY std::vector<PlaceUse> by_place(const memory::MemorySnapshot& snapshot) {
   detail::UseByPlace uses;
   SourcePlaces source;

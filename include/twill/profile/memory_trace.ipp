@@ -67,10 +67,6 @@ TWILL_BODY void MemoryTraceText::mark(const memory::TimedEvent& timed) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY std::string memory_trace(const std::vector<memory::MemoryTimeline>& lines,
                                     const MemoryTraceOptions& options) {
   detail::MemoryTraceText trace{options};

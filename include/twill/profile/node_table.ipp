@@ -37,9 +37,6 @@ TWILL_BODY std::vector<NodeTotal> node_totals(const Trace& trace, GroupBy group_
   return sorted;
 }
 
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
 namespace detail {
 
 TWILL_BODY std::string time_text(double seconds) {
@@ -73,10 +70,6 @@ TWILL_BODY std::string layer_text(const NodeTotal& total) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY Table node_table(const Trace& trace, const NodeTableOptions& options) {
   Table table({{"operation", Align::left},
                {"layer", Align::left},

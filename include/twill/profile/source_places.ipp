@@ -101,10 +101,6 @@ TWILL_BODY bool is_own_file(std::string_view path) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY void SourcePlaces::prepare(std::span<const memory::CallStack* const> stacks) {
   std::vector<Asked> asked;
   for (const memory::CallStack* stack : stacks) {

@@ -68,10 +68,6 @@ TWILL_BODY std::string escape_xml(std::string_view text) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile {
-
 TWILL_BODY void LinePlot::save(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << svg();

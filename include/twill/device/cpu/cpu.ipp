@@ -30,9 +30,6 @@ TWILL_COLD TWILL_BODY std::string device_name(Cpu device) {
   return name;
 }
 
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
 namespace detail {
 
 TWILL_COLD TWILL_BODY CpuState::CpuState(Cpu device)

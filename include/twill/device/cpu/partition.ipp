@@ -55,10 +55,6 @@ TWILL_COLD TWILL_BODY std::string describe(const HostPartition& partition) {
 }
 
 } // namespace detail
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
-
 TWILL_BODY void configure_host(const HostOptions& options) {
   const detail::HostPartition& in_force = detail::divide_host(options);
   if (!(in_force.asked == options))

@@ -61,10 +61,6 @@ TWILL_BODY void ForkJoin::run_rank(int rank) noexcept {
 }
 
 } // namespace detail
-} // namespace twill::inline v0
-
-namespace twill::inline v0 {
-
 TWILL_BODY const Team& Team::serial() {
   static constexpr Team one{};
   return one;
