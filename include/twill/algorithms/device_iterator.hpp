@@ -88,15 +88,13 @@ template <class E> [[nodiscard]] device_iterator_t<E> device_iterator(const E& e
                 "twill: begin: an element of a reduction costs a whole pass; evaluate it (Tensor c = "
                 "sum<1>(x)) and take the tensor's elements");
   using Bound = typename DeviceIteratorOf<E>::Bound;
-  kernel::Grid grid = expr::extents_of(expression);
+  expr::Leaves<E> leaves(expression);
+  kernel::Grid grid = leaves.extents_of(expression);
   const std::int64_t elements = grid.elements();
-  expr::OperandRoom<Bound::count> operands;
-  expr::Binder binder{operands.data(), Bound::operand_of_leaf.data(), grid.rank};
-  expression.each_leaf(binder);
-  expr::bind_numbers(operands.data(), Bound::entries.data(), Bound::count, grid.rank);
-  expr::bind_output(operands[Bound::count - 1], nullptr, contiguous_strides(grid), grid);
-  expr::simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
-  return {grid, operands.data(), at_end ? elements : 0};
+  expr::complete_operands(expr::operand_map<typename DeviceIteratorOf<E>::Source>, leaves.operands(), grid.rank,
+                          nullptr, contiguous_strides(grid), grid);
+  expr::simplify(grid, leaves.operands(), Bound::count, 0, grid.rank - 1, true);
+  return {grid, leaves.operands(), at_end ? elements : 0};
 }
 
 } // namespace twill::inline v0::algorithms::inline TWILL_ISA

@@ -33,11 +33,10 @@ public:
   using Bound = expr::Operands<Source>;
   using value_type = typename E::value_type;
 
-  explicit LazyElements(const E& expression) : expression_{expression} {
-    extents_ = expr::extents_of(expression_);
-    expr::Binder binder{operands_.data(), Bound::operand_of_leaf.data(), extents_.rank};
-    expression_.each_leaf(binder);
-    expr::bind_numbers(operands_.data(), Bound::entries.data(), Bound::count, extents_.rank);
+  explicit LazyElements(const E& expression)
+      : expression_{expression}, leaves_{expression_}, extents_{leaves_.extents_of(expression_)} {
+    expr::complete_operands(expr::operand_map<Source>, leaves_.operands(), extents_.rank, nullptr,
+                            contiguous_strides(extents_), extents_);
     elements_ = extents_.elements();
     synchronize(expression_.device());
   }
@@ -50,17 +49,17 @@ public:
       const std::int64_t place = axis > 0 ? index % extents_[axis] : index;
       index /= extents_[axis];
       for (std::size_t o = 0; o + 1 < Bound::count; ++o)
-        offsets[o] += place * operands_[o].strides[static_cast<std::size_t>(axis)];
+        offsets[o] += place * leaves_.operands()[o].strides[static_cast<std::size_t>(axis)];
     }
-    return ElementProgram<typename expr::ProgramOf<Source>::type>::template run<value_type>(operands_.data(),
+    return ElementProgram<typename expr::ProgramOf<Source>::type>::template run<value_type>(leaves_.operands(),
                                                                                             offsets.data());
   }
 
 private:
   E expression_;
-  Dims extents_{};
+  expr::Leaves<E> leaves_; // refers to the expression
+  Dims extents_;
   std::int64_t elements_ = 0;
-  std::array<kernel::Operand, Bound::count> operands_{};
 };
 
 /// An iterator over the values of an expression.

@@ -26,101 +26,73 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 template <std::size_t Count> class OperandRoom {
 public:
   [[nodiscard]] kernel::Operand* data() { return reinterpret_cast<kernel::Operand*>(bytes_); }
-  [[nodiscard]] kernel::Operand& operator[](std::size_t index) { return data()[index]; }
+  [[nodiscard]] const kernel::Operand* data() const { return reinterpret_cast<const kernel::Operand*>(bytes_); }
 
 private:
   alignas(kernel::Operand) std::byte bytes_[Count * sizeof(kernel::Operand)];
 };
 
-/// Strides of a view along the axes of a grid, aligned from the right; broadcast axes have stride 0.
-template <int Rank>
-void broadcast_strides(kernel::Operand& operand, const Dims& extents, const Dims& strides, int grid_rank) {
-  const int missing = grid_rank - Rank;
-  for (int axis = 0; axis < missing; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
-  for (int axis = 0; axis < Rank; ++axis)
-    operand.strides[static_cast<std::size_t>(missing + axis)] = extents[axis] == 1 ? 0 : strides[axis];
-}
-
-/// An operand that carries a number.
-void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank);
-
-/// The operand that is written: it has the rank of the grid, which may be larger than the expression's.
-void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents);
-
-/// Visits the leaves and finds the extents of the result in the usual case, in which all tensors have the same. Writes them
-/// where they are wanted: a copy of what was just written piece by piece would wait for the pieces.
-template <int Rank> class CommonExtents {
+/// The operands of an elementwise program that its leaves fill, along a grid of its result's rank, and the extents that all
+/// leaves of that rank have. Fills them piece by piece where they are wanted: a copy would wait for the pieces.
+template <std::size_t Count, int Rank> class BoundLeaves {
 public:
-  explicit CommonExtents(Dims& extents) : extents_{extents} {}
+  template <class E> BoundLeaves(const E& expression, const Code::Leaf* leaf) : leaf_{leaf} {
+    extents_.rank = Rank;
+    expression.each_leaf(*this);
+  }
+
+  [[nodiscard]] kernel::Operand* operands() { return operands_.data(); }
+  [[nodiscard]] const kernel::Operand* operands() const { return operands_.data(); }
+  /// Whether all leaves of the rank have the same extents and the others are numbers, which is the usual case.
+  [[nodiscard]] bool agree() const { return is_seen_ && agree_; }
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    if constexpr (S::rank == Rank) {
+    const Dims extents = tensor.shape();
+    const Dims strides = tensor.strides();
+    kernel::Operand& operand = next(tensor.data(), 0);
+    constexpr int missing = Rank - S::rank;
+    for (int axis = 0; axis < missing; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
+    for (int axis = 0; axis < S::rank; ++axis)
+      operand.strides[static_cast<std::size_t>(missing + axis)] = extents[axis] == 1 ? 0 : strides[axis];
+    if constexpr (missing == 0) {
       for (int axis = 0; axis < Rank; ++axis) {
-        const std::int64_t own = tensor.size(axis);
-        if (!seen_) extents_[axis] = own;
-        agree_ = agree_ && own == extents_[axis];
+        if (!is_seen_) extents_[axis] = extents[axis];
+        agree_ = agree_ && extents[axis] == extents_[axis];
       }
-      seen_ = true;
+      is_seen_ = true;
     } else {
       agree_ = agree_ && S::rank == 0;
     }
   }
-  template <Scalar T> void operator()(const T&) {}
-
-  template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
-
-  [[nodiscard]] bool found() const { return seen_ && agree_; }
-
-private:
-  Dims& extents_;
-  bool seen_ = false;
-  bool agree_ = true;
-};
-
-/// The extents of an expression's result. throws: ShapeError
-template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
-  Dims extents{};
-  if constexpr (!E::shape_is_proven && !E::has_reductions) {
-    extents.rank = E::shape_type::rank;
-    CommonExtents<E::shape_type::rank> common{extents};
-    expression.each_leaf(common);
-    if (!common.found()) [[unlikely]]
-      extents = expression.shape();
-  } else {
-    extents = expression.shape();
-  }
-  return extents;
-}
-
-/// Visits the leaves in order and fills their operands.
-class Binder {
-public:
-  Binder(kernel::Operand* operands, const std::int16_t* operand_of_leaf, int grid_rank)
-      : operands_{operands}, operand_of_leaf_{operand_of_leaf}, grid_rank_{grid_rank} {}
-
-  template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    kernel::Operand& operand = next();
-    operand.data = tensor.data();
-    operand.bits = 0;
-    broadcast_strides<S::rank>(operand, tensor.shape(), tensor.strides(), grid_rank_);
-  }
   template <Scalar T> void operator()(const T& value) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
-    bind_bits(next(), bits, grid_rank_);
+    kernel::Operand& operand = next(nullptr, bits);
+    for (int axis = 0; axis < Rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
   }
   template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
 
-private:
-  kernel::Operand& next() { return operands_[*operand_of_leaf_++]; }
+protected:
+  Dims extents_{};
 
-  kernel::Operand* operands_;
-  const std::int16_t* operand_of_leaf_;
-  int grid_rank_;
+private:
+  kernel::Operand& next(void* data, std::uint64_t bits) {
+    kernel::Operand& operand = operands_.data()[(leaf_++)->operand];
+    operand.data = data;
+    operand.bits = bits;
+    return operand;
+  }
+
+  OperandRoom<Count> operands_;
+  const Code::Leaf* leaf_;
+  bool is_seen_ = false;
+  bool agree_ = true;
 };
 
-/// Fills the operands that are numbers of the code.
-void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank);
+/// Completes the operands of an elementwise program along a grid of these extents, whose rank may be larger than the leaves':
+/// numbers of the code, and the one result.
+void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to, const Dims& to_strides,
+                       const Dims& extents);
 
 /// Drops dimensions of extent 1 and merges neighbours that all operands walk alike, among the dimensions first to last;
 /// one of them stays when `at_least_one`.
@@ -128,7 +100,7 @@ void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, 
 
 /// Gives a grid rows of one element where a leaf would vary along the row that its program takes for shared: an axis of
 /// extent 1, at run time, was the row when the program was written, and dropping it made another axis the row.
-void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandEntry* entries, std::size_t count);
+void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandMap& map);
 
 /// Visits the leaves and asks whether any touches the destination in another order than the destination itself: then a
 /// kernel could read what it has overwritten.

@@ -7,22 +7,24 @@
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
-TWILL_BODY void bind_bits(kernel::Operand& operand, std::uint64_t bits, int grid_rank) {
-  operand.data = nullptr;
-  operand.bits = bits;
-  for (int axis = 0; axis < grid_rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = 0;
-}
-
-TWILL_BODY void bind_output(kernel::Operand& operand, void* to, const Dims& strides, const Dims& extents) {
-  operand.data = to;
-  operand.bits = 0;
+TWILL_BODY void complete_operands(const OperandMap& map, kernel::Operand* operands, int rank, void* to,
+                                  const Dims& to_strides, const Dims& extents) {
+  const std::size_t last = map.count - 1;
+  const int missing = extents.rank - rank;
+  for (std::size_t o = 0; o < last && missing > 0; ++o) {
+    std::int64_t* strides = operands[o].strides.data();
+    for (int axis = extents.rank - 1; axis >= 0; --axis) strides[axis] = axis < missing ? 0 : strides[axis - missing];
+  }
+  for (std::size_t o = 0; o < last && map.has_numbers; ++o) {
+    if (map.entries[o].origin != Origin::number) continue;
+    operands[o].data = nullptr;
+    operands[o].bits = map.entries[o].bits;
+    for (int axis = 0; axis < extents.rank; ++axis) operands[o].strides[static_cast<std::size_t>(axis)] = 0;
+  }
+  operands[last].data = to;
+  operands[last].bits = 0;
   for (int axis = 0; axis < extents.rank; ++axis)
-    operand.strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : strides[axis];
-}
-
-TWILL_BODY void bind_numbers(kernel::Operand* operands, const OperandEntry* entries, std::size_t count, int grid_rank) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (entries[i].origin == Origin::number) bind_bits(operands[i], entries[i].bits, grid_rank);
+    operands[last].strides[static_cast<std::size_t>(axis)] = extents[axis] == 1 ? 0 : to_strides[axis];
 }
 
 [[gnu::noinline]] TWILL_BODY void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int first,
@@ -58,15 +60,14 @@ TWILL_BODY void bind_numbers(kernel::Operand* operands, const OperandEntry* entr
   grid.rank = to;
 }
 
-[[gnu::noinline]] TWILL_BODY void keep_shared(kernel::Grid& grid, kernel::Operand* operands,
-                                              const OperandEntry* entries, std::size_t count) {
+[[gnu::noinline]] TWILL_BODY void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandMap& map) {
+  if (!map.has_shared) return;
+  const OperandEntry* const entries = map.entries;
+  const std::size_t count = map.count;
   const auto last = static_cast<std::size_t>(grid.rank - 1);
   if (grid[grid.rank - 1] == 1) return;
   bool varies = false;
-  for (std::size_t i = 0; i < count; ++i)
-    varies = varies || (entries[i].access == kernel::Access::uniform &&
-                        (entries[i].kind == kernel::LineKind::input || entries[i].kind == kernel::LineKind::gather) &&
-                        operands[i].strides[last] != 0);
+  for (std::size_t i = 0; i < count; ++i) varies = varies || (entries[i].is_shared() && operands[i].strides[last] != 0);
   if (!varies) return;
   for (std::size_t i = 0; i < count; ++i) operands[i].strides[last + 1] = 0;
   grid[grid.rank++] = 1;

@@ -17,10 +17,13 @@
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
@@ -38,8 +41,8 @@ struct Domain {
 };
 
 /// Strides along the grid of a view aligned with what is reduced, or with the result when that has fewer axes.
-void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides, const Domain& domain,
-                       bool beside_dropped_axes);
+void strides_in_domain(kernel::Operand& operand, const std::int64_t* extents, const std::int64_t* strides, int rank,
+                       const Domain& domain, bool beside_dropped_axes);
 
 /// Where a result goes.
 struct OutputView {
@@ -49,89 +52,53 @@ struct OutputView {
   bool drops_axes = false; ///< it lacks the axes that are reduced
 };
 
-/// Binds leaves along a domain.
-template <class Source> class DomainBinder {
+/// A leaf without its types. Of extents and strides, those of its axes are filled in.
+struct LeafView {
+  void* data;         ///< null for a number
+  std::uint64_t bits; ///< of a number
+  int rank;           ///< 0 for a number
+  std::int64_t extents[max_rank];
+  std::int64_t strides[max_rank]; ///< in elements
+};
+
+/// The leaves of an expression, in order.
+template <std::size_t Count> class LeafViews {
 public:
-  DomainBinder(kernel::Operand* operands, const Domain& domain) : operands_{operands}, domain_{domain} {}
+  template <class E> explicit LeafViews(const E& expression) { expression.each_leaf(*this); }
+
+  [[nodiscard]] const LeafView* data() const { return views_; }
 
   template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    const Code::Leaf leaf = Operands<Source>::leaf[next_++];
-    kernel::Operand& operand = operands_[leaf.operand];
-    operand.data = tensor.data();
-    strides_in_domain(operand, tensor.shape(), tensor.strides(), domain_, leaf.drops);
+    const Dims extents = tensor.shape();
+    const Dims strides = tensor.strides();
+    LeafView& leaf = next(tensor.data(), 0, S::rank);
+    for (int axis = 0; axis < S::rank; ++axis) {
+      leaf.extents[axis] = extents[axis];
+      leaf.strides[axis] = strides[axis];
+    }
   }
   template <Scalar T> void operator()(const T& value) {
-    std::memcpy(&operands_[Operands<Source>::leaf[next_++].operand].bits, &value, sizeof(T));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    static_cast<void>(next(nullptr, bits, 0));
   }
   template <class Moves, class X> void gathered(const Moves& moves, const X&) { (*this)(moves); }
 
 private:
-  kernel::Operand* operands_;
-  const Domain& domain_;
-  std::size_t next_ = 0;
-};
-
-/// Asks whether the leaves that a program takes for one tensor are one: the same elements in the same order.
-template <class Source> class LeafComparer {
-public:
-  template <class T, class D, class S> void operator()(const Tensor<T, D, S>& tensor) {
-    const std::size_t leaf = next_++;
-    const auto first = static_cast<std::size_t>(Operands<Source>::leaf[leaf].first);
-    if (first == leaf)
-      seen_[leaf] = {tensor.data(), tensor.shape(), tensor.strides()};
-    else
-      are_one = are_one && seen_[first].data == tensor.data() && seen_[first].extents == tensor.shape() &&
-                seen_[first].strides == tensor.strides();
+  LeafView& next(void* data, std::uint64_t bits, int rank) {
+    LeafView& leaf = *next_++;
+    leaf.data = data;
+    leaf.bits = bits;
+    leaf.rank = rank;
+    return leaf;
   }
-  template <Scalar T> void operator()(const T&) { ++next_; }
-  template <class Moves, class X> void gathered(const Moves&, const X&) { ++next_; }
 
-  bool are_one = true;
-
-private:
-  struct Seen {
-    const void* data = nullptr;
-    Dims extents{};
-    Dims strides{};
-  };
-  std::array<Seen, Operands<Source>::leaves> seen_{};
-  std::size_t next_ = 0;
+  LeafView views_[Count > 0 ? Count : 1];
+  LeafView* next_ = views_;
 };
 
-/// Copies the leaves that are reduced into the order of the grid, so that the reduced axes become one.
-template <class Source, class D> class Gatherer {
-public:
-  Gatherer(kernel::Operand* operands, const D& device, const kernel::Grid& grid)
-      : operands_{operands}, device_{device}, grid_{grid} {}
-
-  template <class T, class S> void operator()(const Tensor<T, D, S>&) {
-    const std::size_t leaf = next_++;
-    const Code::Leaf info = Operands<Source>::leaf[leaf];
-    if (info.outside || S::rank == 0) return; // the same for every element
-    if (static_cast<std::size_t>(info.first) != leaf) return;
-    kernel::Operand& operand = operands_[info.operand];
-    copies_.emplace_back(device_, static_cast<std::size_t>(grid_.elements()) * sizeof(T));
-    Dims from{};
-    from.rank = grid_.rank;
-    for (int axis = 0; axis < grid_.rank; ++axis) from[axis] = operand.strides[static_cast<std::size_t>(axis)];
-    const Dims to = contiguous_strides(grid_);
-    auto* copy = static_cast<T*>(copies_.back().data());
-    detail::copy_elements(device_, copy, to, static_cast<const T*>(operand.data), from, grid_);
-    operand.data = copy;
-    for (int axis = 0; axis < grid_.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = to[axis];
-  }
-  template <Scalar T> void operator()(const T&) { ++next_; }
-  template <class Moves, class X> void gathered(const Moves&, const X&) {
-    ++next_;
-  } // only rows of one axis are gathered
-
-private:
-  kernel::Operand* operands_;
-  const D& device_;
-  const kernel::Grid& grid_;
-  std::vector<memory::Buffer<D>> copies_{}; // released in stream order, after the kernel
-  std::size_t next_ = 0;
-};
+/// Whether the leaves that a program takes for one tensor are one: the same elements in the same order.
+[[nodiscard]] bool are_one(const OperandMap& map, const LeafView* leaves);
 
 /// Whether dimensions first to last of the grid can be one for every operand.
 [[nodiscard]] bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands, std::size_t count, int first,
@@ -144,69 +111,130 @@ void merge(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, int
 /// in the order in which to try them.
 template <class Apart, class... Merged> struct Programs {};
 
-/// Binds a program to a domain and launches it. One target for each output of the program.
-template <class Source, class E, class D>
-[[gnu::noinline]] void launch_over(const E& expression, const D& device, const OutputView* targets,
-                                   const Domain& domain, bool is_column) {
-  using Bound = Operands<Source>;
-  std::array<kernel::Operand, Bound::count> operands{};
-  kernel::Grid grid = detail::reordered(domain.extents, domain.order);
-  const int first = is_column ? 0 : domain.kept;
-  const int last = is_column ? grid.rank - domain.kept - 1 : grid.rank - 1;
+/// The dimensions of a grid that are reduced.
+struct ReducedDimensions {
+  int first = 0;
+  int last = 0; ///< before `first` where a program runs over rank 0
+};
 
-  DomainBinder<Source> binder{operands.data(), domain};
-  expression.each_leaf(binder);
-  for (std::size_t k = 0; k < Bound::outputs; ++k) {
-    kernel::Operand& operand = operands[Bound::count - Bound::outputs + k];
-    operand.data = targets[k].data;
-    strides_in_domain(operand, targets[k].extents, targets[k].strides, domain, targets[k].drops_axes);
-  }
-  std::int64_t length = 1;
-  for (int axis = last; axis >= first; --axis) {
-    for (std::size_t o = 0; o < Bound::count; ++o)
-      if (Bound::entries[o].origin == Origin::row_index) operands[o].strides[static_cast<std::size_t>(axis)] = length;
-    length *= grid[axis];
-  }
-  for (std::size_t o = 0; o < Bound::count; ++o) {
-    if (Bound::entries[o].origin == Origin::number) operands[o].bits = Bound::entries[o].bits;
-    if (Bound::entries[o].origin == Origin::row_length)
-      operands[o].bits = bits_of(Bound::entries[o].type, static_cast<double>(length));
-  }
+/// Fills the operands of a program of rows or columns, cleared before, and its grid, whose dimensions stand apart yet. One
+/// target for each output of the program.
+[[nodiscard]] ReducedDimensions bind_over(const OperandMap& map, const LeafView* leaves, const OutputView* targets,
+                                          const Domain& domain, bool is_column, kernel::Operand* operands,
+                                          kernel::Grid& grid);
 
-  Gatherer<Source, D> gatherer{operands.data(), device, grid};
-  if (last < first) { // rank 0: a row of one element
-    grid[grid.rank++] = 1;
-  } else {
-    if (!is_one_walk(grid, operands.data(), Bound::count, first, last)) expression.each_leaf(gatherer);
-    merge(grid, operands.data(), Bound::count, first, last);
-  }
-  if (is_column)
-    simplify(grid, operands.data(), Bound::count, 1, grid.rank - 1, true);
+/// Makes the reduced dimensions one, and the others as few as they can be.
+void merge_reduced(const OperandMap& map, ReducedDimensions reduced, bool is_column, kernel::Operand* operands,
+                   kernel::Grid& grid);
+
+/// Copies an operand's elements into the order of the grid.
+template <class D>
+using CopyIntoOrder = void (*)(const D& device, const kernel::Grid& grid, kernel::Operand& operand,
+                               std::vector<memory::Buffer<D>>& copies);
+template <class T, class D>
+void copy_into_order(const D& device, const kernel::Grid& grid, kernel::Operand& operand,
+                     std::vector<memory::Buffer<D>>& copies) {
+  Dims from{};
+  from.rank = grid.rank;
+  for (int axis = 0; axis < grid.rank; ++axis) from[axis] = operand.strides[static_cast<std::size_t>(axis)];
+  const Dims to = contiguous_strides(grid);
+  auto* copy =
+      static_cast<T*>(copies.emplace_back(device, static_cast<std::size_t>(grid.elements()) * sizeof(T)).data());
+  detail::copy_elements(device, copy, to, static_cast<const T*>(operand.data), from, grid);
+  operand.data = copy;
+  for (int axis = 0; axis < grid.rank; ++axis) operand.strides[static_cast<std::size_t>(axis)] = to[axis];
+}
+
+/// How each leaf's elements are copied; null for those that are one for all elements, or read by index.
+template <class Source, class D, std::size_t Leaf> constexpr CopyIntoOrder<D> copy_of_leaf() {
+  constexpr auto line = static_cast<std::size_t>(Source::code.line_of_leaf[Leaf]);
+  if constexpr (Source::code.lines[line].line.kind == kernel::LineKind::input && !Source::code.lines[line].outside)
+    return &copy_into_order<scalar_t<Source::code.lines[line].line.type>, D>;
   else
-    simplify(grid, operands.data(), Bound::count, 0, grid.rank - 2, false);
-  keep_shared(grid, operands.data(), Bound::entries.data(), Bound::count);
-  kernel::launch(typename ProgramOf<Source>::type{}, device, grid, operands.data());
+    return nullptr;
+}
+template <class Source, class D, class K = std::make_index_sequence<Operands<Source>::leaves>> struct CopiesIntoOrder;
+template <class Source, class D, std::size_t... K> struct CopiesIntoOrder<Source, D, std::index_sequence<K...>> {
+  static constexpr std::array<CopyIntoOrder<D>, sizeof...(K) + 1> of_leaves{copy_of_leaf<Source, D, K>()...};
+};
+
+/// Copies the leaves that are reduced into the order of the grid, so that the reduced axes become one.
+template <class D>
+[[nodiscard]] std::vector<memory::Buffer<D>> copy_reduced(const OperandMap& map, const CopyIntoOrder<D>* copies,
+                                                          const LeafView* leaves, const D& device,
+                                                          const kernel::Grid& grid, kernel::Operand* operands) {
+  std::vector<memory::Buffer<D>> memory;
+  for (std::size_t k = 0; k < map.leaves; ++k)
+    if (copies[k] != nullptr && leaves[k].rank > 0 && static_cast<std::size_t>(map.leaf[k].first) == k)
+      copies[k](device, grid, operands[map.leaf[k].operand], memory);
+  return memory;
+}
+
+/// Binds a program to a domain and launches it.
+template <class D, class Launch>
+void launch_over(const OperandMap& map, const CopyIntoOrder<D>* copies, const LeafView* leaves, const D& device,
+                 const OutputView* targets, const Domain& domain, bool is_column, kernel::Operand* operands,
+                 const Launch& launch) {
+  kernel::Grid grid{};
+  const ReducedDimensions reduced = bind_over(map, leaves, targets, domain, is_column, operands, grid);
+  std::vector<memory::Buffer<D>> memory; // released in stream order, after the kernel
+  if (!is_one_walk(grid, operands, map.count, reduced.first, reduced.last))
+    memory = copy_reduced(map, copies, leaves, device, grid, operands);
+  merge_reduced(map, reduced, is_column, operands, grid);
+  launch(grid, operands);
+}
+template <class D>
+void launch_over(const OperandMap& map, const kernel::LaunchedProgram& program, const CopyIntoOrder<D>* copies,
+                 const LeafView* leaves, const D& device, const OutputView* targets, const Domain& domain,
+                 bool is_column) {
+  std::array<kernel::Operand, Code::capacity> operands; // NOLINT: those of the program are cleared
+  std::fill_n(operands.data(), map.count, kernel::Operand{});
+  launch_over(
+      map, copies, leaves, device, targets, domain, is_column, operands.data(),
+      [&](const kernel::Grid& grid, const kernel::Operand* bound) { kernel::launch(program, device, grid, bound); });
+}
+template <class Source, class D>
+void launch_over(const LeafView* leaves, const D& device, const OutputView* targets, const Domain& domain,
+                 bool is_column) {
+  using P = typename ProgramOf<Source>::type;
+  if constexpr (kernel::launches_tables<D>) {
+    launch_over(operand_map<Source>, kernel::launched_program<P>, CopiesIntoOrder<Source, D>::of_leaves.data(), leaves,
+                device, targets, domain, is_column);
+  } else {
+    std::array<kernel::Operand, Operands<Source>::count> operands{};
+    launch_over(operand_map<Source>, CopiesIntoOrder<Source, D>::of_leaves.data(), leaves, device, targets, domain,
+                is_column, operands.data(), [&](const kernel::Grid& grid, const kernel::Operand* bound) {
+                  kernel::launch(P{}, device, grid, bound);
+                });
+  }
 }
 
 /// Runs a program that takes leaves for one, if they are. Returns whether.
-template <class Source, class E, class D>
-[[nodiscard]] bool launch_merged(const E& expression, const D& device, const OutputView* targets,
-                                 const Domain& domain) {
-  LeafComparer<Source> comparer;
-  expression.each_leaf(comparer);
-  if (comparer.are_one) launch_over<Source>(expression, device, targets, domain, false);
-  return comparer.are_one;
+template <class Source, class D>
+[[nodiscard]] bool launch_merged(const LeafView* leaves, const D& device, const OutputView* targets,
+                                 const Domain& domain, bool is_column) {
+  if (!are_one(operand_map<Source>, leaves)) return false;
+  launch_over<Source>(leaves, device, targets, domain, is_column);
+  return true;
 }
 
 /// Runs the first program that takes no leaves for one that are not.
 template <class E, class D, class Apart, class... Merged>
 void run_domain(Programs<Apart, Merged...>, const E& expression, const D& device, const OutputView* targets,
-                const Domain& domain) {
-  if ((launch_merged<Merged>(expression, device, targets, domain) || ...)) return;
-  launch_over<Apart>(expression, device, targets, domain, false);
+                const Domain& domain, bool is_column = false) {
+  const LeafViews<Operands<Apart>::leaves> leaves(expression);
+  if ((launch_merged<Merged>(leaves.data(), device, targets, domain, is_column) || ...)) return;
+  launch_over<Apart>(leaves.data(), device, targets, domain, is_column);
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::expr::inline TWILL_ISA {
+TWILL_INSTANCE template void launch_over(const OperandMap&, const kernel::LaunchedProgram&, const CopyIntoOrder<Cpu>*,
+                                         const LeafView*, const Cpu&, const OutputView*, const Domain&, bool);
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+#endif
 
 #if TWILL_HEADER_ONLY
 #include <twill/expr/domain.ipp>

@@ -14,15 +14,73 @@ TWILL_BODY Domain::Domain(const Dims& shape, unsigned reduced, bool kept_first) 
   for (int axis = 0; axis < shape.rank; ++axis) kept += (mask >> axis & 1U) == 0 ? 1 : 0;
 }
 
-[[gnu::noinline]] TWILL_BODY void strides_in_domain(kernel::Operand& operand, const Dims& extents, const Dims& strides,
-                                                    const Domain& domain, bool beside_dropped_axes) {
+TWILL_BODY void strides_in_domain(kernel::Operand& operand, const std::int64_t* extents, const std::int64_t* strides,
+                                  int rank, const Domain& domain, bool beside_dropped_axes) {
   int kept = 0;
   for (int dimension = 0; dimension < domain.order.rank; ++dimension) {
     const bool is_reduced = domain.reduces(dimension);
-    int axis = static_cast<int>(domain.order[dimension]) - (domain.extents.rank - extents.rank);
-    if (beside_dropped_axes) axis = is_reduced ? -1 : kept++ - (domain.kept - extents.rank);
+    int axis = static_cast<int>(domain.order[dimension]) - (domain.extents.rank - rank);
+    if (beside_dropped_axes) axis = is_reduced ? -1 : kept++ - (domain.kept - rank);
     operand.strides[static_cast<std::size_t>(dimension)] = axis < 0 || extents[axis] == 1 ? 0 : strides[axis];
   }
+}
+
+TWILL_BODY bool are_one(const OperandMap& map, const LeafView* leaves) {
+  for (std::size_t k = 0; k < map.leaves; ++k) {
+    const auto first = static_cast<std::size_t>(map.leaf[k].first);
+    if (first == k) continue;
+    const LeafView& a = leaves[first];
+    const LeafView& b = leaves[k];
+    if (a.data != b.data || a.rank != b.rank || !std::equal(a.extents, a.extents + a.rank, b.extents) ||
+        !std::equal(a.strides, a.strides + a.rank, b.strides))
+      return false;
+  }
+  return true;
+}
+
+TWILL_BODY ReducedDimensions bind_over(const OperandMap& map, const LeafView* leaves, const OutputView* targets,
+                                       const Domain& domain, bool is_column, kernel::Operand* operands,
+                                       kernel::Grid& grid) {
+  grid = detail::reordered(domain.extents, domain.order);
+  const ReducedDimensions reduced{is_column ? 0 : domain.kept, is_column ? grid.rank - domain.kept - 1 : grid.rank - 1};
+  for (std::size_t k = 0; k < map.leaves; ++k) {
+    kernel::Operand& operand = operands[map.leaf[k].operand];
+    operand.data = leaves[k].data;
+    operand.bits = leaves[k].bits;
+    if (leaves[k].rank > 0)
+      strides_in_domain(operand, leaves[k].extents, leaves[k].strides, leaves[k].rank, domain, map.leaf[k].drops);
+  }
+  for (std::size_t k = 0; k < map.outputs; ++k) {
+    kernel::Operand& operand = operands[map.count - map.outputs + k];
+    operand.data = targets[k].data;
+    strides_in_domain(operand, targets[k].extents.extents.data(), targets[k].strides.extents.data(),
+                      targets[k].extents.rank, domain, targets[k].drops_axes);
+  }
+  std::int64_t length = 1;
+  for (int axis = reduced.last; axis >= reduced.first; --axis) {
+    for (std::size_t o = 0; o < map.count; ++o)
+      if (map.entries[o].origin == Origin::row_index) operands[o].strides[static_cast<std::size_t>(axis)] = length;
+    length *= grid[axis];
+  }
+  for (std::size_t o = 0; o < map.count; ++o) {
+    if (map.entries[o].origin == Origin::number) operands[o].bits = map.entries[o].bits;
+    if (map.entries[o].origin == Origin::row_length)
+      operands[o].bits = bits_of(map.entries[o].type, static_cast<double>(length));
+  }
+  return reduced;
+}
+
+TWILL_BODY void merge_reduced(const OperandMap& map, ReducedDimensions reduced, bool is_column,
+                              kernel::Operand* operands, kernel::Grid& grid) {
+  if (reduced.last < reduced.first) // rank 0: a row of one element
+    grid[grid.rank++] = 1;
+  else
+    merge(grid, operands, map.count, reduced.first, reduced.last);
+  if (is_column)
+    simplify(grid, operands, map.count, 1, grid.rank - 1, true);
+  else
+    simplify(grid, operands, map.count, 0, grid.rank - 2, false);
+  keep_shared(grid, operands, map);
 }
 
 [[gnu::noinline]] TWILL_BODY bool is_one_walk(const kernel::Grid& grid, const kernel::Operand* operands,

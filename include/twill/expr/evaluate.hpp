@@ -35,41 +35,88 @@ template <class E, DType To> struct Elementwise {
   }();
 };
 
-/// Runs an elementwise expression over the extents into memory that it does not read in another order.
-template <DType To, class E, class D>
-[[gnu::noinline]] void run_elementwise(const E& expression, const D& device, void* to, const Dims& to_strides,
-                                       const Dims& extents) {
-  using Source = Elementwise<E, To>;
-  using Bound = Operands<Source>;
+/// The bound leaves of an elementwise expression, and the extents of its result; of others, which evaluate parts of themselves
+/// first, the extents alone.
+template <class E> class Leaves {
+public:
+  explicit Leaves(const E&) {}
+  [[nodiscard]] const Dims& extents_of(const E& expression) { return extents_ = expression.shape(); }
+
+private:
+  Dims extents_{};
+};
+template <class E>
+requires(!E::has_reductions) class Leaves<E>
+    : public BoundLeaves<Operands<Elementwise<E, E::dtype>>::count, E::shape_type::rank> {
+public:
+  explicit Leaves(const E& expression)
+      : BoundLeaves<Operands<Elementwise<E, E::dtype>>::count, E::shape_type::rank>{
+            expression, Operands<Elementwise<E, E::dtype>>::leaf.data()} {}
+  [[nodiscard]] const Dims& extents_of(const E& expression) {
+    if constexpr (E::shape_is_proven) return dims_of<typename E::shape_type>;
+    if (!this->agree()) [[unlikely]]
+      this->extents_ = expression.shape();
+    return this->extents_;
+  }
+};
+
+/// The extents of an expression's result. throws: ShapeError
+template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
+  return Leaves<E>(expression).extents_of(expression);
+}
+
+/// Binds an elementwise program to what it runs over, which has elements.
+void bind_elementwise(const OperandMap& map, kernel::Operand* operands, int rank, kernel::Grid& grid, void* to,
+                      const Dims& to_strides, const Dims& extents);
+
+/// Runs the program of an elementwise statement over the extents into memory that it does not read in another order. Its
+/// leaves are bound along the last `rank` of them.
+template <class D>
+void run_elementwise(const OperandMap& map, const kernel::LaunchedProgram& program, kernel::Operand* operands, int rank,
+                     const D& device, void* to, const Dims& to_strides, const Dims& extents) {
   if (extents.elements() == 0) return;
-  OperandRoom<Bound::count> operands;
-  Binder binder{operands.data(), Bound::operand_of_leaf.data(), extents.rank};
-  expression.each_leaf(binder);
-  bind_numbers(operands.data(), Bound::entries.data(), Bound::count, extents.rank);
-  bind_output(operands[Bound::count - 1], to, to_strides, extents);
   kernel::Grid grid{};
-  grid.rank = extents.rank;
-  for (int axis = 0; axis < extents.rank; ++axis) grid[axis] = extents[axis];
-  simplify(grid, operands.data(), Bound::count, 0, grid.rank - 1, true);
-  keep_shared(grid, operands.data(), Bound::entries.data(), Bound::count);
-  kernel::launch(typename ProgramOf<Source>::type{}, device, grid, operands.data());
+  bind_elementwise(map, operands, rank, grid, to, to_strides, extents);
+  kernel::launch(program, device, grid, operands);
+}
+
+template <DType To, class E, class D>
+void run_elementwise(Leaves<E>& leaves, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+  using Source = Elementwise<E, To>;
+  using P = typename ProgramOf<Source>::type;
+  if constexpr (kernel::launches_tables<D>) {
+    run_elementwise(operand_map<Source>, kernel::launched_program<P>, leaves.operands(), E::shape_type::rank, device,
+                    to, to_strides, extents);
+  } else {
+    if (extents.elements() == 0) return;
+    kernel::Grid grid{};
+    bind_elementwise(operand_map<Source>, leaves.operands(), E::shape_type::rank, grid, to, to_strides, extents);
+    kernel::launch(P{}, device, grid, leaves.operands());
+  }
 }
 
 /// Runs any expression.
 template <DType To, class E, class D>
-void run(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+void run(const E& expression, [[maybe_unused]] Leaves<E>& leaves, const D& device, void* to, const Dims& to_strides,
+         const Dims& extents) {
   if constexpr (has_products<E>)
     run_with_products<To>(expression, device, to, to_strides, extents);
   else if constexpr (E::has_reductions)
     run_with_reductions<To>(expression, device, to, to_strides, extents);
   else
-    run_elementwise<To>(expression, device, to, to_strides, extents);
+    run_elementwise<To>(leaves, device, to, to_strides, extents);
+}
+template <DType To, class E, class D>
+void run(const E& expression, const D& device, void* to, const Dims& to_strides, const Dims& extents) {
+  Leaves<E> leaves(expression);
+  run<To>(expression, leaves, device, to, to_strides, extents);
 }
 
 /// A new tensor with the values of an expression.
 template <AnyShape S, class E> [[nodiscard]] auto evaluate_as(const E& expression) {
-  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), extents_of(expression));
-  run<E::dtype>(expression, result.device(), result.data(), result.strides(), result.shape());
+  Leaves<E> leaves(expression);
+  Tensor<typename E::value_type, typename E::device_type, S> result(expression.device(), leaves.extents_of(expression));
+  run<E::dtype>(expression, leaves, result.device(), result.data(), result.strides(), result.shape());
   return result;
 }
 
@@ -92,7 +139,8 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     static_cast<void>(
         sizeof(refused<Problem::element_types_differ, with::left_type<dtype_of<T>>, with::right_type<Bare::dtype>>));
   if constexpr (!FitsShape<From, S>) detail::refuse_shapes<S, From>();
-  const Dims extents = extents_of(expression);
+  Leaves<Bare> leaves(expression);
+  const Dims& extents = leaves.extents_of(expression);
   const auto device = expression.device();
   const Dims own_extents = target.shape();
   const Dims own_strides = target.strides();
@@ -105,7 +153,7 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     reuse = reuse && !finder.touches;
   }
   if (reuse)
-    run<Bare::dtype>(expression, device, target.data(), own_strides, extents);
+    run<Bare::dtype>(expression, leaves, device, target.data(), own_strides, extents);
   else
     target = evaluate_as<S>(expression);
 }
@@ -177,3 +225,14 @@ namespace twill::inline v0 {
 template <LazyValue E> Tensor(E) -> Tensor<typename E::value_type, typename E::device_type, typename E::shape_type>;
 
 } // namespace twill::inline v0
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::expr::inline TWILL_ISA {
+TWILL_INSTANCE template void run_elementwise(const OperandMap&, const kernel::LaunchedProgram&, kernel::Operand*, int,
+                                             const Cpu&, void*, const Dims&, const Dims&);
+} // namespace twill::inline v0::expr::inline TWILL_ISA
+#endif
+
+#if TWILL_HEADER_ONLY
+#include <twill/expr/evaluate.ipp>
+#endif

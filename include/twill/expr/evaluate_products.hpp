@@ -26,6 +26,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
@@ -162,8 +163,7 @@ template <int Chosen, class E, class Place> [[nodiscard]] auto with_computed(con
 /// An elementwise statement bound to its operands, with the kernels of its two programs behind one type.
 struct BoundStatement {
   std::array<kernel::Operand, kernel::max_following_operands> operands{};
-  const OperandEntry* entries = nullptr;
-  std::size_t count = 0;
+  const OperandMap* map = nullptr;
   const StatementProgram* program = nullptr;
 };
 
@@ -179,20 +179,18 @@ inline constexpr StatementProgram program_of{
 
 template <DType To, class E>
 [[nodiscard]] BoundStatement bind_statement(const E& statement, void* to, const Dims& to_strides, const Dims& extents) {
-  using Bound = Operands<Elementwise<E, To>>;
-  BoundStatement bound{
-      .entries = Bound::entries.data(), .count = Bound::count, .program = &program_of<Elementwise<E, To>>};
-  Binder binder{bound.operands.data(), Bound::operand_of_leaf.data(), extents.rank};
-  statement.each_leaf(binder);
-  bind_numbers(bound.operands.data(), Bound::entries.data(), Bound::count, extents.rank);
-  bind_output(bound.operands[Bound::count - 1], to, to_strides, extents);
+  using Source = Elementwise<E, To>;
+  BoundStatement bound{.map = &operand_map<Source>, .program = &program_of<Source>};
+  Leaves<E> leaves(statement);
+  complete_operands(*bound.map, leaves.operands(), E::shape_type::rank, to, to_strides, extents);
+  std::memcpy(bound.operands.data(), leaves.operands(), bound.map->count * sizeof(kernel::Operand));
   return bound;
 }
 
 /// Runs a bound statement by itself.
 template <class D> [[gnu::noinline]] void run_bound(const D& device, BoundStatement bound, kernel::Grid grid) {
-  simplify(grid, bound.operands.data(), bound.count, 0, grid.rank - 1, true);
-  keep_shared(grid, bound.operands.data(), bound.entries, bound.count);
+  simplify(grid, bound.operands.data(), bound.map->count, 0, grid.rank - 1, true);
+  keep_shared(grid, bound.operands.data(), *bound.map);
   if (kernel::is_watched(device)) [[unlikely]]
     return kernel::launch_watched(
         device,

@@ -191,9 +191,9 @@ void finish_columns(const Reduced<Op, Mask, Remains, A>&, const Sums& sums, cons
     for (int axis = 0; axis < domain.rank; ++axis)
       if ((Mask >> axis & 1U) != 0) length *= domain[axis];
     const auto count = static_cast<typename Sums::value_type>(length);
-    run_elementwise<To>(apply_node<Primitive::divide>(sums, count), sums.device(), to, to_strides, sums.shape());
+    run<To>(apply_node<Primitive::divide>(sums, count), sums.device(), to, to_strides, sums.shape());
   } else {
-    run_elementwise<To>(make_node<Convert<To>>(sums), sums.device(), to, to_strides, sums.shape());
+    run<To>(make_node<Convert<To>>(sums), sums.device(), to, to_strides, sums.shape());
   }
 }
 
@@ -205,7 +205,7 @@ void run_columns(const Reduced<Op, Mask, Remains, A>& reduced, const D& device, 
   constexpr DType partial = partial_type<E>;
   const auto combine = [&](void* sums, const Dims& strides) {
     const OutputView target{sums, extents, strides, Remains == Rest::dropped};
-    launch_over<ColumnProgram<Merging::none, Stored<E, partial>>>(reduced, device, &target, domain, true);
+    run_domain(Programs<ColumnProgram<Merging::none, Stored<E, partial>>>{}, reduced, device, &target, domain, true);
   };
   if constexpr (partial == To && !Op::is_mean) {
     combine(to, to_strides);
@@ -242,7 +242,7 @@ void run_permuted(const Reduced<Op, Mask, Remains, A...>& reduced, const D& devi
   }
   using Program = RowProgram<dyn, true, Merging::none, Stored<E, To>>;
   const OutputView target{to, extents, to_strides, Remains == Rest::dropped};
-  launch_over<Program>(reduced, device, &target, domain, false);
+  run_domain(Programs<Program>{}, reduced, device, &target, domain);
 }
 
 template <DType To, class E, class D>

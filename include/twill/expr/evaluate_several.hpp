@@ -145,16 +145,10 @@ void run_together(const Several<E...>& all, std::tuple<R...>& results, const Dim
         sums);
     using Apart = ColumnProgram<Merging::none, Stored<E, partial_type<E>>...>;
     using Alike = ColumnProgram<Merging::alike, Stored<E, partial_type<E>>...>;
-    if constexpr (gains(Alike::code, Apart::code)) {
-      LeafComparer<Alike> comparer;
-      all.each_leaf(comparer);
-      if (comparer.are_one)
-        launch_over<Alike>(all, device, targets.data(), domain, true);
-      else
-        launch_over<Apart>(all, device, targets.data(), domain, true);
-    } else {
-      launch_over<Apart>(all, device, targets.data(), domain, true);
-    }
+    if constexpr (gains(Alike::code, Apart::code))
+      run_domain(Programs<Apart, Alike>{}, all, device, targets.data(), domain, true);
+    else
+      run_domain(Programs<Apart>{}, all, device, targets.data(), domain, true);
     const auto finish = [&]<std::size_t... I>(std::index_sequence<I...>) {
       (finish_columns<dtype_of<typename R::value_type>>(std::get<I>(all.expressions), std::get<I>(sums), extents,
                                                         std::get<I>(results).data(), std::get<I>(results).strides()),

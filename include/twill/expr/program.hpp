@@ -65,6 +65,11 @@ struct OperandEntry {
   DType type = DType::boolean;
   Origin origin = Origin::none;
   std::uint64_t bits = 0;
+
+  /// A leaf of which a row reads one element.
+  [[nodiscard]] constexpr bool is_shared() const {
+    return access == kernel::Access::uniform && (kind == kernel::LineKind::input || kind == kernel::LineKind::gather);
+  }
 };
 
 /// What the run time needs of a code: which operand each leaf fills, and what fills the others.
@@ -75,11 +80,6 @@ template <class Source> struct Operands {
   static constexpr std::array<Code::Leaf, leaves + 1> leaf = [] {
     std::array<Code::Leaf, leaves + 1> result{};
     for (std::size_t i = 0; i < leaves; ++i) result[i] = Source::code.leaf(static_cast<int>(i));
-    return result;
-  }();
-  static constexpr std::array<std::int16_t, leaves + 1> operand_of_leaf = [] {
-    std::array<std::int16_t, leaves + 1> result{};
-    for (std::size_t i = 0; i < leaves; ++i) result[i] = leaf[i].operand;
     return result;
   }();
   static constexpr std::array<OperandEntry, count> entries = [] {
@@ -93,5 +93,26 @@ template <class Source> struct Operands {
     return result;
   }();
 };
+
+/// The same as a value, so that nothing that reads it is compiled for an expression.
+struct OperandMap {
+  const Code::Leaf* leaf = nullptr;
+  const OperandEntry* entries = nullptr;
+  std::size_t leaves = 0;
+  std::size_t count = 0;
+  std::size_t outputs = 0;
+  bool has_numbers = false; ///< of the code
+  bool has_shared = false;  ///< leaves that its rows share
+};
+template <class Source>
+inline constexpr OperandMap operand_map = [] {
+  using All = Operands<Source>;
+  OperandMap map{All::leaf.data(), All::entries.data(), All::leaves, All::count, All::outputs};
+  for (const OperandEntry& entry : All::entries) {
+    map.has_numbers = map.has_numbers || entry.origin == Origin::number;
+    map.has_shared = map.has_shared || entry.is_shared();
+  }
+  return map;
+}();
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA

@@ -7,12 +7,10 @@
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/any_team.hpp>
-#include <twill/kernel/columns.hpp>
 #include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/on_queue.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/record.hpp>
-#include <twill/kernel/rows.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/summary.hpp>
 #include <twill/kernel/table.hpp>
@@ -20,10 +18,29 @@
 
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #if defined(TWILL_WITH_NVTX) && TWILL_WITH_NVTX
 #include <twill/kernel/launch_ranges.hpp>
 #endif
+
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+
+/// A program as its launches on host devices see it: a value, so that no launch is compiled for a program.
+struct LaunchedProgram {
+  const ProgramTable* table = nullptr;
+  const Line* lines = nullptr;
+  int line_count = 0;
+  KernelShape shape = KernelShape::elementwise;
+};
+template <class P>
+inline constexpr LaunchedProgram launched_program{&table_of<P>, summary_of<P>.lines.data(),
+                                                  static_cast<int>(summary_of<P>.lines.size()), summary_of<P>.shape};
+
+/// Whether a kind of device runs programs by their tables: hosts do.
+template <class D> inline constexpr bool launches_tables = D::has_memory && !has_queue<D>;
+
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
 
 namespace twill::inline v0::kernel::detail::inline TWILL_ISA {
 
@@ -42,54 +59,72 @@ public:
   [[nodiscard]] const Operand* data() const { return nullptr; }
 };
 
-/// The loops of a program, whose functions are data: the same code for all programs.
-template <bool IsColumn> struct HostLoops {
-  const ProgramTable& table;
-  const Grid& grid;
-  const Operand* operands;
-
-  void operator()(const Team& team) const {
-    if constexpr (IsColumn)
-      run_columns(table, AnyTeam{team}, grid, operands);
-    else
-      run_rows(table, AnyTeam{team}, grid, operands);
-  }
-};
-
 /// Launches a program for who watches.
-template <class P, class D>
-TWILL_COLD void launch_program_watched(const D& device, const Grid& grid, const Operand* operands) {
-  constexpr KernelShape shape = summary_of<P>.shape;
-  const WatchedLaunch what{.lines = summary_of<P>.lines.data(),
-                           .line_count = static_cast<int>(summary_of<P>.lines.size()),
-                           .shape = shape,
+template <class D>
+TWILL_COLD void launch_watched_program(const LaunchedProgram& program, const D& device, const Grid& grid,
+                                       const Operand* operands) {
+  const WatchedLaunch what{.lines = program.lines,
+                           .line_count = program.line_count,
+                           .shape = program.shape,
                            .grid = &grid,
                            .operands = operands};
-  if constexpr (has_queue<D>)
-    launch_watched(device, what, [&](const team_t<D>& queue) { run(P{}, queue, grid, operands); });
-  else
-    launch_watched(device, what, HostLoops<shape == KernelShape::column>{table_of<P>, grid, operands});
+  launch_watched(device, what, [&](const Team& team) { run_table(*program.table, AnyTeam{team}, grid, operands); });
+}
+
+/// The same of a GPU's program.
+template <class P, class D>
+TWILL_COLD void launch_watched_kernel(const D& device, const Grid& grid, const Operand* operands) {
+  const WatchedLaunch what{.lines = summary_of<P>.lines.data(),
+                           .line_count = static_cast<int>(summary_of<P>.lines.size()),
+                           .shape = summary_of<P>.shape,
+                           .grid = &grid,
+                           .operands = operands};
+  launch_watched(device, what, [&](const team_t<D>& queue) { run(P{}, queue, grid, operands); });
 }
 
 } // namespace twill::inline v0::kernel::detail::inline TWILL_ISA
 
 namespace twill::inline v0::kernel::inline TWILL_ISA {
 
+/// Runs a program on a host device, in the order of its stream.
+template <class D>
+void launch(const LaunchedProgram& program, const D& device, const Grid& grid, const Operand* operands) {
+  if constexpr (tells_of_launches<D>) {
+    if (is_watched(device)) [[unlikely]]
+      return detail::launch_watched_program(program, device, grid, operands);
+    launch(device, [&](const Team& team) { run_table(*program.table, AnyTeam{team}, grid, operands); });
+  } else {
+    launch(device,
+           [table = program.table, grid, bound = std::vector<Operand>(operands, operands + program.table->operands)](
+               const Team& team) { run_table(*table, AnyTeam{team}, grid, bound.data()); });
+  }
+}
+
 /// Runs the program on the device, in the order of its stream. Deduces the lines, so closures and local types are welcome
 /// in whatever made them. `launch(device, f)` of the device is found by its argument.
 template <class... Lines, class D>
 void launch(Program<Lines...> program, const D& device, const Grid& grid, const Operand* operands) {
-  if constexpr (!D::has_memory)
+  using P = Program<Lines...>;
+  if constexpr (!D::has_memory) {
     if (launch_records != nullptr) record_launch(program, grid, operands);
-  if constexpr (requires { requires D::launches_at_once; }) {
+    launch(device, [](const Team&) {});
+  } else if constexpr (launches_tables<D>) {
+    launch(launched_program<P>, device, grid, operands);
+  } else if constexpr (tells_of_launches<D>) {
     if (is_watched(device)) [[unlikely]]
-      return detail::launch_program_watched<Program<Lines...>>(device, grid, operands);
-    launch(device, [program, &grid, operands](const auto& team) { run(program, team, grid, operands); });
+      return detail::launch_watched_kernel<P>(device, grid, operands);
+    launch(device, [program, &grid, operands](const auto& queue) { run(program, queue, grid, operands); });
   } else {
-    using Bound = detail::BoundOperands<summary_of<Program<Lines...>>.operands>;
-    launch(device,
-           [program, grid, bound = Bound(operands)](const auto& team) { run(program, team, grid, bound.data()); });
+    launch(device, [program, grid, bound = detail::BoundOperands<summary_of<P>.operands>(operands)](const auto& queue) {
+      run(program, queue, grid, bound.data());
+    });
   }
 }
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
+
+#if !TWILL_HEADER_ONLY
+namespace twill::inline v0::kernel::inline TWILL_ISA {
+TWILL_INSTANCE template void launch(const LaunchedProgram&, const Cpu&, const Grid&, const Operand*);
+} // namespace twill::inline v0::kernel::inline TWILL_ISA
+#endif
