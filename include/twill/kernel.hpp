@@ -13,6 +13,7 @@
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/coalesce.hpp>
 #include <twill/kernel/columns.hpp>
+#include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/convolution.hpp>
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>

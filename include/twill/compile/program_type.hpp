@@ -10,6 +10,7 @@
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/call.hpp>
+#include <twill/kernel/common_programs.hpp>
 #include <twill/kernel/run.hpp>
 #include <twill/kernel/scratch.hpp>
 

@@ -313,8 +313,12 @@ public:
   }
 };
 
+/// Where the table of a program lies. Not a constant's value, so that the compiled library can hold it.
+template <class P> struct TableOf { static const ProgramTable table; };
+template <class P> constinit const ProgramTable TableOf<P>::table = Tabulate<P>::table();
+
 /// The table of a program.
-template <class P> inline constexpr ProgramTable table_of = Tabulate<P>::table();
+template <class P> inline constexpr const ProgramTable& table_of = TableOf<P>::table;
 
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
 
