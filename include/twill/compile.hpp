@@ -50,6 +50,7 @@
 #include <twill/compile/storage.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/table_for.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/compile/unit_order.hpp>
 #include <twill/compile/units.hpp>
 #include <twill/compile/watch.hpp>

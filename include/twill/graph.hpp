@@ -7,6 +7,7 @@
 #include <twill/graph/derivatives.hpp>
 #include <twill/graph/extent.hpp>
 #include <twill/graph/fault.hpp>
+#include <twill/graph/frozen.hpp>
 #include <twill/graph/functions.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/graph/graph.hpp>
@@ -28,4 +29,5 @@
 #include <twill/graph/shape_functions.hpp>
 #include <twill/graph/slots.hpp>
 #include <twill/graph/smooth.hpp>
+#include <twill/graph/state.hpp>
 #include <twill/graph/value.hpp>

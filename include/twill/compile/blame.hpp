@@ -7,6 +7,7 @@
 
 #include <twill/compile/lower.hpp>
 #include <twill/compile/observation.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/compile/watch.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/pattern.hpp>
@@ -43,7 +44,7 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// Says what a watched run of S has found.
 template <Source S> [[nodiscard]] std::string blame(const NotFinite& found, const graph::SymbolValues& symbols) {
-  const detail::Retraced retraced{S::trace()};
+  const detail::Retraced retraced{trace_of<S>()};
   const graph::Graph& graph = retraced.graph;
   const graph::Node& node = retraced.made_of(found.value);
   const std::string layer = detail::layer_of(graph, node);

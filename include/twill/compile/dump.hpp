@@ -8,6 +8,7 @@
 #include <twill/compile/binding.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/compile/report.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 
 #include <initializer_list>
@@ -87,11 +88,11 @@ namespace twill::inline v0::compile::inline TWILL_ISA {
 
 /// The graph, its launches and its memory plan as text. Sizes are needed for offsets only.
 [[nodiscard]] std::string dump(const graph::Graph& traced, DimensionSizes sizes = {});
-template <Source S> [[nodiscard]] std::string dump(DimensionSizes sizes = {}) { return dump(S::trace(), sizes); }
+template <Source S> [[nodiscard]] std::string dump(DimensionSizes sizes = {}) { return dump(trace_of<S>(), sizes); }
 
 /// Launches and tensors as a graph in the language of Graphviz: `dot -Tsvg`.
 [[nodiscard]] inline std::string graphviz(const graph::Graph& traced) { return detail::Printer{traced, {}}.graphviz(); }
-template <Source S> [[nodiscard]] std::string graphviz() { return graphviz(S::trace()); }
+template <Source S> [[nodiscard]] std::string graphviz() { return graphviz(trace_of<S>()); }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
 

@@ -5,10 +5,9 @@
 // functions at run time, when they are first used. Their fused programs are interpreted (kernel/interpret.hpp), so that a
 // model makes neither constants nor kernels. Only host devices have them. Read next: compile/table_for.hpp.
 
-#include <twill/compile/face.hpp>
 #include <twill/compile/program_type.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
-#include <twill/graph/operation.hpp>
 
 #include <array>
 #include <cstddef>
@@ -22,31 +21,6 @@ class InterpretedProgram;
 } // namespace twill::inline v0::kernel::inline TWILL_ISA
 
 namespace twill::inline v0::compile::inline TWILL_ISA {
-
-/// An operation with a kernel of its own, for one element type.
-struct OperationKey {
-  const graph::Operation* operation = nullptr;
-  DType dtype = DType::float32;
-};
-
-/// Those of a trace, each once.
-struct OperationKeys {
-  static constexpr std::size_t most = 64;
-  std::array<OperationKey, most> keys{};
-  std::size_t count = 0; ///< above `most` if there are too many
-
-  constexpr explicit OperationKeys(const graph::Graph& graph) {
-    for (const graph::Node& node : graph.nodes)
-      if (node.kind == graph::Kind::operation) add({node.operation, graph::typing_type(graph, node)});
-  }
-
-  TWILL_CONSTEXPR void add(const OperationKey& key) {
-    for (std::size_t i = 0; i < count && i < most; ++i)
-      if (graph::is_same(*keys[i].operation, *key.operation) && keys[i].dtype == key.dtype) return;
-    if (count < most) keys[count] = key;
-    ++count;
-  }
-};
 
 /// The function of an operation for one element type.
 struct OperationKernel {
@@ -75,16 +49,11 @@ private:
 /// The table of a source: `Compiled` of quick builds.
 template <Source S> struct Quick {
 private:
-  struct Attempt {
-    FaceAttempt face;
-    OperationKeys operations;
-    constexpr explicit Attempt(const graph::Graph& graph) : face{graph}, operations{graph} {}
-  };
-  static constexpr Attempt attempt{S::trace()};
+  static constexpr OperationKeys operations = Traced<S>::operations;
 
   /// Null for what a group or a copy does: it has no kernel.
   template <std::size_t I> static OperationKernel function() {
-    constexpr OperationKey key = attempt.operations.keys[I];
+    constexpr OperationKey key = operations.keys[I];
     if constexpr (requires { sizeof(KernelOf<key.operation>); })
       return {key, &detail::run_operation<key.operation, scalar_t<key.dtype>>};
     else
@@ -95,24 +64,18 @@ private:
   }
 
   static const QuickTable& table() {
-    static const QuickTable made{S::trace(), functions(std::make_index_sequence<attempt.operations.count>{})};
+    static const QuickTable made{trace_of<S>(), functions(std::make_index_sequence<operations.count>{})};
     return made;
   }
 
 public:
-  static constexpr FaceSizes sizes = attempt.face.sizes;
-  static_assert(detail::check_fault<sizes.fault>());
+  static constexpr FaceSizes sizes = Traced<S>::sizes;
   static_assert(
-      attempt.operations.count <= OperationKeys::most,
+      operations.count <= OperationKeys::most,
       "twill: quick builds take models of at most 64 operations and element types; build it without TWILL_QUICK");
 
   /// Element type, shape and slot of a result.
-  template <std::size_t K> static constexpr graph::InputInfo output() {
-    if constexpr (attempt.face.fits)
-      return attempt.face.frozen.outputs[K];
-    else
-      return Face<S>::frozen.outputs[K];
-  }
+  template <std::size_t K> static constexpr graph::InputInfo output() { return Traced<S>::template output<K>(); }
 
   static TableView view() { return table().view(); }
   template <class TeamType> static std::span<const KernelFunction> kernels() { return table().kernels(); }

@@ -11,6 +11,7 @@
 #include <twill/graph/node.hpp>
 #include <twill/graph/parameter.hpp>
 #include <twill/graph/slots.hpp>
+#include <twill/graph/state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace twill::inline v0::graph {
 
 /// What tracing a function leaves: nodes in an order in which operands come first, and what is known of inputs and
 /// weights.
-class Graph {
+class Graph : public GraphState {
 public:
   List<Node> nodes{};               ///< operands before those that use them
   List<InputInfo> inputs{};         ///< of the function, in the order of its arguments
@@ -38,24 +39,13 @@ public:
   List<LoopInfo> loops{};           ///< see graph/scan.hpp
   List<RegionInfo> regions{};       ///< see graph/checkpoint.hpp
   List<int> stage_boundaries{};     ///< the first node of each stage but the first, see nn/stage_boundary.hpp
-  int open_region = 0;              ///< the number of the part that is being traced, 0 outside
-  int regions_named = 0;            ///< how many numbers of parts are in use
   List<int> carries{};              ///< the loop of each
   List<std::int64_t> attributes{0}; ///< of operations: how many, then these
-  Fault fault{};                    ///< the first one, if any
-  DType element = DType::float32;   ///< what a model's `Input` and parameters hold unless they say otherwise
-  int input_slot = 0;               ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
-  int open_loop = -1;               ///< the loop whose body is being traced
-  int draws = 0;                    ///< how many random tensors have been traced
-  SplitInfo split{};                ///< of what is being traced, see graph/ranks.hpp
-  DType autocast = DType::float32;  ///< of matrix products and convolutions of float32, see nn/autocast.hpp
-  bool suits_gpus = false;          ///< operations are those of GPUs' libraries, see nn/device_trace.hpp
-  bool training = true;             ///< whether dropout drops and batch norms learn
-  bool may_fix_symbols = false;     ///< a named extent that meets a number becomes that number, see `unify`
+  List<MergedSymbol> merged_symbols{}; ///< which extents no longer name
 
   constexpr Graph() = default;
   /// An empty graph whose parameters have this element type.
-  constexpr explicit Graph(DType element_type) : element{element_type} {}
+  constexpr explicit Graph(DType element_type) { element = element_type; }
 
   /// The node of an id that `add` returned.
   [[nodiscard]] constexpr const Node& node(int id) const { return nodes.items[id]; }
@@ -77,7 +67,7 @@ public:
   /// The extent with merged symbols replaced.
   [[nodiscard]] TWILL_CONSTEXPR Extent canonical(Extent extent) const {
     if (merges_symbols_ && !extent.is_static())
-      for (const Merged& merged : merged_)
+      for (const MergedSymbol& merged : merged_symbols)
         extent = merged.to < 0 ? extent.fixed(merged.from, merged.value) : extent.replaced(merged.from, merged.to);
     return extent;
   }
@@ -334,15 +324,8 @@ private:
       if (shape.axes.items[axis].symbols != 0) shape.axes.items[axis] = canonical(shape.axes.items[axis]);
   }
 
-  /// A symbol that another one, or a number, stands for.
-  struct Merged {
-    int from = 0;
-    int to = -1;
-    std::int64_t value = 0;
-  };
-
-  TWILL_CONSTEXPR void replace(const Merged& merged) {
-    merged_.push_back(merged);
+  TWILL_CONSTEXPR void replace(const MergedSymbol& merged) {
+    merged_symbols.push_back(merged);
     merges_symbols_ = true;
     for (Node& node : nodes) {
       node.shape = canonical(node.shape);
@@ -353,12 +336,6 @@ private:
     for (Requirement& requirement : requirements) requirement.extent = canonical(requirement.extent);
     for (LoopInfo& loop : loops) loop.count = canonical(loop.count);
   }
-
-  Name path_{};
-  int scope_ = 0;
-  Placement slots_{};
-  List<Merged> merged_{};
-  bool merges_symbols_ = false;
 };
 
 } // namespace twill::inline v0::graph

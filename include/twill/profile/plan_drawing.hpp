@@ -10,6 +10,7 @@
 #include <twill/compile/dump.hpp>
 #include <twill/compile/lower.hpp>
 #include <twill/compile/table.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
@@ -99,7 +100,7 @@ namespace twill::inline v0::profile::inline TWILL_ISA {
 /// throws: ValueError when a dimension that a buffer has is not given
 template <compile::Source S>
 [[nodiscard]] std::string svg_plan(compile::DimensionSizes sizes, const PlanDrawingOptions& options = {}) {
-  const compile::Lowered lowered = compile::lower(S::trace());
+  const compile::Lowered lowered = compile::lower(compile::trace_of<S>());
   const compile::TableView table = compile::view_of(lowered);
   graph::SymbolValues symbols{};
   symbols.fill(0);

@@ -7,6 +7,7 @@
 
 #include <twill/compile/blame.hpp>
 #include <twill/compile/descents.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/device_trace.hpp>
 #include <twill/train/optimiser.hpp>
@@ -98,7 +99,7 @@ public:
   /// slow and changes the same bits as any other. What the model marks by `nn::tap`, and its gradient, is seen under its name.
   template <class Look, AnyTensor... Tensors>
   StepLoss<T, D> tapped(std::string_view pattern, const Look& look, const Tensors&... tensors) {
-    compile::Tap tap{source<Tensors...>::trace(), pattern};
+    compile::Tap tap{compile::trace_of<source<Tensors...>>(), pattern};
     const StepLoss<T, D> loss = watched(tap, tensors...);
     for (const compile::Observation& seen : tap.observations()) look(seen);
     return loss;

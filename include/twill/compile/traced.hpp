@@ -1,0 +1,109 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trace of a source as constexpr data: traced once where it fits the room that is usual, twice where not. Read next:
+// compile/quick.hpp.
+
+#include <twill/compile/face.hpp>
+#include <twill/compile/program_type.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/frozen.hpp>
+#include <twill/graph/operation.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Room for the graphs of most sources, or of those that need tables of this size.
+[[nodiscard]] TWILL_CONSTEXPR graph::GraphSizes graph_room(const TableSizes& table) {
+  const std::size_t n = table.values;
+  return {.nodes = 3 * n,
+          .inputs = table.inputs + 8,
+          .parameters = table.parameters + 16,
+          .knobs = table.knobs + 32,
+          .symbols = graph::max_symbols,
+          .requirements = table.requirements + 8,
+          .bounds = table.bounds + 8,
+          .outputs = table.inputs + 8,
+          .channels_last_outputs = table.inputs + 8,
+          .taps = 2 * table.taps,
+          .scopes = 2 * table.scopes,
+          .loops = table.loops + 4,
+          .regions = 16 + n / 16,
+          .stage_boundaries = 16,
+          .carries = 4 * table.loops + 16,
+          .attributes = 4 * table.attributes + 64,
+          .merged_symbols = 16};
+}
+
+/// An operation with a kernel of its own, for one element type.
+struct OperationKey {
+  const graph::Operation* operation = nullptr;
+  DType dtype = DType::float32;
+};
+
+/// Those of a trace, each once.
+struct OperationKeys {
+  static constexpr std::size_t most = 64;
+  std::array<OperationKey, most> keys{};
+  std::size_t count = 0; ///< above `most` if there are too many
+
+  constexpr explicit OperationKeys(const graph::Graph& graph) {
+    for (const graph::Node& node : graph.nodes)
+      if (node.kind == graph::Kind::operation) add({node.operation, graph::typing_type(graph, node)});
+  }
+
+  TWILL_CONSTEXPR void add(const OperationKey& key) {
+    for (std::size_t i = 0; i < count && i < most; ++i)
+      if (graph::is_same(*keys[i].operation, *key.operation) && keys[i].dtype == key.dtype) return;
+    if (count < most) keys[count] = key;
+    ++count;
+  }
+};
+
+/// A trace that is about to be frozen: its sizes, and the rest where it fits.
+template <graph::GraphSizes Room> struct TraceAttempt {
+  FaceSizes face{};
+  graph::GraphSizes sizes{};
+  OperationKeys operations;
+  graph::FrozenGraph<Room> frozen{};
+
+  constexpr explicit TraceAttempt(const graph::Graph& traced)
+      : face{face_sizes_of(traced)}, sizes{graph::sizes_of(traced)}, operations{traced} {
+    if (sizes.fit(Room)) frozen = {traced, traced, sizes};
+  }
+};
+
+/// The trace of a source. Naming it traces; a faulty trace is refused here.
+template <Source S> struct Traced {
+private:
+  static constexpr graph::GraphSizes room = graph_room(room_of<S>());
+  static constexpr TraceAttempt<room> attempt{S::trace()};
+
+  template <graph::GraphSizes Sizes> static constexpr graph::FrozenGraph<Sizes> freeze() {
+    if constexpr (Sizes.fit(room)) {
+      return {attempt.frozen, attempt.frozen.state, Sizes};
+    } else {
+      const graph::Graph traced = S::trace();
+      return {traced, traced, Sizes};
+    }
+  }
+
+public:
+  static constexpr FaceSizes sizes = attempt.face;
+  static_assert(detail::check_fault<sizes.fault>());
+  static constexpr OperationKeys operations = attempt.operations;
+  static constexpr graph::FrozenGraph<attempt.sizes> frozen = freeze<attempt.sizes>();
+
+  /// Element type, shape and slot of a result.
+  template <std::size_t K> static constexpr graph::InputInfo output() {
+    const graph::Node& node = frozen.nodes[static_cast<std::size_t>(frozen.outputs[K])];
+    return {node.dtype, node.shape, frozen.outputs[K], false, node.slot < 0 ? 0 : node.slot};
+  }
+};
+
+/// The trace of a source at run time: that of the compiler.
+template <Source S> [[nodiscard]] graph::Graph trace_of() { return graph::thaw(Traced<S>::frozen.view()); }
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,46 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a graph that is no list: what is open while it is traced, and how it is traced. Read next: graph/graph.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/graph/fault.hpp>
+#include <twill/graph/parameter.hpp>
+#include <twill/graph/slots.hpp>
+
+#include <cstdint>
+
+namespace twill::inline v0::graph {
+
+/// A symbol that another one, or a number, stands for.
+struct MergedSymbol {
+  int from = 0;           ///< the symbol
+  int to = -1;            ///< the other one; -1 for a number
+  std::int64_t value = 0; ///< the number
+};
+
+/// What a graph holds besides its lists.
+class GraphState {
+public:
+  int open_region = 0;             ///< the number of the part that is being traced, 0 outside
+  int regions_named = 0;           ///< how many numbers of parts are in use
+  Fault fault{};                   ///< the first one, if any
+  DType element = DType::float32;  ///< what a model's `Input` and parameters hold unless they say otherwise
+  int input_slot = 0;              ///< in which inputs lie unless they say otherwise, see graph/slots.hpp
+  int open_loop = -1;              ///< the loop whose body is being traced
+  int draws = 0;                   ///< how many random tensors have been traced
+  SplitInfo split{};               ///< of what is being traced, see graph/ranks.hpp
+  DType autocast = DType::float32; ///< of matrix products and convolutions of float32, see nn/autocast.hpp
+  bool suits_gpus = false;         ///< operations are those of GPUs' libraries, see nn/device_trace.hpp
+  bool training = true;            ///< whether dropout drops and batch norms learn
+  bool may_fix_symbols = false;    ///< a named extent that meets a number becomes that number, see `unify`
+
+protected:
+  Name path_{};                 ///< of the open scopes
+  int scope_ = 0;               ///< of the next node
+  Placement slots_{};           ///< of all nodes
+  bool merges_symbols_ = false; ///< whether extents may name symbols that were replaced
+};
+
+} // namespace twill::inline v0::graph

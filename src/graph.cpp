@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bodies of graph/ in the compiled library.
+
+#include <twill/graph/frozen.ipp>
