@@ -6,6 +6,7 @@
 // itself, so the result equals one device's for uneven shards too. For a whole training step with the loss inside the
 // replicas see parallel/data_parallel_step.hpp.
 
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/nn/network.hpp>
@@ -191,7 +192,7 @@ public:
     using Program =
         nn::KeepingForward<typename Network::Stage,
                            nn::detail::tracked_set<decltype(share(inputs, pieces[0], replicas_->devices()[0]))...>()>;
-    if (pieces.size() > 1 && network_->is_training() && compile::adds_over_ranks(compile::Compiled<Program>::view()))
+    if (pieces.size() > 1 && network_->is_training() && compile::adds_over_ranks(compile::TableFor<Program, D>::view()))
       throw ValueError(
           "DataParallel: a synchronised batch norm adds up over replicas in planned steps alone; train with "
           "train_step(model, loss, rule)");

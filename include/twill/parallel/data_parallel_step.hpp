@@ -6,6 +6,7 @@
 // does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
 // equals one device's for uneven shards. Read next: parallel/data_parallel.hpp.
 
+#include <twill/compile/table_for.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/memory/statistics.hpp>
@@ -120,7 +121,7 @@ public:
     train::detail::LoadedOptions options{rule, state};
     for (const auto& rank : ranks_)
       steps_ = rank->optimiser.load_state_dict(options.states(), *rank->state,
-                                               [] { return compile::Compiled<UpdateSource>::view().parameters; });
+                                               [] { return compile::TableFor<UpdateSource, D>::view().parameters; });
     return options.set();
   }
 
@@ -147,7 +148,7 @@ public:
 private:
   /// Whether replicas meet in the middle of a program, those without rows, too.
   template <compile::Source S> [[nodiscard]] static bool sums_over_ranks() {
-    static const bool result = !RankSums{compile::Compiled<S>::view()}.empty();
+    static const bool result = !RankSums{compile::TableFor<S, D>::view()}.empty();
     return result;
   }
 
@@ -157,9 +158,9 @@ private:
         : device{on},
           state{std::move(network)},
           communicator{std::move(member)},
-          update_executor{on, compile::Compiled<UpdateSource>::view(), compile::kernels<UpdateSource, team_t<D>>,
-                          compile::Arena::kept},
-          update_knobs{compile::Compiled<UpdateSource>::view().knobs},
+          update_executor{on, compile::TableFor<UpdateSource, D>::view(),
+                          compile::TableFor<UpdateSource, D>::template kernels<team_t<D>>(), compile::Arena::kept},
+          update_knobs{compile::TableFor<UpdateSource, D>::view().knobs},
           numbers{update_knobs} {
       constexpr std::size_t line = 64;
       std::size_t bytes = line;
@@ -247,12 +248,14 @@ private:
       compile::Knobs knobs;          ///< what changes between runs
     };
 
+    using View = compile::TableView (*)(); // one function for each source
     template <compile::Source S> Program& program_for() {
-      const void* key = compile::kernels<S, team_t<D>>.data();
+      using Table = compile::TableFor<S, D>;
+      const View key = &Table::view;
       for (const auto& [known, program] : programs)
         if (known == key) return *program;
-      programs.emplace_back(
-          key, std::make_unique<Program>(device, compile::Compiled<S>::view(), compile::kernels<S, team_t<D>>));
+      programs.emplace_back(key,
+                            std::make_unique<Program>(device, Table::view(), Table::template kernels<team_t<D>>()));
       return *programs.back().second;
     }
 
@@ -273,7 +276,7 @@ private:
     std::vector<void*> outputs{};
     std::int64_t count = 0;      ///< of elements of T
     std::int64_t wide_count = 0; ///< of float32 behind them, in models of half precision
-    std::vector<std::pair<const void*, std::unique_ptr<Program>>> programs{};
+    std::vector<std::pair<View, std::unique_ptr<Program>>> programs{};
     const Program* last = nullptr; ///< that ran
     std::int64_t rows = 0;         ///< of the last step that was measured
     double seconds = 0;            ///< of the same

@@ -7,6 +7,7 @@
 // uneven shards and ranks without rows too, and dropout draws what one device would. Read next:
 // parallel/detail/distributed_update.hpp.
 
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/device_trace.hpp>
 #include <twill/parallel/batch_sums.hpp>
@@ -141,7 +142,7 @@ public:
 
   /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
   template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
-    const compile::TableView table = compile::Compiled<source<Tensors...>>::view();
+    const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
     compile::MemoryUse use = compile::memory_use(table, compile::resolve_symbols(table, shapes));
     update_.add_memory(use, table);
@@ -173,11 +174,11 @@ private:
     const std::int64_t rows = first_extent(tensors...);
     const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
     if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
-    update_.make(compile::Compiled<source<Tensors...>>::view());
+    update_.make(compile::TableFor<source<Tensors...>, D>::view());
     if constexpr (has_parts) update_.weights().cut();
     if (adds_up && shares.finishes) {
       if constexpr (adds_up) finish<Tensors...>(shares, rows, tensors...);
-    } else if (rows > 0 || !RankSums{compile::Compiled<source<Tensors...>>::view()}.empty()) {
+    } else if (rows > 0 || !RankSums{compile::TableFor<source<Tensors...>, D>::view()}.empty()) {
       reduce<source<Tensors...>>(shares, share_of(rows, shares.all_rows), rows > 0, tensors...);
     } else {
       reduce_nothing<source<Tensors...>>();
@@ -192,7 +193,7 @@ private:
     const bool is_even = model_->options().share == Share::even;
     sums_.finish(is_even ? (sums_.rows() + rows) * model_->size() : shares.all_rows);
     using Source = train::detail::source_for<Finishing, M, Tensors...>;
-    if (rows == 0 && RankSums{compile::Compiled<Source>::view()}.empty()) return reduce_sums();
+    if (rows == 0 && RankSums{compile::TableFor<Source, D>::view()}.empty()) return reduce_sums();
     reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
   }
 

@@ -8,6 +8,7 @@
 #include <twill/compile/executor.hpp>
 #include <twill/compile/interlude.hpp>
 #include <twill/compile/memory_use.hpp>
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/sharded_state.hpp>
 #include <twill/parallel/shards.hpp>
@@ -30,7 +31,7 @@ public:
   PartUpdate(const nn::NetworkState<D>& network, std::vector<Part> parts, compile::Arena arena)
       : parts_{std::move(parts)},
         shorten_{parts_},
-        executor_{network.device, table(), compile::kernels<Source, team_t<D>>, arena},
+        executor_{network.device, table(), compile::TableFor<Source, D>::template kernels<team_t<D>>(), arena},
         state_{network, table().parameters, parts_},
         stand_ins_{network.device, static_cast<std::size_t>(stand_in_bytes(parts_))} {
     executor_.edit(shorten_);
@@ -41,7 +42,7 @@ public:
   PartUpdate(const PartUpdate&) = delete;
   PartUpdate& operator=(const PartUpdate&) = delete;
 
-  [[nodiscard]] static compile::TableView table() { return compile::Compiled<Source>::view(); }
+  [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] ShardedState<D>& state() { return state_; }
   [[nodiscard]] const ShardedState<D>& state() const { return state_; }

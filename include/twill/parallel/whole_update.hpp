@@ -4,6 +4,7 @@
 // The update of a training step that every rank makes of everything, from gradients that have been added up. It begins while
 // buckets are still under way, and waits for each before the launch that reads it. Read next: parallel/zero.hpp.
 
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/bucket_memory.hpp>
 #include <twill/train/optimiser.hpp>
@@ -23,10 +24,10 @@ public:
   WholeUpdate(Model& model, Memory& memory, Weights&)
       : model_{&model},
         memory_{&memory},
-        executor_{model.module().device(), compile::Compiled<Source>::view(), compile::kernels<Source, team_t<D>>,
-                  compile::Arena::kept} {}
+        executor_{model.module().device(), compile::TableFor<Source, D>::view(),
+                  compile::TableFor<Source, D>::template kernels<team_t<D>>(), compile::Arena::kept} {}
 
-  [[nodiscard]] static compile::TableView table() { return compile::Compiled<Source>::view(); }
+  [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
 
   /// The weights, then the states of the rule, of which a backward pass may read the first.
   [[nodiscard]] std::span<void* const> parameters() {

@@ -5,6 +5,7 @@
 // next: parallel/pipeline/stage.hpp.
 
 #include <twill/compile/executor.hpp>
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
 #include <twill/nn/network.hpp>
@@ -70,8 +71,9 @@ public:
                        std::span<void* const> parameters, const nn::RunContext& context,
                        cpu::KeptOrders* orders = nullptr) {
     if (!executor_ || !(executor_->device() == device))
-      executor_ = std::make_unique<compile::Executor<D>>(device, compile::Compiled<S>::view(),
-                                                         compile::kernels<S, team_t<D>>, compile::Arena::for_each_run);
+      executor_ = std::make_unique<compile::Executor<D>>(device, compile::TableFor<S, D>::view(),
+                                                         compile::TableFor<S, D>::template kernels<team_t<D>>(),
+                                                         compile::Arena::for_each_run);
     std::optional<parallel::AddUpRankSums<SumOverReplicas>> sums{};
     if (kernel::RankGroup* const replicas = context.groups.find(replicas_axis); replicas != nullptr)
       sums.emplace(executor_->table(), SumOverReplicas{*replicas});

@@ -6,6 +6,7 @@
 // their launches read and write at the other, one after the other. Such costs know nothing of caches and of how well a kernel
 // does; what was measured does (parallel/pipeline/measure.hpp). Read next: parallel/pipeline/predict.hpp.
 
+#include <twill/compile/traced.hpp>
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/expr/evaluate.hpp>
@@ -64,7 +65,7 @@ template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValue
     }
   }
   // Arithmetic of products and the like: that of elements is hidden behind their traffic.
-  const graph::Graph graph = Program::trace();
+  const graph::Graph graph = compile::trace_of<Program>();
   double operations = 0;
   const List<char> needed = compile::detail::needed_nodes(graph);
   for (int id = 0; id < graph.size(); ++id)

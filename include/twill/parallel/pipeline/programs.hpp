@@ -8,6 +8,7 @@
 // values. Read next: parallel/pipeline/stage.hpp.
 
 #include <twill/compile/lower.hpp>
+#include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
 
@@ -283,15 +284,29 @@ template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
   return counts;
 }
 
-/// Which inputs a program reads.
-template <compile::Source S>
-inline constexpr auto inputs_read = [] {
-  std::array<bool, compile::Compiled<S>::sizes.inputs + 1> found{};
-  for (const compile::ValueInfo& value : compile::Compiled<S>::view().values)
+/// Which inputs a program reads, from its table.
+template <class Table> [[nodiscard]] constexpr auto inputs_read() {
+  std::array<bool, Table::sizes.inputs + 1> found{};
+  for (const compile::ValueInfo& value : Table::view().values)
     if (value.storage == compile::Storage::input && value.first_use >= 0)
       found[static_cast<std::size_t>(value.index)] = true;
   return found;
-}();
+}
+
+/// For bytes that may be constants.
+struct AsCompiled {
+  template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
+    constexpr auto found = inputs_read<compile::Compiled<S>>();
+    return input + 1 < found.size() && found[input];
+  }
+};
+/// For what runs on a device.
+template <class D> struct AsRun {
+  template <compile::Source S> [[nodiscard]] static bool reads(std::size_t input) {
+    static const auto found = inputs_read<compile::TableFor<S, D>>();
+    return input + 1 < found.size() && found[input];
+  }
+};
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 

@@ -113,7 +113,7 @@ public:
       made.erase(first, made.end());
       input_gradients.insert_or_assign(micro_batch, std::move(made));
     }
-    release(own.operands, [](std::size_t i) { return is_read_by_weights(i); });
+    release(own.operands, [](std::size_t i) { return is_read_by_weights<detail::AsRun<D>>(i); });
     kept.insert_or_assign(micro_batch, std::move(own));
   }
 
@@ -157,7 +157,8 @@ public:
     using First =
         std::conditional_t<!Split, StageBackward<F>,
                            std::conditional_t<(counts.received > 0), StageInputGradient<F>, StageWeightGradient<F>>>;
-    return bytes_of<First>(symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward(i); });
+    return bytes_of<First>(
+        symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward<detail::AsCompiled>(i); });
   }
   /// The same where the forward pass is computed again.
   [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
@@ -171,7 +172,8 @@ public:
   /// The same between the two parts of a backward pass, the cotangents included.
   [[nodiscard]] static constexpr std::int64_t bytes_between(const graph::SymbolValues& symbols) requires Split {
     if constexpr (counts.weights > 0)
-      return bytes_of<StageWeightGradient<F>>(symbols, [](std::size_t i) { return is_read_by_weights(i); });
+      return bytes_of<StageWeightGradient<F>>(symbols,
+                                              [](std::size_t i) { return is_read_by_weights<detail::AsCompiled>(i); });
     return 0;
   }
 
@@ -214,20 +216,18 @@ private:
     return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
   }
 
-  template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
-    return input + 1 < detail::inputs_read<S>.size() && detail::inputs_read<S>[input];
-  }
-  [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
-    if constexpr (counts.weights > 0) return reads<StageWeightGradient<F>>(input);
+  /// Which operands of backward programs are read, as `Tables` tells.
+  template <class Tables> [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
+    if constexpr (counts.weights > 0) return Tables::template reads<StageWeightGradient<F>>(input);
     return false;
   }
-  [[nodiscard]] static constexpr bool is_read_after_forward(std::size_t input) {
+  template <class Tables> [[nodiscard]] static constexpr bool is_read_after_forward(std::size_t input) {
     if constexpr (!Split)
-      return reads<StageBackward<F>>(input);
+      return Tables::template reads<StageBackward<F>>(input);
     else if constexpr (counts.received > 0)
-      return reads<StageInputGradient<F>>(input) || is_read_by_weights(input);
+      return Tables::template reads<StageInputGradient<F>>(input) || is_read_by_weights<Tables>(input);
     else
-      return is_read_by_weights(input);
+      return is_read_by_weights<Tables>(input);
   }
 
   /// Of the operands of a backward program.
@@ -291,10 +291,11 @@ private:
       using First = std::conditional_t<Split && (counts.received > 0), StageInputGradient<F>, StageBackward<F>>;
       if (!keeps_orders || kept_weights_) return;
       kept_weights_.emplace();
-      kept_weights_->add(network.device(), compile::Compiled<StageForward<F>>::view(), parameters());
+      kept_weights_->add(network.device(), compile::TableFor<StageForward<F>, D>::view(), parameters());
       if constexpr (!Split || counts.received > 0)
-        kept_weights_->add(network.device(), compile::Compiled<First>::view(), parameters());
-      if constexpr (counts.weights > 0) kept_weights_->add_gradients(compile::Compiled<Maker>::view(), counts.weights);
+        kept_weights_->add(network.device(), compile::TableFor<First, D>::view(), parameters());
+      if constexpr (counts.weights > 0)
+        kept_weights_->add_gradients(compile::TableFor<Maker, D>::view(), counts.weights);
     }
   }
 
@@ -311,7 +312,7 @@ private:
     std::move(first_kept, made.end(), std::back_inserter(own.operands));
     for (std::size_t i = 0; i < results_kept.size(); ++i)
       if (results_kept[i]) own.operands.push_back(std::move(made[i]));
-    release(own.operands, [](std::size_t i) { return is_read_after_forward(i); });
+    release(own.operands, [](std::size_t i) { return is_read_after_forward<detail::AsRun<D>>(i); });
     own.is_recomputed = false;
   }
 
