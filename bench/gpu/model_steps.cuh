@@ -7,6 +7,9 @@
 
 #include "bench/gpu/programs.cuh"
 
+#include <twill/profile/node_table.hpp>
+#include <twill/profile/trace.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
