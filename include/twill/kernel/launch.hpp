@@ -6,6 +6,7 @@
 // compiles. While somebody watches launches, this one is handed over. Read next: kernel/run.hpp, kernel/launch_watch.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/cpu.hpp>
 #include <twill/kernel/any_team.hpp>
 #include <twill/kernel/launch_watch.hpp>
 #include <twill/kernel/on_queue.hpp>
