@@ -152,10 +152,11 @@ template <class T, class D, class S, LazyValue E> void assign(Tensor<T, D, S>& t
     if (reuse) expression.each_leaf(finder);
     reuse = reuse && !finder.touches;
   }
-  if (reuse)
-    run<Bare::dtype>(expression, leaves, device, target.data(), own_strides, extents);
-  else
-    target = evaluate_as<S>(expression);
+  Tensor<T, D, S> made{};
+  if (!reuse) made = Tensor<T, D, S>(device, extents);
+  const Tensor<T, D, S>& to = reuse ? target : made;
+  run<Bare::dtype>(expression, leaves, device, to.data(), to.strides(), extents);
+  if (!reuse) target = std::move(made);
 }
 
 /// `x[0] = expression`: writes through a view, broadcasting and converting. Reading and writing the same memory is right.
