@@ -187,7 +187,7 @@ template <class D>
 void launch_over(const OperandMap& map, const kernel::LaunchedProgram& program, const CopyIntoOrder<D>* copies,
                  const LeafView* leaves, const D& device, const OutputView* targets, const Domain& domain,
                  bool is_column) {
-  std::array<kernel::Operand, Code::capacity> operands; // NOLINT: those of the program are cleared
+  OperandRoom<Code::capacity> operands;
   std::fill_n(operands.data(), map.count, kernel::Operand{});
   launch_over(
       map, copies, leaves, device, targets, domain, is_column, operands.data(),
