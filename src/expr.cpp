@@ -5,7 +5,6 @@
 #include <twill/expr/bind.ipp>
 #include <twill/expr/domain.ipp>
 #include <twill/expr/draws.ipp>
-#include <twill/expr/evaluate.ipp>
 #include <twill/expr/evaluate_products.ipp>
 #include <twill/expr/evaluate_reductions.ipp>
 #include <twill/expr/gather.ipp>

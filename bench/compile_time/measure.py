@@ -7,8 +7,8 @@ compiled in turn with it, and peak memory of one compiler run; the median of sev
 
 The rows: an empty file, fifteen standard headers, each umbrella, every program of bench/compile_time and every example,
 header-only and with the compiled library at -O2, and as a quick build at -O0, without and with -g; what each further distinct
-statement costs (sixteen more in one file, over sixteen); and the peers that are installed. --short leaves out what has no bar, except empty file, standard headers and
-peers. With --compiler nvcc the rows are the .cu files, for one architecture. The JSON is the source; the table is printed.
+statement costs (sixteen more in one file, over sixteen); and the peers that are installed. --short leaves out what has no bar,
+except empty file, standard headers and peers. With --compiler nvcc the rows are the .cu files, for one architecture. The JSON is the source; the table is printed.
 --budgets ends with 1 where a program takes more than its budget of units or memory. A budget is the bar, or a fifth above
 what was measured where a bar is missed, and only shrinks: units of g++ 12.2 and clang 16, memory of g++ 12.2 and nvcc 13.0 for
 x86-64, where the kernel gives large pages to everybody.

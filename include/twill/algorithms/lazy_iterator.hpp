@@ -57,7 +57,7 @@ public:
 
 private:
   E expression_;
-  expr::Leaves<E> leaves_; // refers to the expression
+  expr::Leaves<E> leaves_; // of the expression
   Dims extents_;
   std::int64_t elements_ = 0;
 };

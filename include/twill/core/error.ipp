@@ -13,6 +13,7 @@ TWILL_BODY void warn_on_stderr(std::string_view message) {
 }
 
 } // namespace detail
+
 TWILL_BODY WarningSink set_warning_sink(WarningSink sink) {
   return detail::warning_sink().exchange(sink != nullptr ? sink : &detail::warn_on_stderr);
 }

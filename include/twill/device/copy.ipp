@@ -31,6 +31,7 @@ TWILL_BODY void LateCopy::operator()() const {
 }
 
 } // namespace detail
+
 TWILL_BODY void copy_bytes(Cpu to_device, void* to, Cpu from_device, const void* from, std::size_t bytes,
                            CopyOptions options) {
   const auto source_ready = record(from_device);

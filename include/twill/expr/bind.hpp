@@ -102,6 +102,10 @@ void simplify(kernel::Grid& grid, kernel::Operand* operands, std::size_t count, 
 /// extent 1, at run time, was the row when the program was written, and dropping it made another axis the row.
 void keep_shared(kernel::Grid& grid, kernel::Operand* operands, const OperandMap& map);
 
+/// Binds an elementwise program to what it runs over, which has elements.
+void bind_elementwise(const OperandMap& map, kernel::Operand* operands, int rank, kernel::Grid& grid, void* to,
+                      const Dims& to_strides, const Dims& extents);
+
 /// Visits the leaves and asks whether any touches the destination in another order than the destination itself: then a
 /// kernel could read what it has overwritten.
 class OverlapFinder {

@@ -73,6 +73,15 @@ TWILL_BODY void complete_operands(const OperandMap& map, kernel::Operand* operan
   grid[grid.rank++] = 1;
 }
 
+TWILL_BODY void bind_elementwise(const OperandMap& map, kernel::Operand* operands, int rank, kernel::Grid& grid,
+                                 void* to, const Dims& to_strides, const Dims& extents) {
+  complete_operands(map, operands, rank, to, to_strides, extents);
+  grid.rank = extents.rank;
+  for (int axis = 0; axis < extents.rank; ++axis) grid[axis] = extents[axis];
+  simplify(grid, operands, map.count, 0, grid.rank - 1, true);
+  keep_shared(grid, operands, map);
+}
+
 TWILL_BODY OverlapFinder::OverlapFinder(const void* to, std::size_t element_bytes, const Dims& extents,
                                         const Dims& strides)
     : to_{to},

@@ -65,10 +65,6 @@ template <class E> [[nodiscard]] Dims extents_of(const E& expression) {
   return Leaves<E>(expression).extents_of(expression);
 }
 
-/// Binds an elementwise program to what it runs over, which has elements.
-void bind_elementwise(const OperandMap& map, kernel::Operand* operands, int rank, kernel::Grid& grid, void* to,
-                      const Dims& to_strides, const Dims& extents);
-
 /// Runs the program of an elementwise statement over the extents into memory that it does not read in another order. Its
 /// leaves are bound along the last `rank` of them.
 template <class D>
@@ -232,8 +228,4 @@ namespace twill::inline v0::expr::inline TWILL_ISA {
 TWILL_INSTANCE template void run_elementwise(const OperandMap&, const kernel::LaunchedProgram&, kernel::Operand*, int,
                                              const Cpu&, void*, const Dims&, const Dims&);
 } // namespace twill::inline v0::expr::inline TWILL_ISA
-#endif
-
-#if TWILL_HEADER_ONLY
-#include <twill/expr/evaluate.ipp>
 #endif

@@ -120,6 +120,7 @@ TWILL_BODY std::int64_t NpyDictionary::count() {
 }
 
 } // namespace detail
+
 TWILL_BODY NpyHeader read_npy_header(std::string_view where, std::span<const std::byte> bytes) {
   const auto refuse = [&](std::string_view why) { throw ValueError(join_text({where, " is damaged: ", why})); };
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -131,6 +131,7 @@ TWILL_BODY std::vector<std::string> left_shards(const std::vector<std::string>& 
 }
 
 } // namespace detail
+
 TWILL_BODY void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
   std::vector<std::vector<const nn::StateDict::Entry*>> shards{};

@@ -31,6 +31,7 @@ TWILL_BODY const std::byte* Interned::find(Entry* entry, std::uint64_t hash, con
 }
 
 } // namespace detail
+
 TWILL_BODY Place::Place(std::string_view name, const char* file, int line) noexcept
     : outer_{innermost()}, name_{name}, file_{file}, line_{line} {
   innermost() = this;

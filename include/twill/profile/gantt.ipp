@@ -123,6 +123,7 @@ TWILL_BODY void GanttDrawing::draw_axis() {
 }
 
 } // namespace detail
+
 TWILL_BODY std::string svg_gantt(const std::vector<NamedTimeline>& timelines, const GanttOptions& options) {
   return detail::GanttDrawing{timelines, options}.svg();
 }

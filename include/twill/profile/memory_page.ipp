@@ -45,6 +45,7 @@ TWILL_BODY std::string memory_page_data(const memory::MemoryTimeline& line) {
 }
 
 } // namespace detail
+
 TWILL_BODY std::string memory_page(const std::vector<memory::MemoryTimeline>& lines, const MemoryPageOptions& options) {
   std::string data;
   for (const memory::MemoryTimeline& line : lines)

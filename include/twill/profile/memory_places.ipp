@@ -69,6 +69,7 @@ TWILL_BODY std::string signed_count(std::int64_t count) { return (count > 0 ? "+
 TWILL_BODY std::string signed_bytes(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + memory::format_bytes(bytes); }
 
 } // namespace detail
+
 TWILL_BODY std::vector<PlaceUse> by_place(const memory::MemorySnapshot& snapshot) {
   detail::UseByPlace uses;
   SourcePlaces source;

@@ -67,6 +67,7 @@ TWILL_BODY void MemoryTraceText::mark(const memory::TimedEvent& timed) {
 }
 
 } // namespace detail
+
 TWILL_BODY std::string memory_trace(const std::vector<memory::MemoryTimeline>& lines,
                                     const MemoryTraceOptions& options) {
   detail::MemoryTraceText trace{options};

@@ -70,6 +70,7 @@ TWILL_BODY std::string layer_text(const NodeTotal& total) {
 }
 
 } // namespace detail
+
 TWILL_BODY Table node_table(const Trace& trace, const NodeTableOptions& options) {
   Table table({{"operation", Align::left},
                {"layer", Align::left},

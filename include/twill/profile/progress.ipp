@@ -31,6 +31,7 @@ TWILL_BODY std::string rate_text(double rate) {
 }
 
 } // namespace detail
+
 TWILL_BODY Progress::Progress(std::int64_t total, ProgressOptions options)
     : total_{std::max<std::int64_t>(total, 0)}, options_{std::move(options)} {
   if (options_.style == ProgressStyle::automatic) {

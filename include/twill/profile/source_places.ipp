@@ -101,6 +101,7 @@ TWILL_BODY bool is_own_file(std::string_view path) {
 }
 
 } // namespace detail
+
 TWILL_BODY void SourcePlaces::prepare(std::span<const memory::CallStack* const> stacks) {
   std::vector<Asked> asked;
   for (const memory::CallStack* stack : stacks) {

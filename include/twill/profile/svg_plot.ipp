@@ -68,6 +68,7 @@ TWILL_BODY std::string escape_xml(std::string_view text) {
 }
 
 } // namespace detail
+
 TWILL_BODY void LinePlot::save(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << svg();

@@ -55,6 +55,7 @@ TWILL_COLD TWILL_BODY std::string describe(const HostPartition& partition) {
 }
 
 } // namespace detail
+
 TWILL_BODY void configure_host(const HostOptions& options) {
   const detail::HostPartition& in_force = detail::divide_host(options);
   if (!(in_force.asked == options))

@@ -61,6 +61,7 @@ TWILL_BODY void ForkJoin::run_rank(int rank) noexcept {
 }
 
 } // namespace detail
+
 TWILL_BODY const Team& Team::serial() {
   static constexpr Team one{};
   return one;
