@@ -2,23 +2,21 @@
 //
 // Bodies of compile/ in the compiled library.
 
-#include <twill/compile/binding.ipp>
-#include <twill/compile/bindings.ipp>
-#include <twill/compile/blame.ipp>
-#include <twill/compile/descents.ipp>
-#include <twill/compile/dump.ipp>
-#include <twill/compile/gpu/partial_update.ipp>
-#include <twill/compile/integer_bounds.ipp>
-#include <twill/compile/interlude.ipp>
 #include <twill/compile/knobs.ipp>
-#include <twill/compile/node_info.ipp>
-#include <twill/compile/observation.ipp>
+#include <twill/compile/plan/arenas.ipp>
+#include <twill/compile/plan/binding.ipp>
+#include <twill/compile/plan/fused_sgd.ipp>
+#include <twill/compile/plan/segments.ipp>
 #include <twill/compile/quick.ipp>
-#include <twill/compile/rehearse.ipp>
-#include <twill/compile/run_descents.ipp>
-#include <twill/compile/run_groups.ipp>
-#include <twill/compile/run_joined.ipp>
-#include <twill/compile/run_loops.ipp>
-#include <twill/compile/run_recorded.ipp>
-#include <twill/compile/slot_schedule.ipp>
-#include <twill/compile/watch.ipp>
+#include <twill/compile/report/dump.ipp>
+#include <twill/compile/report/nan_attribution.ipp>
+#include <twill/compile/report/node_info.ipp>
+#include <twill/compile/report/observation.ipp>
+#include <twill/compile/run/bindings.ipp>
+#include <twill/compile/run/groups.ipp>
+#include <twill/compile/run/host_callback.ipp>
+#include <twill/compile/run/integer_bounds.ipp>
+#include <twill/compile/run/launch.ipp>
+#include <twill/compile/run/observer.ipp>
+#include <twill/compile/run/partial_update.ipp>
+#include <twill/compile/run/reserve.ipp>

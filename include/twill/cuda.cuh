@@ -3,15 +3,12 @@
 //
 // Tensors, models and training on hosts and CUDA, for files that nvcc compiles.
 
-#include <twill/compile/gpu/executor.hpp>
-#include <twill/compile/gpu/numbers_block.hpp>
-#include <twill/compile/gpu/partial_update.hpp>
-#include <twill/compile/gpu/run_joined.hpp>
-#include <twill/compile/gpu/run_recorded.hpp>
-#include <twill/compile/gpu/slot_numbers.hpp>
-#include <twill/compile/gpu/slot_record.hpp>
-#include <twill/compile/gpu/step_graphs.hpp>
-#include <twill/compile/gpu/watch.hpp>
+#include <twill/compile/run/gpu/capture.hpp>
+#include <twill/compile/run/gpu/launch.hpp>
+#include <twill/compile/run/gpu/numbers.hpp>
+#include <twill/compile/run/gpu/numbers_block.hpp>
+#include <twill/compile/run/gpu/observer.hpp>
+#include <twill/compile/run/gpu/step_graphs.hpp>
 #include <twill/device/cuda/cublas.cuh>
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/gemm.hpp>

@@ -2,7 +2,7 @@
 //
 // What a dump has to show: every node, launch, line, name, offset and lifetime. The layout is free.
 
-#include <twill/compile/dump.hpp>
+#include <twill/compile/report/dump.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>

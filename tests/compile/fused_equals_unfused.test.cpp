@@ -7,7 +7,7 @@
 #include "tests/support/table_interpreter.hpp"
 #include "tests/support/test_seed.hpp"
 
-#include <twill/compile/dump.hpp>
+#include <twill/compile/report/dump.hpp>
 
 #include <catch2/catch.hpp>
 

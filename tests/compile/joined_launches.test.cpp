@@ -4,8 +4,8 @@
 
 #include "tests/support/random_graph.hpp"
 
-#include <twill/compile/report.hpp>
-#include <twill/compile/run_joined.hpp>
+#include <twill/compile/report/report.hpp>
+#include <twill/compile/run/launch.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/optim/adam.hpp>
 
@@ -67,7 +67,8 @@ std::vector<std::vector<float>> run_on(const Team& team) {
     binding.operands[operand.operand].data =
         (operand.storage == compile::Storage::input ? gradients : parameters)[operand.index].data();
   REQUIRE(binding.instructions[0].members == 5);
-  compile::run_instructions(team, binding, compile::kernels<Updates>);
+  for (const compile::Segment& segment : binding.segments.list)
+    compile::run_segment(team, binding, segment, compile::kernels<Updates>);
   return parameters;
 }
 

@@ -8,8 +8,8 @@
 #include "tests/support/random_graph.hpp"
 #include "tests/support/table_interpreter.hpp"
 
-#include <twill/compile/executor.hpp>
 #include <twill/compile/quick.hpp>
+#include <twill/compile/run/executor.hpp>
 
 #include <catch2/catch.hpp>
 

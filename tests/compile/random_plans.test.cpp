@@ -39,7 +39,7 @@ std::string plan_fault(std::uint64_t seed) {
   const compile::TableView table = compile::view_of(lowered);
   List<std::size_t> bytes(table.values.size(), 0);
   List<int> planned(table.values.size(), -1);
-  const auto plan = compile::detail::plan_arena(table, made.environment.symbols, bytes, planned);
+  const auto plan = compile::plan_arena(table, made.environment.symbols, bytes, planned);
   const auto offset = [&](std::size_t v) { return plan.offsets[static_cast<std::size_t>(planned[v])]; };
   for (std::size_t a = 0; a < table.values.size(); ++a) {
     if (planned[a] < 0) continue;

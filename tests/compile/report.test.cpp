@@ -3,7 +3,7 @@
 // What functions cost in launches, asserted at compile time: fusion that breaks does not compile.
 
 #include <twill/compile/function.hpp>
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/ops/matmul.hpp>
 

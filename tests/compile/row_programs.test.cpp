@@ -7,7 +7,7 @@
 #include "tests/support/compiled_rows.hpp"
 #include "tests/support/test_seed.hpp"
 
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/normalisation.hpp>
 

@@ -8,7 +8,7 @@
 #include <tests/support/suite.hpp>
 #include <tests/train/models.hpp>
 
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/expr.hpp>
 #include <twill/memory/statistics.hpp>
 #include <twill/optim/adam.hpp>

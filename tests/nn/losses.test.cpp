@@ -107,7 +107,7 @@ TEST_CASE("a label that is no class is refused; a computed one makes the loss in
     CHECK(row[2] == 0);
     CHECK(row[3] == 0);
     CHECK_THROWS_WITH(value_and_grad(nn::cross_entropy)(x, labels),
-                      Catch::Contains("a label has to lie between 0 and 1") &&
+                      Catch::Contains("a label has to be between 0 and 1") &&
                           Catch::Contains("element 1 of input 1 is " + std::to_string(wrong)));
     CHECK_THROWS_AS(compiled(nn::nll)(x, labels), IndexError);
   }

@@ -6,8 +6,8 @@
 
 #include "tests/nn/refused_layers.hpp"
 
-#include <twill/compile/fit.hpp>
 #include <twill/compile/knobs.hpp>
+#include <twill/compile/passes/fit.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn.hpp>
 #include <twill/ops.hpp>
@@ -316,7 +316,7 @@ TEST_CASE("a probability of a run is refused outside of 0 and 1", "[nn][TRAIN-2]
   };
   compile::Knobs knobs{infos};
   for (const double wrong : {1.5, -0.25, std::nan("")}) CHECK_THROWS_AS(knobs.set("dropout", wrong), ValueError);
-  CHECK_THROWS_WITH(knobs.set("dropout", 1.5), Catch::Contains("'dropout' has to lie between 0 and 1; it is 1.5"));
+  CHECK_THROWS_WITH(knobs.set("dropout", 1.5), Catch::Contains("'dropout' has to be between 0 and 1; it is 1.5"));
   for (const double right : {0.0, 0.25, 1.0}) CHECK_NOTHROW(knobs.set("dropout", right));
   CHECK_NOTHROW(knobs.set("rate", 1.5));
 }

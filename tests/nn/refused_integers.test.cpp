@@ -51,13 +51,13 @@ TEST_CASE("what points outside is refused by layer and value, and changes nothin
   static_cast<void>(step(good, lengths, labels).item());
   const auto before = weights_of(model);
   const std::string wrong_token =
-      "reader.tokens: an index of an embedding has to lie between 0 and 6; element 5 of input 0 is 7";
+      "reader.tokens: an index of an embedding has to be between 0 and 6; element 5 of input 0 is 7";
   CHECK_THROWS_WITH(step(tokens_with(7), lengths, labels), Contains(wrong_token));
   CHECK_THROWS_AS(step(tokens_with(-1), lengths, labels), IndexError);
   CHECK_THROWS_WITH(step(good, pair_with(4), labels),
-                    Contains("reader.cells: a length has to lie between 0 and 3") && Contains("is 4"));
+                    Contains("reader.cells: a length has to be between 0 and 3") && Contains("is 4"));
   CHECK_THROWS_WITH(step(good, lengths, pair_with(2)),
-                    Contains("a label has to lie between 0 and 1") && Contains("is 2"));
+                    Contains("a label has to be between 0 and 1") && Contains("is 2"));
   CHECK_THROWS_AS(step.checked(good, lengths, pair_with(-1)), IndexError);
   CHECK(weights_of(model) == before);
   CHECK(step.steps() == 1);

@@ -5,7 +5,7 @@
 
 #include "tests/train/models.hpp"
 
-#include <twill/compile/observation.hpp>
+#include <twill/compile/report/observation.hpp>
 #include <twill/nn.hpp>
 
 #include <cstdint>

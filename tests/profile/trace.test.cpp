@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/nn/activations.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>

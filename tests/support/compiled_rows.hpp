@@ -6,7 +6,7 @@
 
 #include "tests/support/gradient_table.hpp"
 
-#include <twill/compile/executor.hpp>
+#include <twill/compile/run/executor.hpp>
 
 #include <utility>
 

@@ -7,7 +7,7 @@
 #include "tests/support/golden.hpp"
 #include "tests/support/gradient_check.hpp"
 
-#include <twill/compile/channels_last.hpp>
+#include <twill/compile/passes/channels_last.hpp>
 #include <twill/compile/program_type.hpp>
 #include <twill/ops/channels_last.hpp>
 

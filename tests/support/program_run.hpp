@@ -6,9 +6,9 @@
 
 #include "tests/support/graph_interpreter.hpp"
 
-#include <twill/compile/binding.hpp>
-#include <twill/compile/lower.hpp>
-#include <twill/compile/report.hpp>
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/plan/binding.hpp>
+#include <twill/compile/report/report.hpp>
 
 #include <cstring>
 #include <span>

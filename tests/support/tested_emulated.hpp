@@ -8,9 +8,9 @@
 #include <tests/support/emulated_library.hpp>
 #include <tests/support/emulated_products.hpp>
 
-#include <twill/compile/gpu/executor.hpp>
-#include <twill/compile/gpu/slot_numbers.hpp>
-#include <twill/compile/gpu/slot_record.hpp>
+#include <twill/compile/run/gpu/capture.hpp>
+#include <twill/compile/run/gpu/numbers.hpp>
+#include <twill/compile/run/gpu/observer.hpp>
 #include <twill/data/gpu/staging.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>

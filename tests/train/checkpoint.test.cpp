@@ -5,7 +5,7 @@
 
 #include "tests/train/models.hpp"
 
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/norm_layers.hpp>
 #include <twill/nn/spectral_norm.hpp>

@@ -7,7 +7,7 @@
 #include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
-#include <twill/compile/descents.hpp>
+#include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>

@@ -5,8 +5,8 @@
 
 #include "examples/models/gpt2.hpp"
 
-#include <twill/compile/binding.hpp>
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/plan/binding.hpp>
 #include <twill/device/cuda/attention.hpp>
 #include <twill/device/gpu/library_memory.hpp>
 #include <twill/nn/autocast.hpp>

@@ -7,7 +7,7 @@
 #include "tests/support/traffic.hpp"
 #include "tests/train/models.hpp"
 
-#include <twill/compile/report.hpp>
+#include <twill/compile/report/report.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/train/train_step.hpp>

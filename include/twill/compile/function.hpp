@@ -5,10 +5,9 @@
 // empty function object. The same objects work inside a trace, so transforms nest: `grad(grad(f))`. Each combination of
 // function and argument types is compiled once. Read next: nn/network.hpp.
 
-#include <twill/compile/executor.hpp>
 #include <twill/compile/knobs.hpp>
+#include <twill/compile/run/executor.hpp>
 #include <twill/compile/signature.hpp>
-#include <twill/compile/slot_executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 
@@ -91,7 +90,7 @@ template <Source S, ComputeDevice D> auto& thread_executor(std::span<const D> de
   if constexpr (TableFor<S, D>::sizes.slots == 1) {
     return thread_executor<S>(devices.front());
   } else {
-    thread_local std::map<std::vector<int>, SlotExecutor<D>> executors{};
+    thread_local std::map<std::vector<int>, Executor<D, true>> executors{};
     std::vector<int> indices{};
     for (const D& device : devices) indices.push_back(device.index);
     const auto found = executors.find(indices);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The run-time numbers of a table: rates, probabilities, seeds. They are set by name and handed to each run as bit
-// patterns, so changing one compiles and plans nothing. Read next: compile/executor.hpp.
+// patterns, so changing one compiles and plans nothing. Read next: compile/run/executor.hpp.
 
-#include <twill/compile/binding.hpp>
+#include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/graph/random.hpp>

@@ -19,7 +19,7 @@ TWILL_BODY void Knobs::set(std::string_view name, double number) {
     throw ValueError("set: there is no run-time number '" + std::string{name} + "'; there are: " + known);
   }
   if (infos_[static_cast<std::size_t>(index)].is_probability && !(number >= 0 && number <= 1))
-    throw ValueError("set: '" + std::string{name} + "' has to lie between 0 and 1; it is " + std::to_string(number));
+    throw ValueError("set: '" + std::string{name} + "' has to be between 0 and 1; it is " + std::to_string(number));
   set_at(static_cast<std::size_t>(index), number);
 }
 

@@ -3,10 +3,10 @@
 //
 // From constexpr tables to types. `Compiled<Source>` runs every pass once for a tag type, whose trace is then known only
 // by that short name; `kernels<Source>` are the functions of its distinct kernels, made from `kernel::Program` types that
-// equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/executor.hpp.
+// equal pieces of different models share. A faulty trace stops here, with a sentence. Read next: compile/run/executor.hpp.
 
 #include <twill/compile/face.hpp>
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/team.hpp>
 #include <twill/kernel/call.hpp>

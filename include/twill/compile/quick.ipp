@@ -3,7 +3,7 @@
 //
 // Function bodies of compile/quick.hpp.
 
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
 #include <twill/compile/quick.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>

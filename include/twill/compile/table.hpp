@@ -3,9 +3,9 @@
 //
 // What is left of a graph when the compiler is done: flat arrays of values, operands and instructions, and the lines of
 // each distinct program. The same records serve as vectors during constant evaluation, as constexpr arrays afterwards and
-// as spans for the executor, which is not a template over the graph. Read next: compile/lower.hpp, compile/executor.hpp.
+// as spans for the executor, which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
 
-#include <twill/compile/reading.hpp>
+#include <twill/compile/passes/reading.hpp>
 #include <twill/core/config.hpp>
 #include <twill/kernel/program.hpp>
 #include <twill/kernel/rank_group.hpp>

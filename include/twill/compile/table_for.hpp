@@ -4,7 +4,7 @@
 // The table of a source as a device runs it: made by the compiler, or in quick builds on host devices when it is first used.
 // Both have `view()`, `kernels<TeamType>()` and `sizes`, of which only what the trace shows (inputs, outputs, slots, taps) is
 // known in both. What has to be a constant, such as a plan in a static_assert, asks `Compiled`. Read next:
-// compile/executor.hpp.
+// compile/run/executor.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/compile/quick.hpp>

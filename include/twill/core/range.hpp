@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A range for NVIDIA's profilers (NVTX). Files compiled with TWILL_WITH_NVTX=1 have it; others include nothing for it. Read
-// next: compile/ranges.hpp, kernel/launch_ranges.hpp.
+// next: compile/run/ranges.hpp, kernel/launch_ranges.hpp.
 
 #include <twill/core/config.hpp>
 

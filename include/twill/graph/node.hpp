@@ -87,7 +87,7 @@ struct Operation {
   int results = 1;            ///< how many values it has, at most `max_results`
   int typed_by = -1;          ///< the input whose element type the kernel is compiled for; -1: that of result 0
   bool wants_dense = false;   ///< operands are brought into row-major order first
-  bool channels_last = false; ///< a result that is an image lies channels-last, see compile/channels_last.hpp
+  bool channels_last = false; ///< a result that is an image lies channels-last, see compile/passes/channels_last.hpp
   /// How many multiplications and additions, in pairs, it takes.
   Extent (*multiply_adds)(const Graph& graph, const Node& node) = nullptr;
   /// Other than none: no kernel, but a call of a group of ranks, with the attributes of ops/collective.hpp.

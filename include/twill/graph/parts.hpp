@@ -3,7 +3,7 @@
 //
 // Parts of a forward pass that somebody else than its author wants computed again in the backward pass: ranges of nodes,
 // written into the graph between the trace of the model and that of its gradient. They become what `checkpoint` would have made
-// of them. Parts that the author has marked inside of one are computed again with it. Read next: compile/divisions.hpp.
+// of them. Parts that the author has marked inside of one are computed again with it. Read next: compile/passes/divisions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/graph.hpp>

@@ -4,7 +4,7 @@
 // Device slots: numbers 0, 1, … that a function puts its parts on; a run says which device each of them is. A value is computed
 // in the slot of its operands, and only a move, see ops/move.hpp, brings it to another. A weight lies in the slot of whoever
 // uses it first. Numbers, positions and random draws, and what is made of them alone, are computed wherever they are read. Until
-// something is moved, all lies in slot 0 and nothing here runs. Read next: compile/place.hpp.
+// something is moved, all lies in slot 0 and nothing here runs. Read next: compile/passes/place.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs of most networks in float32: layers with a bias and ReLU, cross entropy over labels, SGD and Adam. The compiled
-// library holds their tables, so that a model compiles none of them. They are what compile/lower.hpp makes of these layers;
+// library holds their tables, so that a model compiles none of them. They are what compile/passes/lower.hpp makes of these layers;
 // tests/train/common_programs.test.cpp fails where that changes.
 
 #include <twill/core/config.hpp>

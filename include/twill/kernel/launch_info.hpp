@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an eager launch is, in words and numbers: the operations of its program, bytes of tensors read and written, operations
-// of arithmetic, as compile/node_info.hpp tells them of compiled programs. A tensor that is named twice counts once; what is
+// of arithmetic, as compile/report/node_info.hpp tells them of compiled programs. A tensor that is named twice counts once; what is
 // gathered counts as often as it is read. Only files that trace or name launches include it. Read next:
 // kernel/launch_watch.hpp.
 

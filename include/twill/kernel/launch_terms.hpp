@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The terms in which launches are told, those of compiled programs and of eager statements alike: what one is called, and how
-// many elements of an operand it touches. Read next: kernel/launch_info.hpp, compile/node_info.hpp.
+// many elements of an operand it touches. Read next: kernel/launch_info.hpp, compile/report/node_info.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>

@@ -3,7 +3,7 @@
 //
 // Plain gradient descent of a matrix whose gradient is a product of thin factors: each element's sum stays in a register and
 // changes the weight at once, so the gradient is neither written nor read. The sums are those of the small product, in its
-// order, and the update rounds as the elementwise program of the rule does. Read next: compile/run_descents.hpp.
+// order, and the update rounds as the elementwise program of the rule does. Read next: compile/run/launch.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/kernel/apply_pack.hpp>

@@ -4,7 +4,7 @@
 // Working memory of kernels: one buffer for each thread, which grows to the largest row it has seen and stays, so that a
 // steady step asks no allocator. Those that one thread holds at once have slots of their own. A kernel that finds none stops in
 // the midst of its step, so who changes weights rehearses first: kernels then take what they will need and do nothing else.
-// Read next: kernel/rows.hpp, compile/rehearse.hpp.
+// Read next: kernel/rows.hpp, compile/run/reserve.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/recent_plans.hpp>

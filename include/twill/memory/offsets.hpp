@@ -4,7 +4,7 @@
 // Gives the buffers of a static plan fixed offsets in one arena: two buffers may share bytes when no step needs both. Greedy
 // by size, as in Pisarchyk and Lee, "Efficient memory management for deep neural net inference" (2020): the largest buffer
 // first, each into the smallest gap that fits between those already placed that live at the same time. Works in constant
-// expressions, where a plan becomes part of the program. Read next: compile/binding.hpp.
+// expressions, where a plan becomes part of the program. Read next: compile/plan/binding.hpp.
 
 #include <twill/core/error.hpp>
 

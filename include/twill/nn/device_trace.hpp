@@ -6,7 +6,7 @@
 // 16-bit types stays in its type. So models for GPUs are traced as `ForGpu`. Weights and their names stay, and numbers up to
 // rounding. Read next: ops/biased_product.hpp, ops/attention.hpp.
 
-#include <twill/compile/fit.hpp>
+#include <twill/compile/passes/fit.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/graph/graph.hpp>

@@ -6,9 +6,9 @@
 // states, gradients and activations stay within the budget, in planned steps, staged runs and each replica of a
 // `DataParallel`; gradients have the bits of the model without, dropout included. A budget that nothing meets does not
 // compile, and the error names it and the lowest peak. `fit_report` of train/fit_report.hpp shows what was decided.
-// Read next: compile/fit.hpp.
+// Read next: compile/passes/fit.hpp.
 
-#include <twill/compile/fit.hpp>
+#include <twill/compile/passes/fit.hpp>
 #include <twill/core/bytes.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>

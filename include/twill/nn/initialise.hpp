@@ -4,7 +4,7 @@
 // Draws the initial values of a weight. Element i of weight k is a pure function of (seed, step, k, i), so networks of one
 // seed are equal on every device kind and for any number of devices. Read next: nn/network.hpp.
 
-#include <twill/compile/binding.hpp>
+#include <twill/compile/plan/binding.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/philox.hpp>
 #include <twill/device/cpu/stream.hpp>

@@ -4,7 +4,7 @@
 // Hooks on layers and on taps, by name: they see copies of what passes the borders of a layer, and its gradients, in staged and in
 // planned runs. What is tapped stands in the model's table; a hook is a function with a pattern of names. Read next: nn/hooked.hpp.
 
-#include <twill/compile/observation.hpp>
+#include <twill/compile/report/observation.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/pattern.hpp>

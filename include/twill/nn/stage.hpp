@@ -5,7 +5,7 @@
 // backward pass are built together, then cut apart, and what the backward part reads of the forward part is kept between
 // the two calls, unless it is cheap to compute again. Read next: nn/tracked.hpp.
 
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/gradient.hpp>
 #include <twill/nn/fit.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Images have PyTorch's shapes, (batch, channels, height, width), and lie channels-last, which convolutions and pooling
-// compute on several times as fast. Such operations are traced between two transpositions, which compile/channels_last.hpp
+// compute on several times as fast. Such operations are traced between two transpositions, which compile/passes/channels_last.hpp
 // carries through everything between them until opposite ones meet. Read next: ops/convolution.hpp.
 
 #include <twill/core/config.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Traced values read and added to by tensors of indices. Negative indices count from the end. An input of the function that
-// points outside of the axis is refused before a run, see compile/integer_bounds.hpp. What the function computes itself, and
+// points outside of the axis is refused before a run, see compile/run/integer_bounds.hpp. What the function computes itself, and
 // everything on GPUs unless a run is watched, cannot stop a program in its middle: such an index reads zeros and adds nothing.
 // Sums go in the order of the indices: the bits do not depend on the number of threads. Read next: nn/embedding.hpp.
 

@@ -3,7 +3,7 @@
 //
 // Moving a value to another device slot, as PyTorch's `to` does inside `forward`: what is computed with the result is computed
 // there. The gradient moves back. A move is an instruction without a kernel: a copy between the memories of two devices, which
-// runs beside the work of the slot that it leaves. Read next: graph/slots.hpp, compile/slot_schedule.hpp.
+// runs beside the work of the slot that it leaves. Read next: graph/slots.hpp, compile/plan/segments.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/operation.hpp>

@@ -202,7 +202,7 @@ private:
 
 /// What a backward pass does in between: adds up what the model sums over ranks, starts each bucket behind the launch that
 /// finishes it, and waits where another one takes its place.
-template <class Memory> class StartBuckets final : public compile::Interlude {
+template <class Memory> class StartBuckets final : public compile::HostCallback {
 public:
   StartBuckets(Memory& memory, const compile::TableView& table, bool has_rows)
       : memory_{&memory}, places_{places_of(table, memory.layout())}, sums_{table}, has_rows_{has_rows} {
@@ -212,7 +212,7 @@ public:
     set_places(std::move(places));
   }
 
-  void reach(int place, const compile::Binding& binding) override {
+  void act(int place, const compile::Binding& binding) override {
     sums_.add_up(place, binding, [this](const Call& call) { memory_->model().run(call); });
     for (std::size_t bucket = 0; bucket < memory_->size(); ++bucket) {
       if (places_.complete[bucket] != place) continue;
@@ -231,7 +231,7 @@ private:
 };
 
 /// What an update does in between: waits for each bucket before the launch that reads it first. Input k is result k + 1.
-template <class Memory> class AwaitBuckets final : public compile::Interlude {
+template <class Memory> class AwaitBuckets final : public compile::HostCallback {
 public:
   AwaitBuckets(Memory& memory, const compile::TableView& table)
       : memory_{&memory}, first_(memory.size(), static_cast<int>(table.instructions.size())) {
@@ -245,7 +245,7 @@ public:
     set_places(first_);
   }
 
-  void reach(int place, const compile::Binding&) override {
+  void act(int place, const compile::Binding&) override {
     for (std::size_t bucket = 0; bucket < first_.size(); ++bucket)
       if (first_[bucket] == place) memory_->wait(bucket);
   }

@@ -6,7 +6,7 @@
 // computed, and the same on every rank. A bucket holds one element type and is closed when it has reached its limit, the
 // first of each type early (PyTorch's DDP, Li et al., 2020). Read next: parallel/distributed.hpp.
 
-#include <twill/compile/interlude.hpp>
+#include <twill/compile/run/host_callback.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 
@@ -44,7 +44,7 @@ struct Buckets {
   constexpr Buckets() = default;
 };
 
-/// Where a program begins to write into each bucket, and where it has finished it, as places of an `Interlude`.
+/// Where a program begins to write into each bucket, and where it has finished it, as places of an `HostCallback`.
 struct BucketPlaces {
   List<int> begun{};
   List<int> complete{};
@@ -99,7 +99,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
     const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values[output])];
     const int bucket = buckets.entries[output].bucket;
     const int begun = compile::place_before(table, value.first_use);
-    const int complete = compile::place_behind(table, value.last_use);
+    const int complete = compile::place_after(table, value.last_use);
     if (begun < places.begun.items[bucket]) places.begun.items[bucket] = begun;
     if (complete > places.complete.items[bucket]) places.complete.items[bucket] = complete;
   }

@@ -224,7 +224,7 @@ private:
                                        .outputs = outputs,
                                        .knobs = program.knobs.bits(),
                                        .first_row = first_row,
-                                       .interlude = sums.empty() ? nullptr : &sums});
+                                       .callback = sums.empty() ? nullptr : &sums});
       });
     }
 

@@ -211,14 +211,14 @@ private:
   template <compile::Source S, AnyTensor... Tensors>
   void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
-    StartBuckets<Memory> interlude{update_.gradients(), program.executor.table(), counts};
+    StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), counts};
     if constexpr (has_parts) {
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
-      compile::BothInterludes both{fetch, interlude};
+      compile::BothHostCallbacks both{fetch, callback};
       run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &both, tensors...);
       update_.weights().end();
     } else {
-      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &interlude, tensors...);
+      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &callback, tensors...);
     }
   }
 
@@ -232,10 +232,10 @@ private:
   template <compile::Source S> void reduce_nothing() {
     if constexpr (has_parts) {
       Program& program = programs_.template at<S>(device_, model_->module().knobs());
-      StartBuckets<Memory> interlude{update_.gradients(), program.executor.table(), false};
+      StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), false};
       FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
-      compile::BothInterludes both{fetch, interlude};
-      for (const int place : both.places()) both.reach(place, {});
+      compile::BothHostCallbacks both{fetch, callback};
+      for (const int place : both.places()) both.act(place, {});
       update_.weights().end();
     } else {
       update_.gradients().start_empty();
@@ -257,19 +257,19 @@ private:
     using S = train::detail::source_for<Adding, M, Tensors...>;
     const std::int64_t rows = first_extent(tensors...);
     Program& program = programs_.template at<S>(device_, model_->module().knobs());
-    AddUpRankSums interlude{program.executor.table(), [this](const Call& call) { model_->run(call); }};
-    if (rows == 0 && interlude.empty()) return;
+    AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
+    if (rows == 0 && callback.empty()) return;
     // Where sums over ranks mix gradients of all, the rows of all weigh the same.
-    if (sums_.empty()) sums_.begin(interlude.empty() ? rows : row_shares_.most(rows));
+    if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
     void* output = loss_.data();
     const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
-    run(program, draw, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &interlude, tensors...);
+    run(program, draw, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback, tensors...);
     sums_.count(rows);
   }
 
   template <AnyTensor... Tensors>
   void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
-           compile::Interlude* interlude, const Tensors&... tensors) {
+           compile::HostCallback* callback, const Tensors&... tensors) {
     std::tuple<std::optional<Tensors>...> copies{};
     const auto addresses = train::detail::row_major_addresses(copies, tensors...);
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
@@ -286,7 +286,7 @@ private:
                                        .outputs = outputs,
                                        .knobs = program.knobs.bits(),
                                        .first_row = first_row,
-                                       .interlude = interlude,
+                                       .callback = callback,
                                        .groups = &model_->module().state()->groups});
     });
   }

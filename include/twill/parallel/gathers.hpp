@@ -6,7 +6,7 @@
 // up behind the last, and the same again in the backward pass. A bucket is fetched while the one before it is worked with.
 // Buckets that are never whole at the same time share memory. Read next: parallel/weight_parts.hpp.
 
-#include <twill/compile/interlude.hpp>
+#include <twill/compile/run/host_callback.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/parallel/buckets.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// A stretch of a program in which a bucket of weights is whole, as places of an `Interlude`.
+/// A stretch of a program in which a bucket of weights is whole, as places of an `HostCallback`.
 struct Gathered {
   int bucket = 0;
   int fetched = 0; ///< where the call begins
@@ -49,7 +49,7 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 /// The place behind the launch that has written the loss, where the backward pass begins.
 [[nodiscard]] constexpr int turning_place(const compile::TableView& table) {
   const int loss = output_values(table)[0];
-  return compile::place_behind(table, table.values[static_cast<std::size_t>(loss)].last_use);
+  return compile::place_after(table, table.values[static_cast<std::size_t>(loss)].last_use);
 }
 
 /// Where the launches of the forward pass, or those of the backward pass, need each bucket whole; in no order.
@@ -70,7 +70,7 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
       const int bucket = bucket_of[static_cast<std::size_t>(value.index)];
       if (bucket < 0) continue;
       Gathered& stretch = all.items[bucket];
-      const int behind = compile::place_behind(table, static_cast<int>(i));
+      const int behind = compile::place_after(table, static_cast<int>(i));
       stretch.bucket = bucket;
       if (before < stretch.first) stretch.first = before;
       if (behind > stretch.last) stretch.last = behind;

@@ -5,9 +5,9 @@
 // Where gradients and weights lie is the caller's to say; the states are here. A weight of one element is computed on all
 // ranks, on those that do not own it in memory that stands in for it, whose numbers stay zero. Read next: parallel/zero.hpp.
 
-#include <twill/compile/executor.hpp>
-#include <twill/compile/interlude.hpp>
-#include <twill/compile/memory_use.hpp>
+#include <twill/compile/plan/memory_use.hpp>
+#include <twill/compile/run/executor.hpp>
+#include <twill/compile/run/host_callback.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/sharded_state.hpp>
@@ -50,7 +50,7 @@ public:
   /// Updates the parts. `gradient_of(k, first)` is the address of element `first` of the gradient of trainable weight k, and
   /// `weight_of(k, i, first)` that of the weight itself, which is parameter i of the network.
   template <class Gradients, class Weights>
-  void run(const nn::NetworkState<D>& network, std::span<const std::uint64_t> knobs, compile::Interlude& interlude,
+  void run(const nn::NetworkState<D>& network, std::span<const std::uint64_t> knobs, compile::HostCallback& callback,
            const Gradients& gradient_of, const Weights& weight_of) {
     read_.clear();
     written_.clear();
@@ -71,7 +71,7 @@ public:
     written_.insert(written_.end(), state_.addresses().begin(), state_.addresses().end());
     executor_.run(
         {},
-        {.inputs = read_, .parameters = written_, .knobs = knobs, .interlude = &interlude, .groups = &network.groups});
+        {.inputs = read_, .parameters = written_, .knobs = knobs, .callback = &callback, .groups = &network.groups});
   }
 
   /// What it takes, before anything runs.

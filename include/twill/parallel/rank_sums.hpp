@@ -5,7 +5,7 @@
 // written this rank's addend the host adds up those of all ranks, in place. All ranks run the same program, so they meet in
 // the same order, ranks without rows too. Read next: nn/batch_norm.hpp.
 
-#include <twill/compile/bindings.hpp>
+#include <twill/compile/run/bindings.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/ops/rank_sum.hpp>
@@ -43,13 +43,13 @@ private:
 };
 
 /// A run that does nothing else in between.
-template <class Run> class AddUpRankSums final : public compile::Interlude {
+template <class Run> class AddUpRankSums final : public compile::HostCallback {
 public:
   AddUpRankSums(const compile::TableView& table, Run run) : sums_{table}, run_{std::move(run)} {
     set_places(sums_.places());
   }
 
-  void reach(int place, const compile::Binding& binding) override { sums_.add_up(place, binding, run_); }
+  void act(int place, const compile::Binding& binding) override { sums_.add_up(place, binding, run_); }
 
   [[nodiscard]] bool empty() const { return sums_.empty(); }
 

@@ -14,7 +14,7 @@ TWILL_BODY RankSums::RankSums(const compile::TableView& table) {
     if (table.instructions[i].loop >= 0)
       throw ValueError("rank_sum: the steps of a scan run without the host; take the sum outside of it");
     instructions_.push_back(i);
-    places_.push_back(compile::place_behind(table, static_cast<int>(i)));
+    places_.push_back(compile::place_after(table, static_cast<int>(i)));
   }
 }
 

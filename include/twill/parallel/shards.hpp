@@ -6,7 +6,7 @@
 // launches shortened to the part of their weight, updates it: the bits are those of an update of everything, where nothing
 // is summed. States exist for the part alone, see parallel/sharded_state.hpp (Rajbhandari et al., ZeRO, 2020).
 
-#include <twill/compile/executor.hpp>
+#include <twill/compile/run/executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
 #include <twill/parallel/buckets.hpp>

@@ -179,7 +179,7 @@ private:
 
 /// What a run does in between: fetches each bucket of weights while the one before it is worked with, and waits for it before
 /// the launch that reads it first.
-template <class Weights> class FetchWeights final : public compile::Interlude {
+template <class Weights> class FetchWeights final : public compile::HostCallback {
 public:
   FetchWeights(Weights& weights, const GatherPlan& plan) : weights_{&weights}, plan_{&plan} {
     std::vector<int> places{};
@@ -190,7 +190,7 @@ public:
     set_places(std::move(places));
   }
 
-  void reach(int place, const compile::Binding&) override {
+  void act(int place, const compile::Binding&) override {
     for (const Gathered& fetch : plan_->fetches)
       if (fetch.fetched == place) weights_->start(static_cast<std::size_t>(fetch.bucket));
     for (const Gathered& fetch : plan_->fetches)

@@ -35,12 +35,12 @@ public:
   }
 
   void run(std::span<const std::uint64_t> knobs) {
-    AwaitBuckets<Memory> interlude{*memory_, table()};
+    AwaitBuckets<Memory> callback{*memory_, table()};
     executor_.run({}, {.inputs = memory_->addresses().subspan(1),
                        .parameters = parameters(),
                        .knobs = knobs,
                        .inputs_stay = true,
-                       .interlude = &interlude,
+                       .callback = &callback,
                        .groups = &model_->module().state()->groups});
     memory_->wait_for_all();
   }

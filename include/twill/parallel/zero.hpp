@@ -61,7 +61,7 @@ public:
   void run(std::span<const std::uint64_t> knobs) {
     AwaitBuckets<Memory> waits{*memory_, table()};
     AddUpRankSums sums{table(), [this](const Call& call) { model_->run(call); }};
-    compile::BothInterludes both{waits, sums};
+    compile::BothHostCallbacks both{waits, sums};
     update_.run(
         *model_->module().state(), knobs, both,
         [this](std::size_t k, std::int64_t first) { return memory_->part_address(k + 1, first); },

@@ -6,9 +6,9 @@
 // that live at each instruction. The plan is that of the executor, computed again, so nothing has to run. The same as text:
 // `dump` in train/inspect.hpp.
 
-#include <twill/compile/binding.hpp>
-#include <twill/compile/dump.hpp>
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/plan/binding.hpp>
+#include <twill/compile/report/dump.hpp>
 #include <twill/compile/table.hpp>
 #include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
@@ -43,7 +43,7 @@ namespace twill::inline v0::profile::detail::inline TWILL_ISA {
 class PlanDrawing {
 public:
   PlanDrawing(const compile::TableView& table, const graph::SymbolValues& symbols, const PlanDrawingOptions& options)
-      : table_{table}, symbols_{symbols}, options_{options}, plan_{compile::detail::plan_arenas(table, symbols)} {}
+      : table_{table}, symbols_{symbols}, options_{options}, plan_{compile::plan_arenas(table, symbols)} {}
 
   [[nodiscard]] std::string svg();
 
@@ -83,7 +83,7 @@ private:
   const compile::TableView& table_;
   const graph::SymbolValues& symbols_;
   const PlanDrawingOptions& options_;
-  compile::detail::ArenaPlan plan_;
+  compile::ArenaPlan plan_;
   std::string text_{};
 };
 

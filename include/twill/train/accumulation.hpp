@@ -248,7 +248,7 @@ private:
     programs_.clear();
     last_ = nullptr;
     update_ =
-        std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::TableFor<Update, D>::view(),
+        std::make_unique<Executor>(devices, compile::TableFor<Update, D>::view(),
                                    compile::TableFor<Update, D>::template kernels<team_t<D>>(), compile::Arena::kept);
     if (!(loss_.device() == devices.front())) loss_ = memory::Buffer<D>(devices.front(), sizeof(T));
   }

@@ -4,7 +4,7 @@
 // A rule at work on a network: it owns the rule's states, which are made at the first step, and counts steps. `step()`
 // updates the weights from the gradients that backward passes left. Read next: train/train_step.hpp.
 
-#include <twill/compile/executor.hpp>
+#include <twill/compile/run/executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/stream.hpp>
 #include <twill/train/rule_options.hpp>
@@ -293,7 +293,7 @@ private:
   }
 
   static std::unique_ptr<Executor> make_executor(std::span<const D> devices) {
-    return std::make_unique<Executor>(compile::places_of<Network::slots>(devices), compile::TableFor<Source, D>::view(),
+    return std::make_unique<Executor>(devices, compile::TableFor<Source, D>::view(),
                                       compile::TableFor<Source, D>::template kernels<team_t<D>>(),
                                       compile::Arena::for_each_run);
   }

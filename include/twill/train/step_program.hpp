@@ -4,8 +4,8 @@
 // What the planned forms of training share: a compiled program for each combination of argument types, with its arena and
 // its copy of the run-time numbers, and the checks and addresses of its arguments. Read next: train/train_step.hpp.
 
-#include <twill/compile/memory_use.hpp>
-#include <twill/compile/slot_executor.hpp>
+#include <twill/compile/plan/memory_use.hpp>
+#include <twill/compile/run/executor.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
 #include <twill/core/text.hpp>
@@ -49,9 +49,7 @@ template <ComputeDevice D, int Slots = 1> struct StepProgram {
 
   StepProgram(std::span<const D> devices, compile::TableView table,
               std::span<const compile::KernelFunctionOn<team_t<D>>> kernels, const compile::Knobs& model)
-      : executor{compile::places_of<Slots>(devices), table, kernels, compile::Arena::kept},
-        knobs{table.knobs},
-        draws{knobs.draws()} {
+      : executor{devices, table, kernels, compile::Arena::kept}, knobs{table.knobs}, draws{knobs.draws()} {
     for (std::size_t i = 0; i < table.knobs.size(); ++i)
       if (const int from = model.find(table.knobs[i].name.view()); from >= 0)
         shared.push_back({i, static_cast<std::size_t>(from)});

@@ -5,7 +5,7 @@
 // which weights are named or operations run; what stands in no scope is the model's own row. Counts are of one forward pass in
 // training, as traced: two operations for a multiply-add, one for an element of anything else. Read next: train/inspect.hpp.
 
-#include <twill/compile/dump.hpp>
+#include <twill/compile/report/dump.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>
 

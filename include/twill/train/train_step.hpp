@@ -5,8 +5,8 @@
 // allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the largest.
 // Read next: parallel/data_parallel.hpp.
 
-#include <twill/compile/blame.hpp>
-#include <twill/compile/descents.hpp>
+#include <twill/compile/plan/fused_sgd.hpp>
+#include <twill/compile/report/nan_attribution.hpp>
 #include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/device_trace.hpp>
@@ -89,9 +89,9 @@ public:
     if (!watcher.found.is_found()) return loss;
     using Source = source<Tensors...>;
     const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
-    throw ValueError(
-        "checked: step " + std::to_string(steps_) + ": " +
-        compile::blame<Source>(watcher.found, compile::resolve_symbols(compile::TableFor<Source, D>::view(), shapes)));
+    throw ValueError("checked: step " + std::to_string(steps_) + ": " +
+                     compile::nan_attribution<Source>(
+                         watcher.found, compile::resolve_symbols(compile::TableFor<Source, D>::view(), shapes)));
   }
 
   /// One step that shows what the kernels of some layers write, forward and backward, in the order of their work: those whose

@@ -8,7 +8,9 @@
 #include "tests/support/test_seed.hpp"
 #include "tests/train/models.hpp"
 
-#include <twill/compile/gpu/executor.hpp>
+#include <twill/compile/run/gpu/capture.hpp>
+#include <twill/compile/run/gpu/numbers.hpp>
+#include <twill/compile/run/gpu/observer.hpp>
 #include <twill/kernel/gpu/launch.hpp>
 #include <twill/kernel/gpu/product.hpp>
 #include <twill/nn/losses.hpp>

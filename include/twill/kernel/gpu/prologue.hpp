@@ -4,7 +4,7 @@
 // What happens on a GPU just before a planned step: the run-time numbers of this step are written into their block, and its
 // inputs are copied to where a captured graph reads them. One small kernel does both. The numbers travel as its parameters,
 // which a launch copies, so no host memory has to outlive the call and nothing is waited for. Read next:
-// compile/gpu/executor.hpp.
+// compile/run/gpu/capture.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/instruction_set.hpp>

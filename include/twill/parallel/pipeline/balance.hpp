@@ -6,7 +6,7 @@
 // places where few bytes pass (Bokhari, Partitioning Problems in Parallel, Pipelined, and Distributed Computing, 1988). What
 // came of it, and of cuts of one's own, is told by `stage_reports`. Read next: parallel/pipeline/cut.hpp.
 
-#include <twill/compile/divisions.hpp>
+#include <twill/compile/passes/divisions.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/fit.hpp>
 #include <twill/parallel/pipeline/cut.hpp>

@@ -4,7 +4,7 @@
 // What stages of a pipeline compute with: tensors whose types only a table knows, and programs that take and make them. Read
 // next: parallel/pipeline/stage.hpp.
 
-#include <twill/compile/executor.hpp>
+#include <twill/compile/run/executor.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/cpu/kept_orders.hpp>
@@ -70,7 +70,7 @@ public:
   Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
                        std::span<void* const> parameters, const nn::RunContext& context,
                        cpu::KeptOrders* orders = nullptr) {
-    if (!executor_ || !(executor_->device() == device))
+    if (!executor_ || !(executor_->devices().front() == device))
       executor_ = std::make_unique<compile::Executor<D>>(device, compile::TableFor<S, D>::view(),
                                                          compile::TableFor<S, D>::template kernels<team_t<D>>(),
                                                          compile::Arena::for_each_run);
@@ -96,7 +96,7 @@ public:
                              .outputs = addresses,
                              .knobs = knobs.bits(),
                              .first_row = context.first_row,
-                             .interlude = has_sums ? &*sums : nullptr,
+                             .callback = has_sums ? &*sums : nullptr,
                              .groups = &context.groups,
                              .orders = orders});
     return outputs;

@@ -4,7 +4,7 @@
 // The costs that `predict` wants of a pipeline's stages: bytes from their programs, exact, and times from the timeline of a step
 // that was carried out. Read next: parallel/pipeline/predict.hpp.
 
-#include <twill/compile/memory_use.hpp>
+#include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/pipeline.hpp>
 #include <twill/parallel/pipeline/predict.hpp>

@@ -7,7 +7,7 @@
 // leaves for the second (Qi et al., "Zero Bubble Pipeline Parallelism", 2023). A stage takes and makes any number of
 // values. Read next: parallel/pipeline/stage.hpp.
 
-#include <twill/compile/lower.hpp>
+#include <twill/compile/passes/lower.hpp>
 #include <twill/compile/table_for.hpp>
 #include <twill/core/config.hpp>
 #include <twill/nn/network.hpp>

@@ -7,7 +7,7 @@
 // stage never holds more micro-batches than its schedule has in flight, and what it holds of each is known to the byte.
 // Read next: parallel/pipeline/pipeline.hpp.
 
-#include <twill/compile/memory_use.hpp>
+#include <twill/compile/plan/memory_use.hpp>
 #include <twill/core/config.hpp>
 #include <twill/graph/checkpoint.hpp>
 #include <twill/nn/network.hpp>

@@ -1,0 +1,102 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gives every node of a graph with several device slots a slot of its own. What is made of numbers alone, such as a mask of
+// dropout, is made in each slot that reads it: its copies draw alike and are cheaper than a message. A weight that nobody uses
+// lies in slot 0. From here on operands lie where they are read, unless a move reads them. Read next: compile/passes/simplify.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/graph/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+class Placing {
+public:
+  constexpr explicit Placing(const graph::Graph& graph)
+      : old_{&graph.nodes},
+        slots_{graph.slots()},
+        made_(graph.nodes.size() * static_cast<std::size_t>(graph.slots()), -1),
+        placed_(graph.nodes.size(), -1) {
+    nodes_.reserve(graph.nodes.size());
+    for (int id = 0; id < graph.size(); ++id) {
+      const graph::Node& node = graph.node(id);
+      if (node.slot != graph::anywhere) static_cast<void>(in_slot(id, node.slot < 0 ? 0 : node.slot));
+    }
+  }
+
+  TWILL_CONSTEXPR void put_into(graph::Graph& graph) {
+    const auto renumber = [&](int& id) {
+      const int slot = graph.node(id).slot;
+      id = in_slot(id, slot < 0 ? 0 : slot);
+    };
+    for (int& output : graph.outputs) renumber(output);
+    for (auto& tap : graph.taps) renumber(tap.node);
+    for (auto& info : graph.inputs) renumber(info.node);
+    for (auto& info : graph.parameters) renumber(info.node);
+    graph.nodes = static_cast<List<graph::Node>&&>(nodes_);
+  }
+
+private:
+  /// The node that computes an old one in a slot; requires that it is computed there or anywhere.
+  TWILL_CONSTEXPR int in_slot(int id, int slot) {
+    const graph::Node& old = old_->items[id];
+    const bool is_placed = old.slot != graph::anywhere;
+    if (is_placed && placed_.items[id] >= 0) return placed_.items[id];
+    int& place = is_placed ? placed_.items[id] : made_.items[id * slots_ + slot];
+    if (place >= 0) return place;
+    graph::Node node = old;
+    if (node.kind == graph::Kind::operation && node.operation->moves &&
+        old_->items[node.input(0)].slot == graph::anywhere)
+      return place = in_slot(node.input(0), slot); // numbers are made where they go
+    const bool is_leaf = !is_placed && node.arity == 0;
+    if (is_leaf && slot != 0) return place = in_slot(id, 0); // every program has it for nothing
+    if (!is_leaf) node.slot = static_cast<std::int8_t>(slot);
+    for (int k = 0; k < node.arity; ++k) {
+      const int input = node.input(k);
+      node.inputs.items[k] = in_slot(input, slot);
+    }
+    nodes_.push_back(node);
+    return place = static_cast<int>(nodes_.size()) - 1;
+  }
+
+  const List<graph::Node>* old_;
+  List<graph::Node> nodes_{};
+  int slots_;
+  List<int> made_;   ///< for each old node anywhere, and each slot, the new node
+  List<int> placed_; ///< for each other old node the new one
+};
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Gives what was traced before its operands had a slot, such as an update of a buffer, the slot that they have come to.
+TWILL_CONSTEXPR void place_late(graph::Graph& graph) {
+  for (bool found = true; found;) {
+    found = false;
+    for (int id = 0; id < graph.size(); ++id) {
+      const graph::Node& node = graph.node(id);
+      if (node.slot != graph::unplaced || node.kind == graph::Kind::parameter) continue;
+      const graph::SlotClash clash = graph::Placement::place(id, graph.nodes, graph.parameters);
+      if (clash.any())
+        graph.refuse(graph::Problem::operands_lie_in_different_slots_move_one_with_to, clash.left, clash.right, 0);
+      found = found || graph.node(id).slot != graph::unplaced;
+    }
+  }
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Places what is computed anywhere. Linear in the nodes and the slots.
+TWILL_CONSTEXPR void place(graph::Graph& graph) {
+  if (graph.slots() < 2) return;
+  detail::place_late(graph);
+  detail::Placing{graph}.put_into(graph);
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,132 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binding of a table to sizes: every grid, stride, immediate and arena offset as a number, and the segments of its runs. Made
+// once for each batch size and kept; between runs only the addresses outside the arena change. Knows no device. Read next:
+// compile/run/executor.hpp.
+
+#include <twill/compile/plan/segments.hpp>
+#include <twill/compile/table.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/run_recorder.hpp>
+#include <twill/kernel/call.hpp>
+#include <twill/kernel/coalesce.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// The bit pattern of a number as an element type, in the low bytes.
+[[nodiscard]] std::uint64_t bits_of(DType dtype, double number);
+
+/// The numbers of all symbols from the extents of the inputs.
+/// throws: ShapeError naming the input, the axis and both values
+[[nodiscard]] graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs);
+
+/// What an instruction does of an update that is made inside a product, see compile/plan/fused_sgd.hpp.
+enum class DescentPart : std::uint8_t {
+  none,          ///< it runs as it is
+  keeps_factors, ///< a product that is not multiplied: its factors lie in its place
+  updates,       ///< multiplies them, and changes the weight by each element
+};
+
+/// One launch with everything but outside addresses filled in.
+struct BoundInstruction {
+  std::size_t kernel = 0; ///< in the table's list
+  kernel::Grid grid{};
+  std::size_t first_operand = 0;
+  std::size_t operand_count = 0;
+  std::size_t first_shape = 0;
+  const std::int64_t* attributes = nullptr;
+  std::size_t members = 1; ///< instructions of the launch that begins here
+  kernel::Collective collective = kernel::Collective::none;
+  DescentPart part = DescentPart::none;
+  bool descends = false;   ///< some instruction of the launch that begins here has such a part
+  std::size_t product = 0; ///< of an update inside a product: the instruction of the product
+};
+
+/// An operand whose address is given anew in each run.
+struct OutsideOperand {
+  std::size_t operand = 0;
+  Storage storage = Storage::input;
+  std::size_t index = 0;
+  std::int64_t start = 0; ///< bytes from the first element to that of a loop's first step
+};
+
+/// An operand that moves from step to step of a loop.
+struct SteppingOperand {
+  std::size_t operand = 0;
+  std::int64_t step = 0; ///< bytes, or positions
+  bool is_position = false;
+};
+
+/// Instructions that run for every step, and which operands move then.
+struct BoundLoop {
+  std::size_t first = 0; ///< instruction
+  std::size_t end = 0;
+  std::int64_t count = 0;
+  std::size_t first_moving = 0;
+  std::size_t end_moving = 0;
+};
+
+/// An operand that counts the elements of a random tensor from the run's first row on.
+struct RandomOperand {
+  std::size_t operand = 0;
+  std::int64_t elements_per_row = 0;
+  std::int64_t start = 0; ///< the position in a loop's first step
+};
+
+struct Binding {
+  /// What an instruction hands to its kernel.
+  [[nodiscard]] kernel::Call call(const BoundInstruction& instruction) const;
+
+  graph::SymbolValues symbols{};
+  List<BoundInstruction> instructions{};
+  List<kernel::Operand> operands{};
+  List<DType> dtypes{};           ///< of each operand
+  List<Dims> shapes{};            ///< of the operands of operations
+  List<OutsideOperand> outside{}; ///< inputs, parameters and outputs
+  List<OutsideOperand> numbers{}; ///< run-time numbers
+  List<OutsideOperand> inside{};  ///< `index` is the offset in the arena
+  List<RandomOperand> random{};
+  List<BoundLoop> loops{};
+  Segments segments{};
+  List<SteppingOperand> moving{};
+  List<std::size_t> value_bytes{};
+  List<SlotArena> arenas{}; ///< for each slot
+  std::size_t arena_bytes = 0;
+  cpu::KeptOrders* orders = nullptr;                    ///< of the run's weights, if somebody keeps them
+  std::shared_ptr<const std::vector<NodeInfo>> nodes{}; ///< what the launches are, once somebody has asked
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+void check_requirements(const TableView& table, const graph::SymbolValues& symbols);
+
+void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand);
+
+/// Notes how an operand moves from step to step of its loop; returns how far from its first element it begins.
+[[nodiscard]] std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
+                                      const LoopRegion& loop);
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Fills in every number that depends on the sizes. throws: ShapeError naming the layer that they do not suit
+[[nodiscard]] Binding bind(const TableView& table, const graph::SymbolValues& symbols);
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/plan/binding.ipp>
+#endif

@@ -1,0 +1,181 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of compile/plan/binding.hpp.
+
+#include <twill/compile/plan/binding.hpp>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+TWILL_BODY std::uint64_t bits_of(DType dtype, double number) {
+  std::uint64_t bits = 0;
+  const auto put = [&](auto value) { std::memcpy(&bits, &value, sizeof(value)); };
+  switch (dtype) {
+  case DType::boolean:
+    put(number != 0);
+    break;
+  case DType::uint8:
+    put(static_cast<std::uint8_t>(number));
+    break;
+  case DType::int32:
+    put(static_cast<std::int32_t>(number));
+    break;
+  case DType::int64:
+    put(static_cast<std::int64_t>(number));
+    break;
+  case DType::float16:
+    put(half(number));
+    break;
+  case DType::bfloat16:
+    put(bfloat16(number));
+    break;
+  case DType::float32:
+    put(static_cast<float>(number));
+    break;
+  case DType::float64:
+    put(number);
+    break;
+  }
+  return bits;
+}
+
+TWILL_BODY graph::SymbolValues resolve_symbols(const TableView& table, std::span<const Dims> inputs) {
+  graph::SymbolValues values{};
+  values.fill(-1);
+  const auto where = [](std::size_t input, int axis) {
+    return "input " + std::to_string(input) + ", axis " + std::to_string(axis) + ": ";
+  };
+  for (std::size_t i = 0; i < table.inputs.size(); ++i) {
+    const graph::Extents& declared = table.inputs[i].shape;
+    const Dims& given = inputs[i];
+    if (declared.rank != given.rank)
+      throw ShapeError("input " + std::to_string(i) + ": the function takes " + std::to_string(declared.rank) +
+                       " dimensions, got " + to_string(given));
+    for (int axis = 0; axis < declared.rank; ++axis) {
+      const graph::Extent extent = declared[axis];
+      if (extent.is_static()) {
+        if (extent.factor != given[axis])
+          throw ShapeError(where(i, axis) + "the function takes " + std::to_string(extent.factor) + ", got " +
+                           std::to_string(given[axis]));
+        continue;
+      }
+      const auto symbol = static_cast<std::size_t>(extent.single_symbol());
+      std::int64_t& value = values[symbol];
+      if (value >= 0 && value != given[axis])
+        throw ShapeError(where(i, axis) + "dimension '" + std::string{table.symbols[symbol].name.view()} + "' is " +
+                         std::to_string(value) + " in another input, got " + std::to_string(given[axis]));
+      value = given[axis];
+    }
+  }
+  return values;
+}
+
+TWILL_BODY kernel::Call Binding::call(const BoundInstruction& instruction) const {
+  return {instruction.grid,
+          operands.data() + instruction.first_operand,
+          shapes.data() + instruction.first_shape,
+          dtypes.data() + instruction.first_operand,
+          instruction.attributes,
+          orders};
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+TWILL_BODY void check_requirements(const TableView& table, const graph::SymbolValues& symbols) {
+  for (const graph::Requirement& requirement : table.requirements)
+    if (const std::int64_t given = requirement.extent.evaluate(symbols); given < requirement.minimum)
+      throw ShapeError(std::string{requirement.layer.view()} + ": " + std::string{requirement.what} + ", at least " +
+                       std::to_string(requirement.minimum) + ", got " + std::to_string(given));
+}
+
+TWILL_BODY void bind_operand(const OperandInfo& info, const graph::SymbolValues& symbols, kernel::Operand& operand) {
+  if (info.kind == OperandKind::nothing) return;
+  if (info.kind == OperandKind::immediate) {
+    operand.bits = bits_of(info.dtype, info.number / static_cast<double>(info.over.evaluate(symbols)));
+    return;
+  }
+  const Dims strides = contiguous_strides(info.view.evaluate(symbols));
+  for (std::size_t d = 0; d < max_rank; ++d)
+    if (info.axis_of[d] >= 0) operand.strides[d] = strides[info.axis_of[d]];
+}
+
+TWILL_BODY std::int64_t note_steps(Binding& binding, const OperandInfo& info, std::size_t operand,
+                                   const LoopRegion& loop) {
+  const int axis = info.axis_of[step_axis];
+  if (info.kind == OperandKind::nothing || info.kind == OperandKind::immediate || axis < 0) return 0;
+  const bool is_position = info.kind == OperandKind::position;
+  const std::int64_t unit = is_position ? 1 : static_cast<std::int64_t>(size_of(info.dtype));
+  const std::int64_t step = contiguous_strides(info.view.evaluate(binding.symbols))[axis] * unit;
+  binding.moving.push_back({operand, loop.reversed ? -step : step, is_position});
+  const std::int64_t count = loop.count.evaluate(binding.symbols);
+  return loop.reversed && count > 0 ? (count - 1) * step : 0;
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+TWILL_BODY Binding bind(const TableView& table, const graph::SymbolValues& symbols) {
+  detail::check_requirements(table, symbols);
+  Binding binding{};
+  binding.symbols = symbols;
+  binding.operands.resize(table.operands.size());
+  binding.dtypes.resize(table.operands.size());
+  for (const graph::Extents& shape : table.shapes) binding.shapes.push_back(shape.evaluate(symbols));
+  ArenaPlan plan = plan_arenas(table, symbols);
+  binding.segments = segments_of(table, plan);
+  binding.value_bytes.swap(plan.value_bytes);
+  binding.arenas.swap(plan.arenas);
+  binding.arena_bytes = plan.bytes;
+  std::size_t launch = 0;
+  for (const Instruction& instruction : table.instructions) {
+    BoundInstruction bound{};
+    const LoopRegion* const loop =
+        instruction.loop < 0 ? nullptr : &table.loops[static_cast<std::size_t>(instruction.loop)];
+    if (loop != nullptr && binding.loops.size() <= static_cast<std::size_t>(instruction.loop))
+      binding.loops.push_back({static_cast<std::size_t>(loop->first), static_cast<std::size_t>(loop->last) + 1,
+                               loop->count.evaluate(symbols), binding.moving.size(), binding.moving.size()});
+    bound.kernel = static_cast<std::size_t>(instruction.kernel);
+    bound.grid = instruction.grid.evaluate(symbols);
+    bound.collective = instruction.collective;
+    bound.first_operand = static_cast<std::size_t>(instruction.first_operand);
+    bound.operand_count = static_cast<std::size_t>(instruction.operand_count);
+    bound.first_shape = static_cast<std::size_t>(instruction.first_shape);
+    if (!table.attributes.empty()) bound.attributes = table.attributes.data() + instruction.first_attribute;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(instruction.operand_count); ++k) {
+      const std::size_t position = bound.first_operand + k;
+      const OperandInfo& info = table.operands[position];
+      detail::bind_operand(info, symbols, binding.operands[position]);
+      binding.dtypes[position] = info.dtype;
+      const std::int64_t start = loop == nullptr ? 0 : detail::note_steps(binding, info, position, *loop);
+      if (info.kind == OperandKind::position) binding.operands[position].bits = static_cast<std::uint64_t>(start);
+      if (info.kind == OperandKind::position && info.random)
+        binding.random.push_back(
+            {position, info.view.rank == 0 ? 0 : contiguous_strides(info.view.evaluate(symbols))[0], start});
+      if (info.kind != OperandKind::memory) continue;
+      const auto v = static_cast<std::size_t>(info.value);
+      const ValueInfo& value = table.values[v];
+      if (value.storage == Storage::temporary)
+        binding.inside.push_back({position, Storage::temporary, static_cast<std::size_t>(plan.offsets[v]), start});
+      else
+        (value.storage == Storage::knob ? binding.numbers : binding.outside)
+            .push_back({position, value.storage, static_cast<std::size_t>(value.index), start});
+    }
+    const KernelKind kind = table.kernels[static_cast<std::size_t>(instruction.kernel)].kind;
+    if (kind == KernelKind::elementwise || kind == KernelKind::rows)
+      kernel::coalesce(bound.grid, binding.operands.data() + bound.first_operand, instruction.operand_count,
+                       kind == KernelKind::rows);
+    binding.instructions.push_back(bound);
+    if (loop != nullptr) binding.loops.back().end_moving = binding.moving.size();
+    if (instruction.continues) {
+      ++binding.instructions[launch].members;
+    } else {
+      launch = binding.instructions.size() - 1;
+    }
+  }
+  return binding;
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,143 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which updates of a table can be made inside the matrix product that gives their gradient. The update is that of plain
+// gradient descent, the product's result is read by nobody else, and its factors take no more room than it: then the product's
+// place in the arena keeps copies of the factors until the update multiplies them. So every value lives as long as before, and
+// plans of memory are the same for all kinds of device. Read next: compile/run/launch.hpp.
+
+#include <twill/compile/run/bindings.hpp>
+#include <twill/compile/table.hpp>
+#include <twill/core/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Two instructions: a matrix product, and the update that is all that reads it.
+struct Descent {
+  int product = -1; ///< its instruction
+  int update = -1;  ///< its instruction
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Where the operands of such an update stand among those of its instruction.
+struct DescentOperands {
+  static constexpr int weight = 0;
+  static constexpr int rate = 1;
+  static constexpr int gradient = 2;
+  static constexpr int decay = 3;
+  static constexpr int result = 4;
+};
+
+/// Whether the lines are those of w -= rate * (g + decay * w), the rule of optim/sgd.hpp.
+[[nodiscard]] TWILL_CONSTEXPR bool is_descent(const TableView& table, const KernelInfo& kernel) {
+  struct Expected {
+    LineKind kind = LineKind::in;
+    kernel::Access access = kernel::Access::contiguous;
+    Primitive primitive = Primitive::add;
+    int first = -1;
+    int second = -1;
+  };
+  constexpr auto number = kernel::Access::uniform;
+  constexpr auto dense = kernel::Access::contiguous;
+  constexpr std::array<Expected, 9> expected{{{LineKind::in, dense},
+                                              {LineKind::in, number},
+                                              {LineKind::in, dense},
+                                              {LineKind::in, number},
+                                              {LineKind::step, dense, Primitive::multiply, 3, 0},
+                                              {LineKind::step, dense, Primitive::add, 2, 4},
+                                              {LineKind::step, dense, Primitive::multiply, 1, 5},
+                                              {LineKind::step, dense, Primitive::subtract, 0, 6},
+                                              {LineKind::out, dense, Primitive::add, 7}}};
+  if (kernel.kind != KernelKind::elementwise || kernel.line_count != static_cast<int>(expected.size())) return false;
+  const DType dtype = table.lines[static_cast<std::size_t>(kernel.first_line)].dtype;
+  if (dtype != DType::float32 && dtype != DType::float64) return false;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Line& line = table.lines[static_cast<std::size_t>(kernel.first_line) + i];
+    const Expected& wanted = expected[i];
+    if (line.kind != wanted.kind || line.dtype != dtype) return false;
+    if (line.kind == LineKind::in && line.access != wanted.access) return false;
+    if (line.kind == LineKind::step && line.primitive != wanted.primitive) return false;
+    if (line.arguments[0] != wanted.first || line.arguments[1] != wanted.second) return false;
+  }
+  return true;
+}
+
+[[nodiscard]] TWILL_CONSTEXPR const OperandInfo& operand_of(const TableView& table, const Instruction& instruction,
+                                                            int k) {
+  return table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+}
+
+/// The instruction of the matrix product that writes a value which `update` alone reads, -1 where there is none.
+[[nodiscard]] TWILL_CONSTEXPR int product_for(const TableView& table, int update, int value) {
+  int product = -1;
+  for (int i = 0; i < static_cast<int>(table.instructions.size()); ++i) {
+    const Instruction& instruction = table.instructions[static_cast<std::size_t>(i)];
+    for (int k = 0; k < instruction.operand_count; ++k) {
+      const OperandInfo& operand = operand_of(table, instruction, k);
+      if (operand.kind != OperandKind::memory || operand.value != value) continue;
+      if (i == update && k == DescentOperands::gradient) continue;
+      const bool is_product = table.kernels[static_cast<std::size_t>(instruction.kernel)].is_product;
+      if (!is_product || product >= 0 || i > update || !operand.writes || instruction.loop >= 0) return -1;
+      product = i;
+    }
+  }
+  return product;
+}
+
+/// Whether multiplying in the update takes less time than a product whose result is written and read again. For factors of one
+/// or two rows a step of bench/train/mlp_step takes 0.45 and 0.75 times as long, and both ways add in the same order, so that
+/// no bit changes; from four rows on the product of a library gains as much as the passes over the gradient cost.
+[[nodiscard]] TWILL_CONSTEXPR bool descends_faster(std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr std::int64_t most_factor_rows = 2;
+  return k > 0 && k <= most_factor_rows && k * (m + n) <= m * n;
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// The updates that are made inside a product, for these sizes.
+[[nodiscard]] TWILL_CONSTEXPR List<Descent> find_descents(const TableView& table, const graph::SymbolValues& symbols) {
+  using At = detail::DescentOperands;
+  List<Descent> found{};
+  if (table.slots > 1) return found;
+  for (int i = 0; i < static_cast<int>(table.instructions.size()); ++i) {
+    const Instruction& update = table.instructions[static_cast<std::size_t>(i)];
+    if (update.loop >= 0 || !detail::is_descent(table, table.kernels[static_cast<std::size_t>(update.kernel)]))
+      continue;
+    const OperandInfo& weight = detail::operand_of(table, update, At::weight);
+    const OperandInfo& gradient = detail::operand_of(table, update, At::gradient);
+    const OperandInfo& result = detail::operand_of(table, update, At::result);
+    if (table.values[static_cast<std::size_t>(gradient.value)].storage != Storage::temporary) continue;
+    if (weight.value != result.value || !(weight.view == gradient.view) || weight.axis_of != gradient.axis_of) continue;
+    const int product = detail::product_for(table, i, gradient.value);
+    if (product < 0) continue;
+    const Extents& grid = table.instructions[static_cast<std::size_t>(product)].grid;
+    if (grid.rank != 3) continue;
+    const std::int64_t m = grid[0].evaluate(symbols);
+    const std::int64_t n = grid[1].evaluate(symbols);
+    if (weight.view.elements().evaluate(symbols) != m * n) continue;
+    if (detail::descends_faster(m, n, grid[2].evaluate(symbols))) found.push_back({product, i});
+  }
+  return found;
+}
+
+/// Marks them in each binding of a program that a host device runs and whose arena nobody looks into.
+class DescentsInProducts final : public BindingEdit {
+public:
+  void apply(const TableView& table, Binding& binding) const override;
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/plan/fused_sgd.ipp>
+#endif

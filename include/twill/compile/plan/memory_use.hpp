@@ -1,0 +1,115 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program needs while it runs, known before: memory as the pool counts it, and work. Weights and states are one
+// allocation each, the results are, and the arena is; what the caller hands in is the caller's. Read next: compile/passes/fit.hpp.
+
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/plan/binding.hpp>
+#include <twill/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Bytes of a device's pool.
+struct MemoryUse {
+  std::int64_t weights = 0; ///< and buffers
+  std::int64_t states = 0;  ///< of the optimiser
+  std::int64_t kept = 0;    ///< what lies between programs: gradients, and what a forward pass keeps
+  std::int64_t arena = 0;   ///< activations, gradients that nobody asks for, scratch
+
+  /// All of it: the peak while the program runs, besides what the caller holds.
+  [[nodiscard]] constexpr std::int64_t total() const { return weights + states + kept + arena; }
+  [[nodiscard]] friend constexpr bool operator==(const MemoryUse&, const MemoryUse&) = default;
+};
+
+/// Arithmetic of one run: two operations for a multiply-add, one for an element of anything else; and bytes of tensors written.
+struct Work {
+  std::int64_t operations = 0; ///< of arithmetic
+  std::int64_t bytes = 0;      ///< written
+
+  /// In operations. A processor does about so many in the time in which its memory takes in one byte.
+  [[nodiscard]] constexpr std::int64_t total() const { return operations + 8 * bytes; }
+  [[nodiscard]] friend constexpr bool operator==(const Work&, const Work&) = default;
+};
+
+/// What an allocation of so many bytes takes of a pool.
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t pool_bytes(std::int64_t bytes) {
+  constexpr std::int64_t granularity = 512;
+  return bytes == 0 ? 0 : (bytes + granularity - 1) / granularity * granularity;
+}
+
+/// Of the elements of a shape, for these sizes of its symbols.
+[[nodiscard]] TWILL_CONSTEXPR std::int64_t bytes_of(DType dtype, const Extents& shape,
+                                                    const graph::SymbolValues& symbols) {
+  return shape.elements().evaluate(symbols) * static_cast<std::int64_t>(size_of(dtype));
+}
+
+/// Of one node.
+[[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const Node& node, const graph::SymbolValues& symbols) {
+  const std::int64_t elements = node.shape.elements().evaluate(symbols);
+  Work work{};
+  switch (node.kind) {
+  case Kind::primitive:
+  case Kind::cast:
+    work.operations = elements;
+    break;
+  case Kind::reduce:
+    work.operations = graph.node(node.input(0)).shape.elements().evaluate(symbols);
+    break;
+  case Kind::operation:
+    work.operations = node.operation->multiply_adds != nullptr
+                          ? 2 * node.operation->multiply_adds(graph, node).evaluate(symbols)
+                          : elements;
+    work.bytes = elements * static_cast<std::int64_t>(size_of(node.dtype));
+    break;
+  default:
+    break;
+  }
+  return work;
+}
+
+/// Of everything that an output needs.
+[[nodiscard]] TWILL_CONSTEXPR Work work_of(const Graph& graph, const graph::SymbolValues& symbols) {
+  Work sum{};
+  const List<char> needed = detail::needed_nodes(graph);
+  for (int id = 0; id < graph.size(); ++id) {
+    if (needed.data()[id] == 0) continue;
+    const Work work = work_of(graph, graph.node(id), symbols);
+    sum.operations += work.operations;
+    sum.bytes += work.bytes;
+  }
+  return sum;
+}
+
+/// Of one program, in the pool of the device of a slot.
+[[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols,
+                                                   int slot) {
+  MemoryUse use{};
+  for (const graph::ParameterInfo& info : table.parameters) {
+    if (info.slot != slot) continue;
+    (info.role == graph::Role::optimiser_state ? use.states : use.weights) +=
+        pool_bytes(bytes_of(info.dtype, info.shape, symbols));
+  }
+  for (const ValueInfo& value : table.values)
+    if (value.storage == Storage::output && value.slot == slot)
+      use.kept += pool_bytes(bytes_of(value.dtype, value.shape, symbols));
+  List<std::size_t> value_bytes(table.values.size(), 0);
+  List<int> planned(table.values.size(), -1);
+  use.arena = pool_bytes(plan_arena(table, symbols, value_bytes, planned, slot).total_bytes);
+  return use;
+}
+
+/// Of one program, on all of its devices.
+[[nodiscard]] TWILL_CONSTEXPR MemoryUse memory_use(const TableView& table, const graph::SymbolValues& symbols) {
+  MemoryUse use{};
+  for (int slot = 0; slot < table.slots; ++slot) {
+    const MemoryUse own = memory_use(table, symbols, slot);
+    use = {use.weights + own.weights, use.states + own.states, use.kept + own.kept, use.arena + own.arena};
+  }
+  return use;
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,65 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each launch of a bound table is, in words and numbers: the operations of its kernel, the path of the layer, bytes of
+// tensors read and written, operations of arithmetic. All of it stands in the table, so nothing is traced again. Bytes count
+// each tensor once for a launch, as far as the grid reaches; a kernel of its own is taken to read all of its operands. Read
+// next: compile/run/observer.hpp.
+
+#include <twill/compile/plan/binding.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/run_recorder.hpp>
+#include <twill/kernel/launch_terms.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// The lines of a program.
+[[nodiscard]] Records<Line> lines_of(const TableView& table, const KernelInfo& kernel);
+
+/// "multiply+add+tanh": the first of what a program computes.
+[[nodiscard]] std::string words_of(Records<Line> lines);
+
+/// Operations of arithmetic of a program. What follows from a reduction alone is computed once for each of its results.
+[[nodiscard]] std::int64_t flops_of(const Binding& binding, const BoundInstruction& instruction, Records<Line> lines);
+
+/// Adds the tensors that an instruction touches.
+void add_bytes(const TableView& table, const Binding& binding, const BoundInstruction& instruction, bool is_operation,
+               NodeInfo& node);
+
+/// The name of the parameter that an instruction overwrites, empty where it overwrites none.
+[[nodiscard]] std::string_view updated_parameter(const TableView& table, const BoundInstruction& instruction);
+
+[[nodiscard]] std::string_view word_of(KernelKind kind);
+
+[[nodiscard]] NodeInfo node_info(const TableView& table, const Binding& binding, std::size_t number);
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// What each instruction is by itself.
+[[nodiscard]] std::vector<NodeInfo> instruction_infos(const TableView& table, const Binding& binding);
+
+/// What each launch is: instructions that share one stand in its first, with their bytes and arithmetic together.
+[[nodiscard]] std::vector<NodeInfo> node_infos(const TableView& table, const Binding& binding);
+
+/// Puts them into the binding, once.
+void describe(const TableView& table, Binding& binding);
+
+/// Whether a program overwrites weights.
+[[nodiscard]] bool updates_weights(const TableView& table);
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/report/node_info.ipp>
+#endif

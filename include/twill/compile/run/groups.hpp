@@ -1,0 +1,58 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls of groups of ranks in the middle of a program. They stand between launches and are made by the thread that starts the
+// run, so that a group may wait for its peers, copy through the host, or put work of its own into the device's stream. All
+// ranks run one program, whose order the compiler has fixed, so they make the same calls in the same order. Read next:
+// compile/run/executor.hpp.
+
+#include <twill/compile/run/bindings.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/graph/ranks.hpp>
+#include <twill/kernel/rank_group.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// The group along an axis. throws: ValueError when none is bound, or one of another size
+[[nodiscard]] kernel::RankGroup& group_along(const kernel::AxisId& axis, const kernel::RankGroups* groups);
+
+/// The axis of a collective instruction.
+[[nodiscard]] kernel::AxisId axis_of(const BoundInstruction& instruction);
+
+/// Makes one call. throws: what the group throws
+void call_group(const Binding& binding, const BoundInstruction& instruction, const kernel::RankGroups* groups);
+
+/// Looks for the groups of all calls before anything runs. throws: ValueError when one is not bound, or has another size
+void require_groups(const Binding& binding, const kernel::RankGroups* groups);
+
+/// The run-time numbers of a table that are the rank along an axis. They are not the caller's: the group knows them.
+class RankNumbers {
+public:
+  explicit RankNumbers(const TableView& table);
+  [[nodiscard]] bool is_empty() const { return numbers_.empty(); }
+
+  /// Fills them in. throws: ValueError when no group is bound
+  void write(std::span<std::uint64_t> knobs, const kernel::RankGroups* groups) const;
+
+private:
+  struct Number {
+    std::size_t knob = 0;
+    kernel::AxisId axis{};
+  };
+  std::vector<Number> numbers_{};
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/run/groups.ipp>
+#endif

@@ -1,0 +1,59 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of compile/run/groups.hpp.
+
+#include <twill/compile/run/groups.hpp>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+TWILL_BODY kernel::RankGroup& group_along(const kernel::AxisId& axis, const kernel::RankGroups* groups) {
+  kernel::RankGroup* const group = groups == nullptr ? nullptr : groups->find(axis);
+  if (group == nullptr)
+    throw ValueError(join_text({"run: the program works on ", axis.size, " ranks along '", axis.name(),
+                                "' and no group is bound; give each rank's network its group with bind(group)"}));
+  if (group->axis().size != axis.size)
+    throw ValueError(join_text({"run: the program works on ", axis.size, " ranks along '", axis.name(),
+                                "', the group that is bound has ", group->axis().size}));
+  return *group;
+}
+
+TWILL_BODY kernel::AxisId axis_of(const BoundInstruction& instruction) {
+  return {instruction.attributes[0], instruction.attributes[1], instruction.attributes[2]};
+}
+
+TWILL_BODY void call_group(const Binding& binding, const BoundInstruction& instruction,
+                           const kernel::RankGroups* groups) {
+  const kernel::Call call = binding.call(instruction);
+  kernel::GroupCall made{};
+  made.collective = instruction.collective;
+  made.reduction = static_cast<kernel::Reduction>(call.attributes[3]);
+  made.dtype = call.dtypes[0];
+  made.source = call.operands[0].data;
+  made.source_count = call.shapes[0].elements();
+  made.target = call.operands[1].data;
+  made.target_count = call.shapes[1].elements();
+  if (made.source_count > 0) group_along(axis_of(instruction), groups).run(made);
+}
+
+TWILL_BODY void require_groups(const Binding& binding, const kernel::RankGroups* groups) {
+  for (const Segment& segment : binding.segments.list)
+    if (segment.kind == Segment::Kind::collective)
+      static_cast<void>(group_along(axis_of(binding.instructions[segment.begin]), groups));
+}
+
+TWILL_BODY RankNumbers::RankNumbers(const TableView& table) {
+  for (std::size_t i = 0; i < table.knobs.size(); ++i) {
+    const std::string_view name = table.knobs[i].name.view();
+    if (!name.starts_with(graph::rank_knob)) continue;
+    numbers_.push_back(
+        {i, kernel::AxisId{name.substr(graph::rank_knob.size()), static_cast<std::int64_t>(table.knobs[i].initial)}});
+  }
+}
+
+TWILL_BODY void RankNumbers::write(std::span<std::uint64_t> knobs, const kernel::RankGroups* groups) const {
+  for (const Number& number : numbers_)
+    knobs[number.knob] = static_cast<std::uint64_t>(group_along(number.axis, groups).rank());
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

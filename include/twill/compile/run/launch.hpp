@@ -1,0 +1,67 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The launches of a segment, and the execution of one on a host device. Instructions that share a launch are one pass of the
+// team: each thread takes an equal share of all their elements, wherever it begins and ends; elementwise results do not depend
+// on where a range is cut. Between the steps of a loop the operands of its launches move, to the next slice of a stacked tensor
+// or the next positions of random draws, and back in the end. Read next: compile/run/executor.hpp.
+
+#include <twill/compile/plan/binding.hpp>
+#include <twill/compile/program_type.hpp>
+#include <twill/compile/run/ranges.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+/// Moves the operands of a loop by some steps.
+void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps);
+
+/// Whether the threads of the team share the elements of the instructions of one launch.
+[[nodiscard]] bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members);
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+/// Calls `run(launch)` for every launch of a segment, by the first of its instructions, in the order of execution.
+template <class Run> void for_each_launch(Binding& binding, const Segment& segment, const Run& run) {
+  const BoundLoop* const loop =
+      segment.loop < 0 ? nullptr : &binding.loops.data()[static_cast<std::size_t>(segment.loop)];
+  const std::int64_t steps = loop == nullptr ? 1 : loop->count;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    if (step > 0) detail::move_operands(binding, *loop, 1);
+    for (std::size_t i = segment.begin; i < segment.end; i += binding.instructions[i].members)
+      run(&binding.instructions[i]);
+  }
+  if (steps > 1) detail::move_operands(binding, *loop, 1 - steps);
+}
+
+/// The place of an instruction among those of its program.
+[[nodiscard]] inline std::size_t number_of(const Binding& binding, const BoundInstruction& instruction) {
+  return static_cast<std::size_t>(&instruction - binding.instructions.data());
+}
+
+/// The number of times that anything of a segment is launched; with `alone`, of launches of one instruction each.
+[[nodiscard]] std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone = false);
+
+/// Runs a launch, which begins with this instruction.
+void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
+                std::span<const KernelFunction> kernels);
+
+/// Runs an instruction by itself, as its own kernel.
+void run_alone(const Team& team, const Binding& binding, const BoundInstruction& instruction,
+               std::span<const KernelFunction> kernels);
+
+/// Runs all launches of a segment.
+void run_segment(const Team& team, Binding& binding, const Segment& segment, std::span<const KernelFunction> kernels);
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/compile/run/launch.ipp>
+#endif

@@ -1,0 +1,181 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of compile/run/launch.hpp, and the update of plain gradient descent inside the product of its gradient: in the
+// place of the product its factors are kept, and the update multiplies them and changes the weight element by element. Threads
+// share the rows of a weight, which are computed each by itself, so results do not depend on their number.
+
+#include <twill/compile/plan/fused_sgd.hpp>
+#include <twill/compile/run/launch.hpp>
+#include <twill/core/config.hpp>
+#include <twill/kernel/product_descent.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace twill::inline v0::compile::detail::inline TWILL_ISA {
+
+TWILL_BODY void move_operands(Binding& binding, const BoundLoop& loop, std::int64_t steps) {
+  for (std::size_t i = loop.first_moving; i < loop.end_moving; ++i) {
+    const SteppingOperand& moving = binding.moving[i];
+    kernel::Operand& operand = binding.operands[moving.operand];
+    const std::int64_t distance = moving.step * steps;
+    if (moving.is_position)
+      operand.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(operand.bits) + distance);
+    else
+      operand.data = static_cast<std::byte*>(operand.data) + distance;
+  }
+}
+
+/// Copies a factor row by row: `rows` along the product's inner axis, `columns` along one of the result's.
+template <class T>
+void keep_factor(const kernel::Operand& from, std::size_t row_axis, std::size_t column_axis, std::int64_t rows,
+                 std::int64_t columns, T* to) {
+  const T* const data = static_cast<const T*>(from.data);
+  const std::int64_t row = from.strides[row_axis];
+  const std::int64_t column = from.strides[column_axis];
+  for (std::int64_t p = 0; p < rows; ++p) {
+    if (column == 1 || columns == 1)
+      std::copy_n(data + p * row, columns, to + p * columns);
+    else
+      for (std::int64_t i = 0; i < columns; ++i) to[p * columns + i] = data[p * row + i * column];
+  }
+}
+
+/// Puts the factors of a product where its result would lie: the left one turned, then the right one.
+template <class T> void keep_factors(const kernel::Call& product) {
+  const std::int64_t m = product.grid[0];
+  const std::int64_t n = product.grid[1];
+  const std::int64_t k = product.grid[2];
+  T* const kept = static_cast<T*>(product.operands[2].data);
+  keep_factor<T>(product.operands[0], 2, 0, k, m, kept);
+  keep_factor<T>(product.operands[1], 2, 1, k, n, kept + k * m);
+}
+
+template <class T> void descend(const Team& team, const kernel::Call& product, const kernel::Call& update) {
+  using At = DescentOperands;
+  kernel::ProductDescent<T> descent{};
+  descent.m = product.grid[0];
+  descent.n = product.grid[1];
+  descent.k = product.grid[2];
+  descent.left = static_cast<const T*>(product.operands[2].data);
+  descent.right = descent.left + descent.k * descent.m;
+  descent.weight = static_cast<T*>(update.operands[At::result].data);
+  descent.rate = *static_cast<const T*>(update.operands[At::rate].data);
+  descent.decay = *static_cast<const T*>(update.operands[At::decay].data);
+  constexpr std::int64_t worth_a_team = 32768; // elements, as for programs
+  if (team.size() == 1 || descent.m * descent.n < worth_a_team) return kernel::descend(descent, 0, descent.m);
+  team.parallel([&](int rank, int size) {
+    constexpr std::int64_t tile = 4; // rows
+    const std::int64_t tiles = (descent.m + tile - 1) / tile;
+    const std::int64_t first = std::min(descent.m, tiles * rank / size * tile);
+    const std::int64_t end = std::min(descent.m, tiles * (rank + 1) / size * tile);
+    if (first < end) kernel::descend(descent, first, end - first);
+  });
+}
+
+TWILL_BODY void run_descent(const Team& team, const Binding& binding, const BoundInstruction& instruction) {
+  const bool is_single = binding.dtypes[instruction.first_operand] == DType::float32;
+  if (instruction.part == DescentPart::keeps_factors) {
+    const kernel::Call product = binding.call(instruction);
+    return is_single ? keep_factors<float>(product) : keep_factors<double>(product);
+  }
+  const kernel::Call product = binding.call(binding.instructions[instruction.product]);
+  const kernel::Call update = binding.call(instruction);
+  is_single ? descend<float>(team, product, update) : descend<double>(team, product, update);
+}
+
+TWILL_BODY void run_range(const Binding& binding, KernelFunction run, const BoundInstruction& instruction,
+                          std::int64_t begin, std::int64_t end) {
+  std::array<kernel::Operand, most_joined_operands> operands;
+  for (std::size_t k = 0; k < instruction.operand_count; ++k) {
+    const std::size_t position = instruction.first_operand + k;
+    operands[k] = binding.operands[position];
+    const std::int64_t bytes =
+        begin * operands[k].strides[0] * static_cast<std::int64_t>(size_of(binding.dtypes[position]));
+    operands[k].data = static_cast<std::byte*>(operands[k].data) + bytes;
+  }
+  const kernel::Grid grid(end - begin);
+  run(Team::serial(), {grid, operands.data()});
+}
+
+TWILL_BODY bool are_worth_a_team(const Team& team, std::span<const BoundInstruction> members) {
+  std::int64_t total = 0;
+  for (const BoundInstruction& member : members) {
+    if (member.grid.rank != 1) return false;
+    total += member.grid.elements();
+  }
+  constexpr std::int64_t worth_a_team = 32768; // below, waking the team costs more than it gains
+  return members.size() > 1 && team.size() > 1 && total >= worth_a_team;
+}
+
+TWILL_BODY void run_joined(const Team& team, const Binding& binding, KernelFunction run,
+                           std::span<const BoundInstruction> members) {
+  if (!are_worth_a_team(team, members)) {
+    for (const BoundInstruction& member : members) run(team, binding.call(member));
+    return;
+  }
+  std::int64_t total = 0;
+  for (const BoundInstruction& member : members) total += member.grid.elements();
+  team.parallel([&](int rank, int size) {
+    constexpr std::int64_t line = 64; // elements: threads do not share a cache line of what they write
+    const std::int64_t share = ((total + size - 1) / size + line - 1) / line * line;
+    const std::int64_t from = std::min(total, rank * share);
+    const std::int64_t to = std::min(total, from + share);
+    std::int64_t position = 0;
+    for (const BoundInstruction& member : members) {
+      const std::int64_t elements = member.grid.elements();
+      const std::int64_t begin = std::clamp(from - position, std::int64_t{0}, elements);
+      const std::int64_t end = std::clamp(to - position, std::int64_t{0}, elements);
+      if (begin < end) run_range(binding, run, member, begin, end);
+      position += elements;
+    }
+  });
+}
+
+TWILL_BODY void run_descending(const Team& team, const Binding& binding, KernelFunction run,
+                               std::span<const BoundInstruction> members) {
+  std::size_t plain = 0; // the first of those before this one that share the launch as it is
+  for (std::size_t i = 0; i <= members.size(); ++i) {
+    if (i < members.size() && members[i].part == DescentPart::none) continue;
+    if (plain < i) run_joined(team, binding, run, members.subspan(plain, i - plain));
+    if (i < members.size()) run_descent(team, binding, members[i]);
+    plain = i + 1;
+  }
+}
+
+} // namespace twill::inline v0::compile::detail::inline TWILL_ISA
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+TWILL_BODY void run_launch(const Team& team, const Binding& binding, const BoundInstruction* launch,
+                           std::span<const KernelFunction> kernels) {
+  [[maybe_unused]] const LaunchRange range{binding, launch};
+  if (launch->descends)
+    detail::run_descending(team, binding, kernels[launch->kernel], {launch, launch->members});
+  else if (launch->members == 1)
+    kernels[launch->kernel](team, binding.call(*launch));
+  else
+    detail::run_joined(team, binding, kernels[launch->kernel], {launch, launch->members});
+}
+
+TWILL_BODY void run_alone(const Team& team, const Binding& binding, const BoundInstruction& instruction,
+                          std::span<const KernelFunction> kernels) {
+  kernels[instruction.kernel](team, binding.call(instruction));
+}
+
+TWILL_BODY void run_segment(const Team& team, Binding& binding, const Segment& segment,
+                            std::span<const KernelFunction> kernels) {
+  for_each_launch(binding, segment,
+                  [&](const BoundInstruction* launch) { run_launch(team, binding, launch, kernels); });
+}
+
+TWILL_BODY std::size_t launches_of(const Binding& binding, const Segment& segment, bool alone) {
+  std::size_t once = 0;
+  for (std::size_t i = segment.begin; i < segment.end; i += alone ? 1 : binding.instructions[i].members) ++once;
+  return segment.loop < 0
+             ? once
+             : once * static_cast<std::size_t>(binding.loops[static_cast<std::size_t>(segment.loop)].count);
+}
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA

@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The run-time numbers of a program (rates, seeds, steps), stored where the kernels of each device slot read them: host devices
+// read them from one place, GPUs each from a block of its own, see compile/run/gpu/numbers.hpp. Read next:
+// compile/run/executor.hpp.
+
+#include <twill/compile/run/bindings.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/device.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace twill::inline v0::compile::inline TWILL_ISA {
+
+template <ComputeDevice D> class RunNumbers {
+  static_assert(HostDevice<D>, "twill: programs run on host devices, and on GPUs where <twill/cuda.cuh> is included");
+
+public:
+  RunNumbers(std::span<const D>, const TableView& table) : numbers_(table.knobs.size()) {}
+
+  /// requires: the last run is done
+  void write(std::span<const std::uint64_t> numbers) { std::copy(numbers.begin(), numbers.end(), numbers_.begin()); }
+
+  /// Tells the operands of a binding their addresses, eight bytes apart, which are those of every run.
+  void place(Binding& binding) {
+    for (const OutsideOperand& operand : binding.numbers)
+      binding.operands[operand.operand].data = numbers_.data() + operand.index;
+  }
+
+private:
+  std::vector<std::uint64_t> numbers_;
+};
+
+} // namespace twill::inline v0::compile::inline TWILL_ISA
