@@ -4,7 +4,7 @@
 // What the host does between the launches of one run: start to add up gradients that are final, wait for what is read next,
 // or finish an instruction together with others. Where a run can be interrupted is known to the table: between two launches,
 // outside of loops. On a device with a queue the launches before an interlude have been given to it, and may not be done.
-// Read next: parallel/buckets.hpp.
+// Read next: parallel/data/buckets.hpp.
 
 #include <twill/compile/table.hpp>
 #include <twill/core/config.hpp>

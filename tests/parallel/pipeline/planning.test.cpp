@@ -6,10 +6,10 @@
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/link.hpp>
-#include <twill/parallel/pipeline/machine.hpp>
-#include <twill/parallel/pipeline/measure.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/group/link.hpp>
+#include <twill/parallel/pipeline/run/machine.hpp>
+#include <twill/parallel/pipeline/run/measure.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Predictions against sums that can be done by hand, and for thousands of devices.
-#include <twill/parallel/pipeline/predict.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/predict.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -3,15 +3,15 @@
 //
 // `MessageCommunicator<W, D>`: a rank that talks to the others in packets over a wire, a model of `Communicator` with the
 // results of threads, bit for bit. Calls move on while somebody waits or asks; a started one needs that on all ranks. What
-// lies on a device with memory of its own travels through the host. Not in the umbrella. Read next: parallel/mpi.hpp.
+// lies on a device with memory of its own travels through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/device.hpp>
-#include <twill/parallel/call_check.hpp>
-#include <twill/parallel/communicator.hpp>
-#include <twill/parallel/detail/staged_call.hpp>
+#include <twill/parallel/group/call_check.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/staged_call.hpp>
 #include <twill/parallel/messages/exchange.hpp>
 
 #include <cstdint>

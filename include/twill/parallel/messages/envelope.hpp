@@ -6,7 +6,7 @@
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/call_check.hpp>
+#include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/messages/wire.hpp>
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 // parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/communicator.hpp>
+#include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/parallel/detail/text_of.hpp>
+#include <twill/parallel/group/text_of.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 #include <twill/parallel/messages/failure.hpp>
 #include <twill/parallel/messages/letters.hpp>

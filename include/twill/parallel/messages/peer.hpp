@@ -6,7 +6,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/parallel/call_check.hpp>
+#include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 
 #include <cstdint>

@@ -3,15 +3,15 @@
 //
 // One collective call of one rank. In its first phase every rank sends every other what that needs of its source, often
 // nothing, under the signature of its call: so all meet, and all can compare. A reduction is shared out as
-// parallel/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
+// parallel/group/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
 // tree, hence to the bits that threads get, and sends it on in a second phase.
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/group/reduction_tree.hpp>
+#include <twill/parallel/group/share.hpp>
+#include <twill/parallel/group/traffic.hpp>
 #include <twill/parallel/messages/envelope.hpp>
-#include <twill/parallel/reduction_tree.hpp>
-#include <twill/parallel/share.hpp>
-#include <twill/parallel/traffic.hpp>
 
 #include <cstddef>
 #include <cstdint>
