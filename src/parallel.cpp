@@ -9,7 +9,6 @@
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/group/call_check.ipp>
 #include <twill/parallel/group/communicator.ipp>
-#include <twill/parallel/group/link.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
 #include <twill/parallel/group/share.ipp>
@@ -19,9 +18,7 @@
 #include <twill/parallel/pipeline/model/stage_rules.ipp>
 #include <twill/parallel/pipeline/model/state.ipp>
 #include <twill/parallel/pipeline/model/ties.ipp>
-#include <twill/parallel/pipeline/run/costs.ipp>
 #include <twill/parallel/pipeline/run/gather.ipp>
-#include <twill/parallel/pipeline/run/measure.ipp>
 #include <twill/parallel/pipeline/run/runner.ipp>
 #include <twill/parallel/pipeline/run/shared_optimiser.ipp>
 #include <twill/parallel/pipeline/run/stage_optimisers.ipp>

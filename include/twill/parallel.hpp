@@ -31,7 +31,6 @@
 #include <twill/parallel/group/clock_offset.hpp>
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/group/communicator.hpp>
-#include <twill/parallel/group/link.hpp>
 #include <twill/parallel/group/mesh.hpp>
 #include <twill/parallel/group/mesh_check.hpp>
 #include <twill/parallel/group/numbers.hpp>
@@ -68,8 +67,6 @@
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>
-#include <twill/parallel/pipeline/run/machine.hpp>
-#include <twill/parallel/pipeline/run/measure.hpp>
 #include <twill/parallel/pipeline/run/memory.hpp>
 #include <twill/parallel/pipeline/run/rank_runner.hpp>
 #include <twill/parallel/pipeline/run/rank_step.hpp>
@@ -86,7 +83,6 @@
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
-#include <twill/parallel/pipeline/schedule/simulate_hindered.hpp>
 #include <twill/parallel/pipeline/schedule/timeline.hpp>
 #include <twill/parallel/pipeline/schedule/transfers.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>

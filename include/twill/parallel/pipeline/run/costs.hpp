@@ -1,18 +1,35 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The costs that `predict` wants of a pipeline's stages: bytes from their programs, exact, and times from the timeline of a step
-// that was carried out. Read next: parallel/pipeline/schedule/predict.hpp.
+// Costs of a pipeline's stages by counting alone, for `simulate`: bytes from their programs, exact, and times on a device of
+// which two numbers are known, the most arithmetic and the most memory traffic in a second. A program takes its arithmetic at
+// the one rate and the bytes that its launches read and write at the other, one after the other. Such costs know nothing of
+// caches and of how well a kernel does. Read next: parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/compile/memory_use.hpp>
+#include <twill/compile/traced.hpp>
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/model/programs.hpp>
 #include <twill/parallel/pipeline/run/step_options.hpp>
 #include <twill/parallel/pipeline/schedule/predict.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0::pipeline {
+
+/// A device in two numbers, measured or from a data sheet, and what every launch takes.
+struct Machine {
+  double operations_per_s = 0; ///< a multiply-add is two
+  double bytes_per_s = 0;      ///< of memory, read and written together
+  double launch_s = 0;         ///< what every launch takes at least
+};
+
+} // namespace twill::inline v0::pipeline
 
 namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
 
@@ -35,6 +52,44 @@ template <class Stage>
   return cost;
 }
 
+/// What one program of a stage takes.
+template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValues& symbols, const Machine& machine) {
+  const compile::TableView table = compile::Compiled<Program>::view();
+  double bytes = 0;
+  double launches = 0;
+  for (const compile::Instruction& instruction : table.instructions) {
+    launches += instruction.continues ? 0 : 1;
+    for (int k = 0; k < instruction.operand_count; ++k) {
+      const compile::OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      if (operand.kind != compile::OperandKind::memory || operand.value < 0) continue;
+      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
+      bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
+    }
+  }
+  // Arithmetic of products and the like: that of elements is hidden behind their traffic.
+  const graph::Graph graph = compile::trace_of<Program>();
+  double operations = 0;
+  const List<char> needed = compile::detail::needed_nodes(graph);
+  for (int id = 0; id < graph.size(); ++id)
+    if (needed.data()[id] != 0 && graph.node(id).kind == graph::Kind::operation)
+      operations += static_cast<double>(compile::work_of(graph, graph.node(id), symbols).operations);
+  return operations / machine.operations_per_s + bytes / machine.bytes_per_s + launches * machine.launch_s;
+}
+
+template <class Stage, bool Split>
+void count_times(const graph::SymbolValues& symbols, const Machine& machine, StageCost& cost) {
+  using F = typename Stage::Source;
+  cost.forward_s = counted_s<StageForward<F>>(symbols, machine);
+  if constexpr (!Split) {
+    cost.input_gradient_s = counted_s<StageBackward<F>>(symbols, machine);
+  } else {
+    if constexpr (Stage::counts.received > 0)
+      cost.input_gradient_s = counted_s<StageInputGradient<F>>(symbols, machine);
+    if constexpr (Stage::counts.weights > 0)
+      cost.weight_gradient_s = counted_s<StageWeightGradient<F>>(symbols, machine);
+  }
+}
+
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
@@ -55,12 +110,19 @@ template <class P, std::size_t N>
   return costs;
 }
 
-/// Takes times from what was carried out: for each stage the mean over micro-batches. A whole backward pass counts as the
-/// gradient of the input.
-void take_times(const Timeline& timeline, List<StageCost>& costs);
+/// The costs of a pipeline P's stages on a machine that need not be here, for micro-batches whose inputs have these shapes.
+template <class P, std::size_t N>
+[[nodiscard]] List<StageCost> counted_costs(const std::array<Dims, N>& shapes, const Machine& machine) {
+  List<StageCost> costs = stage_bytes<P>(shapes);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (detail::count_times<std::tuple_element_t<I, typename P::Stages>,
+                         detail::splits_gradients<typename P::ScheduleType, P::ranks>()>(
+         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]), machine,
+         costs[I]),
+     ...);
+  }
+  (typename P::Sequence{});
+  return costs;
+}
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/parallel/pipeline/run/costs.ipp>
-#endif

@@ -8,10 +8,8 @@
 
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
-#include <twill/parallel/group/link.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
-#include <twill/parallel/pipeline/schedule/simulate_hindered.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <cstddef>
@@ -34,12 +32,24 @@ struct StageCost {
   std::int64_t shared_bytes =
       0;               ///< that the ranks of a tensor-parallel stage add up in a forward pass, and in a backward pass
   double update_s = 0; ///< of the weights, once a step
-  double alone_share =
-      1; ///< of these times, while no other rank computes: cores that share caches and memory hinder each other
 };
 
-using parallel::Link;
-using parallel::ring_all_reduce_s;
+/// A connection between two ranks, as time = latency + bytes / bandwidth.
+struct Link {
+  double bytes_per_s = 0; ///< 0: as fast as can be
+  double latency_s = 0;   ///< of a message without content
+
+  /// Seconds that a message of so many bytes takes.
+  [[nodiscard]] constexpr double time_s(double bytes) const {
+    return latency_s + (bytes_per_s > 0 ? bytes / bytes_per_s : 0);
+  }
+};
+
+/// Around a ring of n, each sends 2 (n-1)/n of the bytes in 2 (n-1) messages.
+[[nodiscard]] constexpr double ring_all_reduce_s(double bytes, int ranks, const Link& link) {
+  if (ranks < 2) return 0;
+  return 2 * (ranks - 1) * link.time_s(bytes / ranks);
+}
 
 /// The connections and sizes that a prediction assumes.
 struct Cluster {
@@ -86,9 +96,11 @@ struct Prediction {
 }
 
 /// What a schedule takes with these stages on this cluster. Weights are updated when all gradients are there.
+/// `timeline_of(cost, transfer)` says when the actions are carried out, given the seconds of each and of its message.
 /// requires: a cost for each stage, and a sound schedule
+template <class TimelineOf>
 [[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
-                                           const Cluster& cluster = {}) {
+                                           const Cluster& cluster, const TimelineOf& timeline_of) {
   Prediction result;
   const auto stage = [&](const Action& action) -> const StageCost& {
     return stages[static_cast<std::size_t>(action.stage)];
@@ -109,13 +121,7 @@ struct Prediction {
                                                   cluster.between_tensor_ranks);
     return UniformCost{own.forward_s, own.input_gradient_s, own.weight_gradient_s}(action) + shared;
   };
-  bool is_hindered = false;
-  for (const StageCost& own : stages) is_hindered = is_hindered || own.alone_share != 1;
-  const auto alone_share = [&](const Action& action) { return stage(action).alone_share; };
-  if (is_hindered)
-    result.timeline = simulate_hindered(schedule, cost, alone_share, transfer);
-  else
-    result.timeline = simulate(schedule, cost, transfer);
+  result.timeline = timeline_of(cost, transfer);
   add_messages(result.timeline, schedule, transfer, bytes);
   result.bubble_s = result.timeline.bubble();
   result.peak_bytes = peak_kept_bytes(schedule, stages);
@@ -147,7 +153,14 @@ struct Prediction {
   return result;
 }
 
-/// The same for a kind of schedule, proved first.
+/// A step in which each rank computes as if it were alone.
+[[nodiscard]] constexpr Prediction predict(const Schedule& schedule, const List<StageCost>& stages,
+                                           const Cluster& cluster = {}) {
+  return predict(schedule, stages, cluster,
+                 [&](const auto& cost, const auto& transfer) { return simulate(schedule, cost, transfer); });
+}
+
+/// A step of a kind of schedule, which is proved first.
 /// throws: ValueError where the schedule cannot be carried out, or the number of stages is not that of its ranks
 template <ScheduleKind S>
 [[nodiscard]] Prediction predict(int ranks, int micro_batches, const List<StageCost>& stages,
@@ -171,7 +184,7 @@ struct CostModel {
 };
 
 /// A step of a pipeline on a cluster that need not be here, as many ranks as the stages make:
-/// `simulate<ZeroBubbleH1>({measured_costs(pipe, loss, {}, x, y), 32}, {.replicas = 64, .between_stages = link})`.
+/// `simulate<ZeroBubbleH1>({counted_costs<P>(shapes, machine), 32}, {.replicas = 64, .between_stages = link})`.
 /// throws: ValueError where the schedule cannot be carried out, or the stages do not fill the ranks
 template <ScheduleKind S> [[nodiscard]] Prediction simulate(const CostModel& costs, const Cluster& cluster = {}) {
   const int stages = static_cast<int>(costs.stages.size());

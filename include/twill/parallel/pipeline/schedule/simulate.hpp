@@ -5,7 +5,7 @@
 // free and what it needs has arrived. Transfers take time and no rank's; they overlap the computation. From the events
 // follow makespan, idle time, and how many activations each rank keeps. Times are in the unit of the costs; with whole
 // numbers they are exact. Runs in the compiler and at run time alike. Read next: parallel/pipeline/schedule/verify.hpp,
-// parallel/pipeline/schedule/simulate_hindered.hpp.
+// parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>

@@ -1,13 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stages of a pipeline take here, measured: each rank computes its stages on one micro-batch again and again, on its
-// own device, all ranks at the same time, because that is how they will share memory and cores, and then a few times in turn,
-// because at the ends of a step they do not. Inputs and gradients are those of a real pass. The medians go into `simulate`,
-// which knows how many micro-batches and ranks there will be. Read next: parallel/pipeline/schedule/predict.hpp.
+// Costs of a pipeline's stages, measured: each rank computes its stages on one micro-batch again and again, on its own device,
+// all ranks at the same time, because that is how they will share memory and cores, and then a few times in turn, because
+// at the ends of a step they do not. Inputs and gradients are those of a real pass. The medians go into `simulate_hindered`,
+// which knows how many micro-batches and ranks there will be. Read next: bench/support/hindered.hpp.
+
+#include "bench/support/hindered.hpp"
 
 #include <twill/core/clock.hpp>
-#include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/run/costs.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
@@ -24,7 +25,10 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
+namespace bench {
+
+using namespace twill;
+namespace stages = twill::pipeline::detail;
 
 /// How stages are timed.
 struct MeasureOptions {
@@ -33,23 +37,24 @@ struct MeasureOptions {
   WeightOrders weight_orders = WeightOrders::made_each_time; ///< as the pipeline will run
 };
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
-
-namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
-
 /// Seconds of the kinds of work of one stage, one number for each round.
 struct StageSamples {
   std::vector<double> forward{}, first{}, second{}; ///< second: the gradient of the weights where it is computed apart
   std::vector<double> alone{};                      ///< all of them, while no other rank computes
 };
 
-[[nodiscard]] double median(std::vector<double> values);
+[[nodiscard]] inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
 
 /// A pipeline in which every stage is taken for the only one of its rank, so that each can be run by itself.
 template <class P, class L, class X, class Y> class StageBench {
   using D = typename P::device_type;
   using S = typename P::ScheduleType;
-  using Runner = ModelRunner<P, L, X, Y>;
+  using Runner = stages::ModelRunner<P, L, X, Y>;
 
 public:
   StageBench(P& pipeline, const L& loss, const X& x, const Y& targets, std::int64_t rows, const MeasureOptions& options)
@@ -211,17 +216,13 @@ private:
   std::vector<std::vector<char>> kept_{};
 };
 
-} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
-
-namespace twill::inline v0::pipeline::inline TWILL_ISA {
-
 /// The costs of a pipeline's stages: bytes counted, times measured. The batch is one micro-batch of the rows that a step will
 /// have, the model's inputs, then the targets. Buffers are left as they were; gradients are given up, a draw is used up.
 /// requires: all stages are here    throws: what stages throw
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, class L, AnyTensor... Batch>
-[[nodiscard]] List<StageCost> measured_costs(BasicPipeline<S, T, D, Parts...>& pipeline, const L& loss,
-                                             const MeasureOptions& options, const Batch&... batch) {
-  static_assert(sizeof...(Batch) >= 2, "twill: costs are measured with the model's inputs and the targets");
+[[nodiscard]] HinderedCosts measured_costs(BasicPipeline<S, T, D, Parts...>& pipeline, const L& loss,
+                                           const MeasureOptions& options, const Batch&... batch) {
+  static_assert(sizeof...(Batch) >= 2, "bench: costs are measured with the model's inputs and the targets");
   using P = BasicPipeline<S, T, D, Parts...>;
   const std::tuple<const Batch&...> all{batch...};
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -229,32 +230,28 @@ template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, cla
     const auto& targets = std::get<sizeof...(I)>(all);
     const std::array<Dims, sizeof...(I)> shapes{std::get<I>(all).shape()...};
     List<StageCost> costs = stage_bytes<P>(shapes, options.checkpointing);
-    detail::KeptBuffers<P> buffers{pipeline};
-    detail::begin_step(pipeline, {.micro_batches = 2, .weight_orders = options.weight_orders});
-    detail::StageBench<P, L, std::remove_cv_t<decltype(x)>, std::remove_cvref_t<decltype(targets)>> bench{
-        pipeline, loss, x, targets, detail::rows_of_batch(x, targets), options};
+    List<double> alone_share(costs.size(), 1);
+    KeptBuffers<P> buffers{pipeline};
+    stages::begin_step(pipeline, {.micro_batches = 2, .weight_orders = options.weight_orders});
+    StageBench<P, L, std::remove_cv_t<decltype(x)>, std::remove_cvref_t<decltype(targets)>> bench{
+        pipeline, loss, x, targets, stages::rows_of_batch(x, targets), options};
     bench.pass();
     const auto samples = bench.rounds();
     for (std::size_t stage = 0; stage < samples.size(); ++stage) {
-      const double first = detail::median(samples[stage].first);
-      const double second = detail::median(samples[stage].second);
-      costs[stage].forward_s = detail::median(samples[stage].forward);
+      const double first = median(samples[stage].first);
+      const double second = median(samples[stage].second);
+      costs[stage].forward_s = median(samples[stage].forward);
       costs[stage].input_gradient_s = first;
-      if constexpr (detail::splits_gradients<S, P::ranks>()) costs[stage].weight_gradient_s = second;
+      if constexpr (stages::splits_gradients<S, P::ranks>()) costs[stage].weight_gradient_s = second;
       const double together = costs[stage].forward_s + first + second;
-      if (P::ranks > 1 && together > 0)
-        costs[stage].alone_share = std::min(1.0, detail::median(samples[stage].alone) / together);
+      if (P::ranks > 1 && together > 0) alone_share[stage] = std::min(1.0, median(samples[stage].alone) / together);
     }
     buffers.put_back();
-    detail::drop_orders(pipeline);
+    stages::drop_orders(pipeline);
     pipeline.for_each_stage([](auto& network) { network.zero_grad(); });
-    return costs;
+    return HinderedCosts{costs, alone_share};
   }
   (std::make_index_sequence<sizeof...(Batch) - 1>{});
 }
 
-} // namespace twill::inline v0::pipeline::inline TWILL_ISA
-
-#if TWILL_HEADER_ONLY
-#include <twill/parallel/pipeline/run/measure.ipp>
-#endif
+} // namespace bench

@@ -1,22 +1,24 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule in time on ranks that hinder each other, such as cores that share caches and memory: an action goes the faster
-// the fewer other ranks compute meanwhile. Everything else is as in `simulate`, which it equals where nobody is hindered. Time
-// goes from one beginning or end of an action to the next; between them speeds stay. Read next:
-// parallel/pipeline/schedule/predict.hpp.
+// Simulation of a pipeline's step on ranks that hinder each other, such as cores that share caches and memory: an action
+// goes the faster the fewer other ranks compute meanwhile. Everything else is as in `pipeline::simulate`, which it equals
+// where nothing is hindered. Time goes from one beginning or end of an action to the next; between them speeds stay. Read
+// next: bench/support/measured_costs.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
+#include <twill/parallel/pipeline/schedule/predict.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
 #include <twill/parallel/pipeline/schedule/timeline.hpp>
 
 #include <cstddef>
 
-namespace twill::inline v0::pipeline {
+namespace bench {
 
-namespace detail {
+using namespace twill::pipeline;
+using twill::List;
 
 /// What a rank does at a time.
 struct RankAtWork {
@@ -25,8 +27,6 @@ struct RankAtWork {
   double start = 0;
   double left = 0; ///< of its action, in the time that it takes while all ranks compute
 };
-
-} // namespace detail
 
 /// When each action starts and ends: `cost(action)` is its time while all ranks compute, and `alone(action)` the part of it
 /// that it takes while no other rank does; with some of them it lies between, in proportion to their number.
@@ -37,8 +37,8 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
   constexpr double never = -1;
   Timeline timeline;
   timeline.ranks.resize(static_cast<std::size_t>(schedule.ranks));
-  List<detail::RankAtWork> ranks(static_cast<std::size_t>(schedule.ranks), detail::RankAtWork{});
-  detail::PerAction<double> ready{schedule, never};
+  List<RankAtWork> ranks(static_cast<std::size_t>(schedule.ranks), RankAtWork{});
+  twill::pipeline::detail::PerAction<double> ready{schedule, never};
   std::size_t unfinished = 0;
   for (const List<Action>& order : schedule.orders)
     for (const Action& action : order) unfinished += is_computed(action.work) ? 1 : 0;
@@ -49,11 +49,11 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
     double next_arrival = never;
     int busy = 0;
     for (int rank = 0; rank < schedule.ranks; ++rank) {
-      detail::RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
+      RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
       const List<Action>& order = schedule.order(rank);
       while (!own.is_busy && own.next < order.size() && !is_computed(order[own.next].work)) ++own.next;
       if (!own.is_busy && own.next < order.size()) {
-        const double arrived = detail::inputs_ready(schedule, ready, order[own.next]);
+        const double arrived = twill::pipeline::detail::inputs_ready(schedule, ready, order[own.next]);
         if (arrived != never && arrived <= now) {
           own.is_busy = true;
           own.start = now;
@@ -71,7 +71,7 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
     };
     double until = next_arrival;
     for (int rank = 0; rank < schedule.ranks; ++rank) {
-      const detail::RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
+      const RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
       if (!own.is_busy) continue;
       const double end = now + own.left * slowness(schedule.order(rank)[own.next]);
       if (until == never || end < until) until = end;
@@ -79,7 +79,7 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
     moved = until != never;
     if (!moved) break;
     for (int rank = 0; rank < schedule.ranks; ++rank) {
-      detail::RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
+      RankAtWork& own = ranks[static_cast<std::size_t>(rank)];
       if (!own.is_busy) continue;
       const Action& action = schedule.order(rank)[own.next];
       const double end = now + own.left * slowness(action);
@@ -99,4 +99,26 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
   return timeline;
 }
 
-} // namespace twill::inline v0::pipeline
+/// Costs of stages while all ranks compute, and the part of these times that each stage takes while no other rank does.
+struct HinderedCosts {
+  List<StageCost> stages{};
+  List<double> alone_share{}; ///< 1: the rank is not hindered
+};
+
+/// `pipeline::predict` for ranks that hinder each other.
+[[nodiscard]] constexpr Prediction predict_hindered(const Schedule& schedule, const HinderedCosts& costs,
+                                                    const Cluster& cluster = {}) {
+  const auto alone = [&](const Action& action) { return costs.alone_share[static_cast<std::size_t>(action.stage)]; };
+  return predict(schedule, costs.stages, cluster, [&](const auto& cost, const auto& transfer) {
+    return simulate_hindered(schedule, cost, alone, transfer);
+  });
+}
+
+/// A step of so many micro-batches on the ranks that the stages fill.
+template <ScheduleKind S>
+[[nodiscard]] Prediction simulate_hindered(const HinderedCosts& costs, int micro_batches, const Cluster& cluster = {}) {
+  const int ranks = static_cast<int>(costs.stages.size()) / S::stages_per_rank;
+  return predict_hindered(schedule<S>(ranks, micro_batches), costs, cluster);
+}
+
+} // namespace bench
