@@ -9,10 +9,10 @@
 #include <twill/parallel/data/shards.ipp>
 #include <twill/parallel/group/call_check.ipp>
 #include <twill/parallel/group/communicator.ipp>
+#include <twill/parallel/group/failure.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
 #include <twill/parallel/group/share.ipp>
-#include <twill/parallel/group/text_of.ipp>
 #include <twill/parallel/model/stored_parts.ipp>
 #include <twill/parallel/pipeline/model/block.ipp>
 #include <twill/parallel/pipeline/model/stage_rules.ipp>
@@ -30,4 +30,4 @@
 #include <twill/parallel/threads/rank.ipp>
 #include <twill/parallel/threads/rank_threads.ipp>
 #include <twill/parallel/threads/ranks.ipp>
-#include <twill/parallel/threads/waits.ipp>
+#include <twill/parallel/threads/world.ipp>

@@ -27,10 +27,12 @@
 #include <twill/parallel/data/whole_weights.hpp>
 #include <twill/parallel/data/zero.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
+#include <twill/parallel/group/basic_communicator.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/clock_offset.hpp>
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/failure.hpp>
 #include <twill/parallel/group/mesh.hpp>
 #include <twill/parallel/group/mesh_check.hpp>
 #include <twill/parallel/group/numbers.hpp>
@@ -41,7 +43,6 @@
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/group/share.hpp>
 #include <twill/parallel/group/staged_call.hpp>
-#include <twill/parallel/group/text_of.hpp>
 #include <twill/parallel/group/traffic.hpp>
 #include <twill/parallel/model/checkpoint.hpp>
 #include <twill/parallel/model/memory.hpp>
@@ -89,9 +90,8 @@
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/group.hpp>
 #include <twill/parallel/threads/mail.hpp>
-#include <twill/parallel/threads/mixed.hpp>
 #include <twill/parallel/threads/queue.hpp>
 #include <twill/parallel/threads/rank.hpp>
 #include <twill/parallel/threads/rank_threads.hpp>
 #include <twill/parallel/threads/ranks.hpp>
-#include <twill/parallel/threads/waits.hpp>
+#include <twill/parallel/threads/world.hpp>

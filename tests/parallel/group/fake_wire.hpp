@@ -97,7 +97,8 @@ wire_communicators(const std::vector<D>& devices, std::int64_t timeout_ms, int m
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
     auto exchange = std::make_shared<parallel::messages::Exchange<FakeWire>>(FakeWire(net, static_cast<int>(rank)));
     auto member = exchange->join(timeout_ms);
-    communicators.emplace_back(std::move(exchange), std::move(member), devices[rank]);
+    communicators.emplace_back(std::make_shared<parallel::messages::MessageTransport<FakeWire, D>>(
+        std::move(exchange), std::move(member), devices[rank]));
   }
   return communicators;
 }

@@ -20,7 +20,6 @@
 #include <twill/parallel/pipeline/model/state.hpp>
 #include <twill/parallel/pipeline/run/step.hpp>
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
-#include <twill/parallel/threads/mixed.hpp>
 #include <twill/parallel/threads/ranks.hpp>
 #include <twill/train/optimiser.hpp>
 

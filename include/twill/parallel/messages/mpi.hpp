@@ -236,7 +236,8 @@ template <ComputeDevice D = Cpu>
     throw ValueError(join_text({"mpi_communicator: timeout_ms is at least 1, got ", options.timeout_ms}));
   auto exchange = std::make_shared<messages::Exchange<MpiWire>>(MpiWire(comm));
   auto member = exchange->join(options.timeout_ms);
-  return MpiCommunicator<D>(std::move(exchange), std::move(member), device);
+  return MpiCommunicator<D>(
+      std::make_shared<messages::MessageTransport<MpiWire, D>>(std::move(exchange), std::move(member), device));
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

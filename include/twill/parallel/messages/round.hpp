@@ -10,7 +10,6 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
 #include <twill/parallel/group/share.hpp>
-#include <twill/parallel/group/traffic.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 
 #include <cstddef>
@@ -70,7 +69,6 @@ public:
         shared = pack(envelope_, bytes > 0 ? source() + offset : nullptr);
       }
       out.push_back({other, shared});
-      transfer_.sent_bytes += bytes;
     }
   }
 
@@ -80,7 +78,6 @@ public:
     arrival.is_there[phase] = true;
     arrival.parcels[phase] = parcel;
     if (phase == 0) arrival.first = envelope;
-    transfer_.received_bytes += envelope.bytes;
   }
 
   /// Whether this rank waits for another in the present phase.
@@ -137,9 +134,6 @@ public:
       return true;
     }
   }
-
-  /// What has gone and come so far.
-  [[nodiscard]] const Transfer& transfer() const { return transfer_; }
 
 private:
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
@@ -206,7 +200,6 @@ private:
     for (int other = 0; other < size(); ++other) {
       if (other == rank_ || (call_.operation == Operation::reduce && other != call_.peer)) continue;
       out.push_back({other, result});
-      transfer_.sent_bytes += envelope_.bytes;
     }
   }
 
@@ -231,7 +224,6 @@ private:
   int phase_ = 0;
   Envelope envelope_{};
   std::vector<Arrival> arrivals_;
-  Transfer transfer_{1, 0, 0};
 };
 
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

@@ -11,6 +11,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/failure.hpp>
 #include <twill/parallel/nccl/steps.hpp>
 
 #include <atomic>
@@ -91,13 +92,6 @@ template <Api A> struct Member {
 /// The ranks of a group that live in this process.
 template <Api A> class Group {
 public:
-  struct Failure {
-    std::string text{};
-    int rank = -1;
-    bool is_timeout = false;
-    std::exception_ptr cause{};
-  };
-
   /// throws: nothing; the watching thread begins with the first rank
   Group(std::int64_t timeout_ms, bool is_watched) : timeout_ms_{timeout_ms}, is_watched_{is_watched} {}
   Group(const Group&) = delete;
@@ -162,8 +156,7 @@ public:
   void throw_if_failed() const {
     if (!has_failed_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(failure_mutex_);
-    if (failure_.is_timeout) throw TimeoutError(failure_.text, failure_.rank, failure_.cause);
-    throw CommunicatorError(failure_.text, failure_.rank, failure_.cause);
+    detail::throw_failure(failure_);
   }
   [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
@@ -172,7 +165,7 @@ public:
   [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
 
   /// Keeps the first failure and aborts every rank of this process, those of sub-groups too.
-  TWILL_COLD void fail(const Failure& failure) {
+  TWILL_COLD void fail(const detail::Failure& failure) {
     {
       const std::lock_guard lock(failure_mutex_);
       if (has_failed_.load(std::memory_order_relaxed)) return;
@@ -198,26 +191,19 @@ public:
 
   /// Rank `rank` cannot go on because of `cause`.
   TWILL_COLD void fail(const Member<A>& member, const std::exception_ptr& cause) {
-    std::string text = "an exception that is no std::exception";
-    try {
-      std::rethrow_exception(cause);
-    } catch (const std::exception& error) {
-      text = error.what();
-    } catch (...) {
-    }
-    fail({join_text({member.label, " failed: ", text}), member.rank, false, cause});
+    fail({join_text({member.label, " failed: ", detail::text_of(cause)}), member.rank, false, cause, -1});
   }
 
   /// NCCL refused or lost a call of a member.
   TWILL_COLD void fail(const Member<A>& member, const Call& call, int result, typename A::Comm comm) {
     fail({join_text({member.label, ": ", to_string(call, member.size), ": NCCL: ", A::text(result, comm)}), member.rank,
-          false, nullptr});
+          false, nullptr, -1});
   }
 
   TWILL_COLD void fail_for_time(const Member<A>& member, const Call& call, const char* what) {
     fail({join_text({member.label, ": ", to_string(call, member.size), " ", what, " after ", timeout_ms_,
                      " ms; NCCL does not tell which rank is missing"}),
-          -1, true, nullptr});
+          -1, true, nullptr, -1});
   }
 
   /// Looks at one rank: forgets calls that are done; a failure or a call that takes too long ends the group.
@@ -240,7 +226,7 @@ public:
     }
     if (state != success && state != in_progress)
       fail({join_text({member.label, ": ", to_string(call, member.size), ": NCCL: ", words}), member.rank, false,
-            nullptr});
+            nullptr, -1});
     else if (is_late)
       fail_for_time(member, call, "has not finished");
   }
@@ -281,7 +267,7 @@ private:
   std::int64_t timeout_ms_;
   bool is_watched_;
   mutable std::mutex failure_mutex_{};
-  Failure failure_{};
+  detail::Failure failure_{};
   std::atomic<bool> has_failed_{false};
   std::mutex aborting_{}; ///< locked before a member
   std::mutex mutex_{};

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank does with its membership of an NCCL group: gives calls to NCCL, waits until they are taken up, marks where
-// their kernels end, and leaves in order. Sends and receives that were started wait here until they go out together.
+// One rank's membership in an NCCL group, a `Transport`: gives calls to NCCL, waits until they are taken up, marks where their
+// kernels end, and leaves in order. Sends and receives that were started wait here until they go out together.
 // Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
 
 #include <twill/core/config.hpp>
@@ -32,9 +32,42 @@ public:
   }
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
-  ~Rank() { leave(); }
+  ~Rank() { leave(std::uncaught_exceptions() > exceptions_); }
 
+  using Device = D;
+  /// A call under way: the mark of the rank's stream at which it ends, or the number of the flush that sends it.
+  struct Ticket {
+    typename A::Mark mark{};
+    int flush = 0; ///< 0: of a collective
+  };
+
+  [[nodiscard]] int rank() const { return member_->rank; }
+  [[nodiscard]] int size() const { return member_->size; }
   [[nodiscard]] const D& device() const { return device_; }
+  [[nodiscard]] std::int64_t timeout_ms() const { return group_->timeout_ms(); }
+
+  /// Gives a call to the device's current stream; a barrier also waits for the other ranks.
+  void run(const Call& call) {
+    enqueue({call}, A::stream(device_));
+    if (call.operation == Operation::barrier) finish();
+  }
+  /// Begins a call beside the device's own work. Sends and receives go out with the next flush.
+  [[nodiscard]] Ticket begin(const Call& call) {
+    if (is_point_to_point(call.operation)) {
+      postpone(call);
+      return {{}, flushes_ + 1};
+    }
+    flush();
+    const auto side = fork();
+    enqueue({call}, side);
+    return {A::mark(device_.index, side), 0};
+  }
+  /// Orders the device's later work after a call, without blocking.
+  void wait(const Ticket& ticket) { join(mark_of(ticket)); }
+  [[nodiscard]] bool is_done(const Ticket& ticket) { return A::has_passed(mark_of(ticket)); }
+  /// Kernels under way are aborted in this process, and ranks of other processes lose their connection to it.
+  void fail(const std::exception_ptr& cause) { group_->fail(*member_, cause); }
+
   [[nodiscard]] Group<A>& group() const { return *group_; }
   [[nodiscard]] Member<A>& member() const { return *member_; }
 
@@ -66,8 +99,6 @@ public:
     flushed_ = A::mark(device_.index, side);
     ++flushes_;
   }
-  [[nodiscard]] int flushes() const { return flushes_; }
-  [[nodiscard]] const typename A::Mark& flushed() const { return flushed_; }
 
   /// The stream of started calls, behind everything that the device was given so far.
   [[nodiscard]] typename A::Stream fork() {
@@ -224,11 +255,14 @@ private:
     return result != success ? result : ended;
   }
 
-  /// Ends the membership: after its last call, unless an exception ends it or the group has failed.
-  void leave() noexcept {
+public:
+  /// Ends the membership, once: after its last call, unless an exception ends it or the group has failed.
+  void leave(bool by_exception) noexcept {
+    if (std::exchange(has_left_, true)) return;
     try {
-      if (std::uncaught_exceptions() > exceptions_)
-        group_->fail({join_text({member_->label, " left the group with an exception"}), member_->rank, false, nullptr});
+      if (by_exception)
+        group_->fail(
+            {join_text({member_->label, " left the group with an exception"}), member_->rank, false, nullptr, -1});
       finish();
       int result = success;
       {
@@ -241,6 +275,12 @@ private:
     group_->retire();
   }
 
+private:
+  [[nodiscard]] typename A::Mark mark_of(const Ticket& ticket) {
+    if (ticket.flush > flushes_) flush();
+    return ticket.flush > 0 ? flushed_ : ticket.mark;
+  }
+
   std::shared_ptr<Group<A>> group_;
   std::shared_ptr<Member<A>> member_;
   D device_;
@@ -248,6 +288,7 @@ private:
   typename A::Mark flushed_{};
   int flushes_ = 0;
   int splits_ = 0;
+  bool has_left_ = false;
   int exceptions_ = std::uncaught_exceptions(); ///< under way when this rank began
 };
 

@@ -69,17 +69,6 @@ struct Step {
   int peer = 0;      ///< root, destination or source
 };
 
-namespace detail {
-
-inline void exchange(std::vector<Step>& steps, StepKind kind, const void* data, std::int64_t part, std::int64_t count,
-                     DType dtype, int peer) {
-  auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(data)) +
-                   static_cast<std::size_t>(part * count) * size_of(dtype);
-  steps.push_back({kind, at, at, count, dtype, 0, peer});
-}
-
-} // namespace detail
-
 /// What rank `rank` of `size` gives to NCCL for a call that `check` has passed. Several steps are one group.
 /// `scratch` is a byte of device memory that nobody reads.
 [[nodiscard]] inline std::vector<Step> steps_of(const Call& call, int rank, int size, void* scratch) {
@@ -88,7 +77,9 @@ inline void exchange(std::vector<Step>& steps, StepKind kind, const void* data, 
   const DType dtype = signature.dtype;
   std::vector<Step> steps;
   const auto exchange = [&](StepKind kind, const void* data, std::int64_t part, int peer) {
-    detail::exchange(steps, kind, data, part, count, dtype, peer);
+    auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(data)) +
+                     static_cast<std::size_t>(part * count) * size_of(dtype);
+    steps.push_back({kind, at, at, count, dtype, 0, peer});
   };
   if (call.operation == Operation::barrier) {
     steps.push_back({StepKind::all_reduce, scratch, scratch, 1, DType::uint8, 0, 0});

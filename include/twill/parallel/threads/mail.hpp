@@ -1,14 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: whoever comes second copies,
+// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: the one that comes second copies,
 // straight from source to target, and both are done. Messages between two ranks with one tag keep their order. Since a
-// copy that has begun reaches into both ranks' memory, it is always finished; only a message that nobody has met can run
+// copy that has begun reaches into both ranks' memory, it is always finished; only a message that has met no other can run
 // into the time-out. Read next: parallel/threads/rank.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
-#include <twill/core/text.hpp>
 #include <twill/parallel/threads/group.hpp>
 
 #include <condition_variable>
@@ -16,7 +15,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,10 +50,6 @@ private:
   void withdraw(const Ticket& letter);
 
   void require_same_size(const Letter& left, const Letter& right);
-
-  void fail_for_missing(const Letter& letter, int culprit);
-
-  [[nodiscard]] std::string describe(const Letter& letter) const;
 
   ThreadGroup& group_;
   std::vector<Ticket> waiting_; // guarded by the group's mutex

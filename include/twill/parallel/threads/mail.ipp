@@ -14,7 +14,7 @@ TWILL_BODY ThreadMail::Ticket ThreadMail::post(const Call& call, int rank) {
   std::size_t met = 0;
   while (met < waiting_.size() && !are_two_sides(*letter, *waiting_[met])) ++met;
   if (met == waiting_.size()) {
-    if (group_.has_left(call.peer)) group_.fail_for_leaving(call.peer);
+    if (group_.progress(call.peer).has_left) group_.fail_for_leaving(call.peer);
     group_.throw_if_failed();
     waiting_.push_back(letter);
     return letter;
@@ -45,12 +45,11 @@ TWILL_BODY void ThreadMail::wait(const Ticket& letter) {
         continue;
       }
       group_.throw_if_failed();
-      if (group_.has_left(letter->call.peer)) {
+      if (group_.progress(letter->call.peer).has_left) {
         group_.fail_for_leaving(letter->call.peer);
       } else if (group_.changed().wait_until(lock, deadline) == std::cv_status::timeout &&
                  letter->state == Letter::State::waiting) {
-        const int culprit = group_.culprit_behind(letter->call.peer, lock);
-        if (letter->state == Letter::State::waiting) fail_for_missing(*letter, culprit);
+        group_.fail_for_silence(letter->rank, letter->call);
       }
     }
   } catch (...) {
@@ -80,20 +79,8 @@ TWILL_BODY void ThreadMail::require_same_size(const Letter& left, const Letter& 
   const Signature mine = signature_of(left.call, group_.size());
   const Signature theirs = signature_of(right.call, group_.size());
   if (mine.count == theirs.count && mine.dtype == theirs.dtype) return;
-  group_.fail_locked(
-      {join_text({"a message differs on its two sides: ", describe(right), ", ", describe(left)}), -1, false, nullptr});
+  group_.fail_for_sides(left.rank, left.call, right.rank, right.call);
   group_.throw_if_failed();
-}
-
-TWILL_COLD TWILL_BODY void ThreadMail::fail_for_missing(const Letter& letter, int culprit) {
-  const int peer = letter.call.peer;
-  group_.fail_for_time(join_text({describe(letter), ": ", group_.label(peer), " has not answered for ",
-                                  group_.timeout_ms(), " ms; it was seen ", group_.last_seen(peer)}),
-                       peer, culprit);
-}
-
-TWILL_BODY std::string ThreadMail::describe(const Letter& letter) const {
-  return join_text({group_.label(letter.rank), " calls ", to_string(letter.call, group_.size())});
 }
 
 } // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

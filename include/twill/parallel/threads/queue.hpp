@@ -26,7 +26,7 @@ public:
     explicit Job(const Call& call) : call_{call} {}
 
     void run(ThreadRank& rank);
-    /// throws: what went wrong, once; whoever waits owns the exception, and not the queue's thread
+    /// throws: what went wrong, once; the thread that waits owns the exception, and not the queue's
     void wait();
     [[nodiscard]] bool is_done();
 
@@ -44,6 +44,7 @@ public:
   ~ThreadQueue();
 
   [[nodiscard]] ThreadRank& rank() { return rank_; }
+  [[nodiscard]] const ThreadRank& rank() const { return rank_; }
 
   /// Appends a collective call.
   [[nodiscard]] std::shared_ptr<Job> start(const Call& call);

@@ -24,12 +24,13 @@ namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
 /// What the ranks of a group share.
 struct ThreadHub {
-  ThreadHub(const std::vector<std::string>& labels, std::int64_t timeout_ms)
-      : ThreadHub{std::make_shared<ThreadGroup>(labels, timeout_ms)} {}
   explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
   std::shared_ptr<ThreadGroup> group;
   ThreadMail mail;
 };
+
+/// A group of all ranks of a new world, on devices of these names. throws: ValueError for no device, or no time
+[[nodiscard]] std::shared_ptr<ThreadHub> thread_hub(std::vector<std::string> devices, std::int64_t timeout_ms);
 
 class ThreadRank {
 public:
@@ -48,9 +49,7 @@ public:
   [[nodiscard]] std::pair<std::shared_ptr<ThreadHub>, int> split(int color, int key) const;
 
 private:
-  [[nodiscard]] int key_of(int rank) const { return group().slot(rank).key; }
-
-  [[nodiscard]] std::shared_ptr<ThreadHub> make_child(const std::vector<int>& members) const;
+  [[nodiscard]] std::shared_ptr<ThreadHub> make_child(const SubGroup& part) const;
 
   [[nodiscard]] const std::byte* source(int rank) const;
   [[nodiscard]] std::byte* target(int rank) const;
@@ -58,7 +57,6 @@ private:
   void work(const Call& call);
 
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
   static void copy(std::byte* to, std::size_t to_offset, const std::byte* from, std::size_t from_offset,
                    std::size_t bytes);
 

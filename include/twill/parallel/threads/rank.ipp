@@ -7,6 +7,20 @@
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
+TWILL_BODY std::shared_ptr<ThreadHub> thread_hub(std::vector<std::string> devices, std::int64_t timeout_ms) {
+  if (devices.empty()) throw ValueError("thread_communicators: a group has at least one device, got none");
+  if (timeout_ms < 1) throw ValueError(join_text({"thread_communicators: timeout_ms is at least 1, got ", timeout_ms}));
+  std::vector<std::string> labels;
+  std::vector<int> origins;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    labels.push_back(join_text({"rank ", rank, " on ", devices[rank]}));
+    origins.push_back(static_cast<int>(rank));
+  }
+  auto world = std::make_shared<ThreadWorld>(labels);
+  return std::make_shared<ThreadHub>(
+      std::make_shared<ThreadGroup>(std::move(labels), std::move(origins), timeout_ms, std::move(world)));
+}
+
 TWILL_BODY void ThreadRank::run(const Call& call) {
   if (is_point_to_point(call.operation)) return mail().wait(mail().post(call, rank_));
   group().slot(rank_).call = call;
@@ -16,43 +30,33 @@ TWILL_BODY void ThreadRank::run(const Call& call) {
 }
 
 TWILL_BODY std::pair<std::shared_ptr<ThreadHub>, int> ThreadRank::split(int color, int key) const {
+  std::vector<Wish> wishes(static_cast<std::size_t>(size()));
   auto& mine = group().slot(rank_);
   mine.call = Call{Operation::split, {}, {}};
-  mine.color = color;
-  mine.key = key;
+  mine.wish = {color, key};
   group().meet(rank_);
-  std::vector<int> members; // in order of key, then of rank
-  for (int other = 0; other < size(); ++other) {
-    if (group().slot(other).color != color) continue;
-    members.push_back(other);
-    for (std::size_t i = members.size() - 1; i > 0 && key_of(members[i - 1]) > key_of(other); --i)
-      std::swap(members[i - 1], members[i]);
-  }
+  SubGroup part;
   try {
-    if (color >= 0 && members.front() == rank_) mine.child = make_child(members);
+    for (int other = 0; other < size(); ++other) wishes[at(other)] = group().slot(other).wish;
+    part = group().sub_group(rank_, wishes);
+    if (color >= 0 && part.place == 0) mine.child = make_child(part);
   } catch (...) {
-    group().fail(rank_, std::current_exception()); // the others are told below, by the missing child
+    group().give_up(rank_, std::current_exception()); // the others are told below, by the missing child
   }
   group().part();
-  std::shared_ptr<ThreadHub> hub =
-      color >= 0 ? std::static_pointer_cast<ThreadHub>(group().slot(members.front()).child) : nullptr;
+  std::shared_ptr<ThreadHub> hub;
+  if (color >= 0 && !part.members.empty())
+    hub = std::static_pointer_cast<ThreadHub>(group().slot(part.members.front()).child);
   group().part(); // the first member may clear its slot only now
   mine.child = nullptr;
   if (color >= 0 && hub == nullptr) group().check_alive();
-  int place = 0;
-  while (members[at(place)] != rank_) ++place;
-  return {std::move(hub), place};
+  return {std::move(hub), part.place};
 }
 
-TWILL_BODY std::shared_ptr<ThreadHub> ThreadRank::make_child(const std::vector<int>& members) const {
-  std::vector<std::string> labels;
-  std::vector<int> ranks_of_all;
-  for (std::size_t place = 0; place < members.size(); ++place) {
-    labels.push_back(join_text({"rank ", place, " (", group().label(members[place]), ")"}));
-    ranks_of_all.push_back(group().rank_of_all(members[place]));
-  }
+TWILL_BODY std::shared_ptr<ThreadHub> ThreadRank::make_child(const SubGroup& part) const {
   auto child = std::make_shared<ThreadHub>(
-      std::make_shared<ThreadGroup>(std::move(labels), group().timeout_ms(), group().waits(), std::move(ranks_of_all)));
+      std::make_shared<ThreadGroup>(part.labels, part.origins, group().timeout_ms(), group().world()));
+  const std::lock_guard lock(group().mutex());
   group().adopt(child->group);
   return child;
 }

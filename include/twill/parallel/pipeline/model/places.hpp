@@ -10,7 +10,6 @@
 #include <twill/device/copy.hpp>
 #include <twill/device/device.hpp>
 #include <twill/parallel/threads/communicator.hpp>
-#include <twill/parallel/threads/mixed.hpp>
 
 #include <concepts>
 #include <cstddef>
