@@ -8,9 +8,9 @@
 #include "bench/support/halves.hpp"
 
 #include <twill/device.hpp>
-#include <twill/parallel/collectives.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -7,8 +7,8 @@
 #include "bench/support/all_reduce.hpp"
 
 #include <twill/device.hpp>
-#include <twill/parallel/collectives.hpp>
-#include <twill/parallel/mpi.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/messages/mpi.hpp>
 
 #include <benchmark/benchmark.h>
 #include <mpi.h>

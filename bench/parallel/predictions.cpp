@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `simulate` says of a step against what the step takes, on two host devices of one core each: several schedules, numbers
+// Simulated steps against steps that are carried out, on two host devices of one core each: several schedules, numbers
 // of micro-batches, and cuts, even and uneven. Costs are measured on one micro-batch and the link by ping-pong, in turn with
 // the steps, because other work on the machine slows down both; beside it what counting alone would have said. Prints JSON
 // for bench/parallel/table.py.    predictions [repeats, default 5]
+
+#include "bench/support/machine.hpp"
+#include "bench/support/measured_costs.hpp"
 
 #include <twill/parallel.hpp>
 #include <twill/twill.hpp>
@@ -33,10 +36,7 @@ template <int Layers> struct Layered {
   }
 };
 
-[[nodiscard]] double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+using bench::median;
 
 const char* separator = "";
 
@@ -56,8 +56,8 @@ void compare(const char* cut, int repeats, const Link& link, const Machine& mach
     static_cast<void>(step.gradients(batch, targets)); // memory is touched for the first time
     std::vector<double> ratios, real;
     for (int repeat = 0; repeat < repeats; ++repeat) {
-      const auto costs = measured_costs(pipe, nn::mse, {.rounds = 5}, x, y);
-      const double predicted = simulate<S>({costs, micro_batches}, {.between_stages = link}).step_s;
+      const auto costs = bench::measured_costs(pipe, nn::mse, {.rounds = 5}, x, y);
+      const double predicted = bench::simulate_hindered<S>(costs, micro_batches, {.between_stages = link}).step_s;
       const double start = steady_seconds();
       static_cast<void>(step.gradients(batch, targets));
       real.push_back(steady_seconds() - start);
@@ -83,10 +83,10 @@ int main(int count, char** arguments) {
   auto communicators = parallel::thread_communicators(std::vector<Cpu>{Cpu{0}, Cpu{1}});
   Link link;
   parallel::run_ranks(communicators, [&](auto& communicator) {
-    const Link found = parallel::measure_link(communicator, 1 - communicator.rank());
+    const Link found = bench::measure_link(communicator, 1 - communicator.rank());
     if (communicator.rank() == 0) link = found;
   });
-  const Machine machine = measure_machine(Cpu{0});
+  const Machine machine = bench::measure_machine(Cpu{0});
   std::printf("{\"link\": {\"bytes_per_s\": %.4g, \"latency_s\": %.4g},\n \"machine\": {\"operations_per_s\": %.4g, "
               "\"bytes_per_s\": %.4g, \"launch_s\": %.4g},\n \"steps\": [",
               link.bytes_per_s, link.latency_s, machine.operations_per_s, machine.bytes_per_s, machine.launch_s);

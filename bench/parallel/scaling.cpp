@@ -8,9 +8,9 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
-#include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #ifdef BENCH_RESNET50
 #include "examples/models/resnet.hpp"

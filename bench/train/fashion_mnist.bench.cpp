@@ -12,7 +12,7 @@
 #include <twill/data/loader.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <benchmark/benchmark.h>

@@ -12,14 +12,14 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/collectives.hpp>
-#include <twill/parallel/pipeline/inference.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
-#include <twill/parallel/scatter.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/data/scatter.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/pipeline/run/inference.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 #include <twill/tensor/random.hpp>
 
 #include <iostream>

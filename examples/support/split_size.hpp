@@ -6,6 +6,8 @@
 // all that a pipeline can hope for. What it finds is printed, drawn, and left as JSON. Not part of twill. Read next:
 // examples/support/split_size_report.hpp.
 
+#include "bench/support/machine.hpp"
+#include "bench/support/measured_costs.hpp"
 #include "examples/support/command_line.hpp"
 #include "examples/support/core_process.hpp"
 #include "examples/support/split_size_report.hpp"
@@ -160,10 +162,10 @@ public:
       const int rounds = static_cast<int>(std::clamp<std::int64_t>(batch_rows / (2 * split.rows), 2, 20));
       const auto orders =
           split.micro_batches > 1 ? pipeline::WeightOrders::kept_for_step : pipeline::WeightOrders::made_each_time;
-      auto costs = pipeline::measured_costs(pipe_, twill::nn::mse, {.rounds = rounds, .weight_orders = orders},
-                                            rows.images, rows.targets);
-      for (pipeline::StageCost& stage : costs) stage.update_s = update_s;
-      const auto step = pipeline::simulate<typename Pipe::ScheduleType>({costs, split.micro_batches}, cluster_);
+      auto costs = bench::measured_costs(pipe_, twill::nn::mse, {.rounds = rounds, .weight_orders = orders},
+                                         rows.images, rows.targets);
+      for (pipeline::StageCost& stage : costs.stages) stage.update_s = update_s;
+      const auto step = bench::simulate_hindered<typename Pipe::ScheduleType>(costs, split.micro_batches, cluster_);
       split.predicted_s = step.step_s;
       split.simulated = step.timeline;
       twill::List<pipeline::StageCost> counted;
@@ -182,7 +184,7 @@ public:
   void measure_link() {
     auto communicators = twill::parallel::thread_communicators(pipe_.devices());
     twill::parallel::run_ranks(communicators, [&](auto& communicator) {
-      const auto link = twill::parallel::measure_link(communicator, 1 - communicator.rank());
+      const auto link = bench::measure_link(communicator, 1 - communicator.rank());
       if (communicator.rank() == 0) cluster_.between_stages = link;
     });
   }

@@ -5,7 +5,7 @@
 // deviation beside the schedule's ideal, the time line of the best size beside the simulated one as a Gantt chart and a trace, and
 // everything as JSON for bench/parallel/table.py. Not part of twill.
 
-#include <twill/parallel/pipeline/timeline.hpp>
+#include <twill/parallel/pipeline/schedule/timeline.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/schedule_trace.hpp>
 #include <twill/profile/svg_plot.hpp>

@@ -17,8 +17,8 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/loss_scale.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/tensor/random.hpp>
 

@@ -13,12 +13,12 @@
 #include <twill/nn/tensor_parallel.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/tensor_parallel.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/model/tensor_parallel.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -6,7 +6,7 @@
 // expect: axes_hold<4>
 // expect: group_has<5>
 
-#include <twill/parallel/mesh.hpp>
+#include <twill/parallel/group/mesh.hpp>
 
 using namespace twill;
 

@@ -7,7 +7,7 @@
 // expect: given<5>
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/data/data_parallel.hpp>
 #include <twill/tensor/create.hpp>
 
 using namespace twill;

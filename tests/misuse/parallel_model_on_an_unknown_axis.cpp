@@ -5,8 +5,8 @@
 // expect: no layer names this one
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/parallel_model.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 using namespace twill;
 

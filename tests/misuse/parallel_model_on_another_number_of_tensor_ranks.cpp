@@ -7,8 +7,8 @@
 // expect: layers_are_divided_among<2>
 
 #include <twill/nn/tensor_parallel.hpp>
-#include <twill/parallel/parallel_model.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 using namespace twill;
 

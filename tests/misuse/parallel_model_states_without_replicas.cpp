@@ -8,8 +8,8 @@
 #include <twill/nn/losses.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/parallel_model.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 using namespace twill;
 

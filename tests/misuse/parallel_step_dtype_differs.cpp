@@ -8,7 +8,7 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/tensor/create.hpp>
 
 using namespace twill;

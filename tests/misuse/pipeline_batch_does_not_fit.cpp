@@ -7,8 +7,8 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 using namespace twill;
 

@@ -4,9 +4,9 @@
 // expect: model_has_no_weight_before_which_it_is_to_be_cut
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/pipeline.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 using namespace twill;
 

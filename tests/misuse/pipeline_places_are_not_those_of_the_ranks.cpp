@@ -4,8 +4,8 @@
 // expect: twill: pipeline: `On` names a kind of device for each rank
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/pipeline/pipeline.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 using namespace twill;
 

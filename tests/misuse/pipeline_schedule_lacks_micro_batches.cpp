@@ -5,8 +5,8 @@
 // expect: micro_batches<6>
 // expect: needed<7>
 
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 using namespace twill;
 

@@ -5,8 +5,8 @@
 // expect: rank<1>
 // expect: micro_batch<2>
 
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 using namespace twill;
 

@@ -4,8 +4,8 @@
 // expect: this kind of schedule takes a multiple of `stages_per_rank` stages
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/pipeline/pipeline.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 using namespace twill;
 

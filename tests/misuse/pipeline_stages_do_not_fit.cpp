@@ -6,8 +6,8 @@
 // expect: given<6>
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/pipeline/pipeline.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 using namespace twill;
 

@@ -4,7 +4,7 @@
 // expect: the model divides weights among other ranks than those of the axis given
 
 #include <twill/nn/tensor_parallel.hpp>
-#include <twill/parallel/tensor_parallel.hpp>
+#include <twill/parallel/model/tensor_parallel.hpp>
 
 using namespace twill;
 

@@ -5,8 +5,8 @@
 // expect: twill: DistributedDataParallel: the model puts parts into several device slots, a rank has one device
 
 #include <twill/nn.hpp>
-#include <twill/parallel/distributed.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/data/distributed.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 using namespace twill;
 

@@ -5,7 +5,7 @@
 // expect: the model puts parts into several device slots
 
 #include <twill/nn.hpp>
-#include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/data/data_parallel.hpp>
 
 using namespace twill;
 

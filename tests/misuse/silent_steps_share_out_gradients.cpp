@@ -5,8 +5,8 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 
 using namespace twill;
 

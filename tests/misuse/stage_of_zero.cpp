@@ -3,7 +3,7 @@
 // A stage of ZeRO that there is not.
 // expect: zero: there are stages 1 (states), 2 (gradients as well) and 3 (weights as well)
 
-#include <twill/parallel/zero.hpp>
+#include <twill/parallel/data/zero.hpp>
 
 using namespace twill;
 

@@ -7,7 +7,7 @@
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel.hpp>
+#include <twill/parallel/data/data_parallel.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <catch2/catch.hpp>

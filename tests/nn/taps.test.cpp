@@ -6,7 +6,7 @@
 #include "tests/support/late_device.hpp"
 
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <catch2/catch.hpp>

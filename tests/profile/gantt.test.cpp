@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/temporary_folder.hpp"
 
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/schedule_trace.hpp>
 

@@ -8,8 +8,8 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
 #include <twill/profile/memory_trace.hpp>
 #include <twill/profile/node_trace.hpp>
 #include <twill/profile/schedule_trace.hpp>

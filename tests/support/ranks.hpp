@@ -7,8 +7,8 @@
 #include "tests/support/four_devices.hpp"
 
 #include <twill/device/cpu/partition.hpp>
-#include <twill/parallel/scatter.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/data/scatter.hpp>
+#include <twill/parallel/threads/communicator.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "tests/train/fitted.hpp"
 
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -12,7 +12,7 @@
 #include <twill/optim/adam.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/data_parallel_step.hpp>
+#include <twill/parallel/data/data_parallel_step.hpp>
 #include <twill/train/train_step.hpp>
 
 #include <catch2/catch.hpp>

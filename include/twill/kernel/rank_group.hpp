@@ -3,7 +3,7 @@
 //
 // What a program that is one of several sees of the others: a group of ranks along a named axis, which carries out calls on
 // runs of bytes that all ranks make in the same order. Programs are compiled for an axis of so many ranks and meet a group
-// when they run; who the others are, threads, processes or GPUs, is told by parallel/rank_group.hpp. Read next:
+// when they run; who the others are, threads, processes or GPUs, is told by parallel/group/rank_group.hpp. Read next:
 // ops/collective.hpp, the operations that call a group.
 
 #include <twill/core/config.hpp>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `x = nn::stage_boundary(x)` in a model's `forward` says where a pipeline of it may be cut: what was traced before belongs to
-// one stage, what follows to the next. A model that is not cut does not notice. Read next: parallel/pipeline/cut.hpp.
+// one stage, what follows to the next. A model that is not cut does not notice. Read next: parallel/pipeline/model/cut.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/graph/value.hpp>

@@ -5,7 +5,7 @@
 // divided by its outputs, then one divided by its inputs, need one sum over the ranks in each direction. Where values between
 // layers are split along a sequence (Korthikanti et al., 2022), the sum is scattered and the input gathered, which is the
 // same traffic for a fraction of the activations. Names, initial values and results are those of the undivided layers.
-// Read next: nn/tensor_attention.hpp, parallel/tensor_parallel.hpp.
+// Read next: nn/tensor_attention.hpp, parallel/model/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/nn/embedding.hpp>

@@ -3,7 +3,7 @@
 //
 // The sum of a value over all ranks of a training step, inside of the model: what a synchronised normalisation is made of.
 // Losses of the ranks add up to one, so the gradient of such a sum is the sum of the ranks' gradients. The kernel copies, as
-// is right for one rank; a step of several ranks then adds up what it has written, see parallel/rank_sums.hpp.
+// is right for one rank; a step of several ranks then adds up what it has written, see parallel/group/rank_sums.hpp.
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>

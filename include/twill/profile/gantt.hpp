@@ -4,12 +4,12 @@
 // Pictures of a pipeline, simulated or carried out, as a Gantt chart: a self-contained SVG with a row for each rank, a box for
 // each action and a thin line under them for each message. Several timelines stand in one picture on one axis, so that what
 // was done can be held against what was foreseen. Colours are those of Okabe and Ito (2008). The same timelines as a trace:
-// profile/schedule_trace.hpp. Read next: parallel/pipeline/timeline.hpp.
+// profile/schedule_trace.hpp. Read next: parallel/pipeline/schedule/timeline.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/parallel/pipeline/timeline.hpp>
+#include <twill/parallel/pipeline/schedule/timeline.hpp>
 #include <twill/profile/svg_plot.hpp>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <twill/core/config.hpp>
 #include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
-#include <twill/parallel/pipeline/timeline.hpp>
+#include <twill/parallel/pipeline/schedule/timeline.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/trace_events.hpp>
 

@@ -3,7 +3,7 @@
 //
 // A training step as one planned program: forward, loss, backward and update are one table in one arena, and a steady step
 // allocates nothing. Rates, probabilities and seeds may change between steps, batches may be smaller than the largest.
-// Read next: parallel/data_parallel.hpp.
+// Read next: parallel/data/data_parallel.hpp.
 
 #include <twill/compile/plan/fused_sgd.hpp>
 #include <twill/compile/report/nan_attribution.hpp>

@@ -8,9 +8,9 @@
 
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/memory/buffer.hpp>
-#include <twill/parallel/collectives.hpp>
-#include <twill/parallel/nccl.cuh>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/nccl/nccl.cuh>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <cstdint>
 #include <cstdlib>

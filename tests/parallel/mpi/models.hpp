@@ -3,7 +3,7 @@
 //
 // What models.mpi.cpp adds to the program of suites.mpi.cpp.
 
-#include <twill/parallel/mpi.hpp>
+#include <twill/parallel/messages/mpi.hpp>
 
 /// Models of two or four processes. throws: std::logic_error for a wrong number
 void check_models();

@@ -5,17 +5,17 @@
 // weights have the same bits; and they are one network's within 1e-12. Part of suites.mpi.cpp.
 
 #include "tests/parallel/mpi/models.hpp"
-#include "tests/parallel/parallel_model.suite.hpp"
+#include "tests/parallel/model/parallel_model.suite.hpp"
 #include "tests/support/four_devices.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/optim/adam.hpp>
-#include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/rank_group.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/group/rank_group.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -5,17 +5,17 @@
 // checkpoints are saved after each. One that resumes goes on from the newest that all ranks have, and ends with 0 if its
 // weights have the bits of the whole run.
 
-#include "tests/parallel/faults.hpp"
+#include "tests/parallel/group/faults.hpp"
 
 #include <twill/io/checkpoint_folder.hpp>
 #include <twill/io/training.hpp>
 #include <twill/nn/dropout.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/distributed_step.hpp>
-#include <twill/parallel/mpi.hpp>
-#include <twill/parallel/pipeline/rank_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
+#include <twill/parallel/data/distributed_step.hpp>
+#include <twill/parallel/messages/mpi.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/rank_step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -3,14 +3,14 @@
 // One process of those that mpirun starts: `suites.mpi <part>`. Ends with 0 when all is well; what is wrong goes to stderr. The
 // parts `dies` and `throws` end badly, and the test reads what mpirun makes of that.
 
-#include "tests/parallel/collectives.suite.hpp"
-#include "tests/parallel/failures.suite.hpp"
-#include "tests/parallel/mesh.suite.hpp"
+#include "tests/parallel/group/collectives.suite.hpp"
+#include "tests/parallel/group/failures.suite.hpp"
+#include "tests/parallel/group/mesh.suite.hpp"
 #include "tests/parallel/mpi/models.hpp"
 
-#include <twill/parallel/mpi.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/messages/mpi.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <chrono>
 #include <csignal>

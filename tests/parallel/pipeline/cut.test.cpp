@@ -10,13 +10,13 @@
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/parallel_model.hpp>
-#include <twill/parallel/pipeline/balance.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/pipeline/model/balance.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

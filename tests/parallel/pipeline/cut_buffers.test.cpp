@@ -9,10 +9,10 @@
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/train/optimiser.hpp>
 
 #include <catch2/catch.hpp>

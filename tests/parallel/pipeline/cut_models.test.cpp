@@ -4,7 +4,7 @@
 #include "examples/models/gpt2.hpp"
 #include "examples/models/resnet.hpp"
 
-#include <twill/parallel/pipeline/balance.hpp>
+#include <twill/parallel/pipeline/model/balance.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -8,14 +8,14 @@
 
 #include <twill/nn/linear.hpp>
 #include <twill/nn/stage_boundary.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/pipeline.hpp>
-#include <twill/parallel/pipeline/run.hpp>
-#include <twill/parallel/pipeline/runner.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -4,20 +4,20 @@
 // updates: all ranks hear of it by name, whoever waited for whom; nothing is leaked, each weight is an old or a new one, and a
 // fresh group, or the step itself where it makes its own, trains on to the bits of a run in which nothing went wrong.
 
-#include "tests/parallel/endings.hpp"
+#include "tests/parallel/group/endings.hpp"
 #include "tests/support/four_devices.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/numbers.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/chunk.hpp>
-#include <twill/parallel/parallel_model.hpp>
-#include <twill/parallel/pipeline/rank_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/rank_group.hpp>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/data/chunk.hpp>
+#include <twill/parallel/group/rank_group.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/pipeline/run/rank_step.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -10,12 +10,12 @@
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/adam.hpp>
 #include <twill/optim/clip.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/memory.hpp>
-#include <twill/parallel/pipeline/rank_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/run/memory.hpp>
+#include <twill/parallel/pipeline/run/rank_step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -17,13 +17,12 @@
 #include <twill/nn/stage_boundary.hpp>
 #include <twill/optim/clip.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/collectives.hpp>
-#include <twill/parallel/mixed_threads.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 #include <twill/train/optimiser.hpp>
 
 #include <catch2/catch.hpp>

@@ -3,9 +3,9 @@
 // A schedule of one's own, as docs/how_to_add_a_schedule.md adds it: proved by the compiler, and its costs counted.
 
 #include <catch2/catch.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -2,14 +2,14 @@
 //
 // What plans are made of: links fitted and measured, costs of stages counted by hand and measured, and steps simulated from
 // them.
+#include "bench/support/machine.hpp"
+#include "bench/support/measured_costs.hpp"
 #include "tests/train/models.hpp"
 
 #include <twill/nn/batch_norm.hpp>
 #include <twill/nn/linear.hpp>
-#include <twill/parallel/link.hpp>
-#include <twill/parallel/pipeline/machine.hpp>
-#include <twill/parallel/pipeline/measure.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -24,20 +24,20 @@ using namespace twill::pipeline;
 using graph::Value;
 
 TEST_CASE("a link is the line that is nearest in parts of the time", "[parallel][PAR-6]") {
-  using parallel::TimedBytes;
+  using bench::TimedBytes;
   std::vector<TimedBytes> messages;
   for (double bytes = 64; bytes < 1e7; bytes *= 4) messages.push_back({bytes, 2e-6 + bytes / 5e9});
-  const Link exact = parallel::fit_link(messages);
+  const Link exact = bench::fit_link(messages);
   CHECK(exact.latency_s == Approx(2e-6));
   CHECK(exact.bytes_per_s == Approx(5e9));
   CHECK(exact.time_s(5e9) == Approx(1 + 2e-6));
   // Faster than any line in the middle: no negative latency comes of it.
-  const Link through_nothing = parallel::fit_link({{10, 1}, {100, 11}});
+  const Link through_nothing = bench::fit_link({{10, 1}, {100, 11}});
   CHECK(through_nothing.latency_s == 0);
   CHECK(through_nothing.bytes_per_s > 9);
-  CHECK(parallel::fit_link({{10, 2}, {100, 1}}).bytes_per_s == 0); // not slower for more: as fast as can be
-  CHECK_THROWS_WITH(parallel::fit_link({{10, 1}, {10, 2}}), "fit_link: messages of two sizes at least are needed");
-  CHECK_THROWS_WITH(parallel::fit_link({{10, 1}, {20, 0}}),
+  CHECK(bench::fit_link({{10, 2}, {100, 1}}).bytes_per_s == 0); // not slower for more: as fast as can be
+  CHECK_THROWS_WITH(bench::fit_link({{10, 1}, {10, 2}}), "fit_link: messages of two sizes at least are needed");
+  CHECK_THROWS_WITH(bench::fit_link({{10, 1}, {20, 0}}),
                     "fit_link: a message takes a positive time, one of 20 bytes took none");
 }
 
@@ -48,13 +48,13 @@ TEST_CASE("both ends of a link measure the same", "[parallel][PAR-6]") {
     const int rank = communicator.rank();
     if (rank > 0)
       links[static_cast<std::size_t>(rank)] =
-          parallel::measure_link(communicator, 3 - rank, {.largest_bytes = 1 << 16, .round_trips = 3});
+          bench::measure_link(communicator, 3 - rank, {.largest_bytes = 1 << 16, .round_trips = 3});
   });
   CHECK(links[1].latency_s >= 0);
   CHECK(links[1].time_s(1 << 16) > 0);
   CHECK(links[1].latency_s == links[2].latency_s);
   CHECK(links[1].bytes_per_s == links[2].bytes_per_s);
-  CHECK_THROWS_WITH(parallel::measure_link(communicators[1], 1),
+  CHECK_THROWS_WITH(bench::measure_link(communicators[1], 1),
                     "measure_link: a link joins two ranks, got 1 on both sides");
 }
 
@@ -102,28 +102,29 @@ TEST_CASE("measuring a pipeline's stages changes nothing that a step would see",
     return all;
   };
   const std::vector<double> before = values();
-  const List<StageCost> costs = measured_costs(pipe, nn::cross_entropy, {.rounds = 2}, x, labels);
+  const bench::HinderedCosts measured = bench::measured_costs(pipe, nn::cross_entropy, {.rounds = 2}, x, labels);
   CHECK(values() == before);
   std::apply([](auto&... stage) { CHECK((stage.is_idle() && ...)); }, pipe.all());
   const List<StageCost> bytes = stage_bytes<Two>(std::array{Dims(8, 5)});
+  const List<StageCost>& costs = measured.stages;
   REQUIRE(costs.size() == 2);
   for (std::size_t stage = 0; stage < 2; ++stage) {
     CHECK(costs[stage].forward_s > 0);
     CHECK(costs[stage].weight_gradient_s > 0);
-    CHECK(costs[stage].alone_share > 0);
-    CHECK(costs[stage].alone_share <= 1);
+    CHECK(measured.alone_share[stage] > 0);
+    CHECK(measured.alone_share[stage] <= 1);
     CHECK(costs[stage].kept_bytes == bytes[stage].kept_bytes);
     CHECK(costs[stage].output_bytes == bytes[stage].output_bytes);
   }
-  const Prediction step = simulate<ZeroBubbleH1>({costs, 6});
+  const Prediction step = bench::simulate_hindered<ZeroBubbleH1>(measured, 6);
   const double busy_s = 6 * (costs[1].forward_s + costs[1].input_gradient_s + costs[1].weight_gradient_s);
-  CHECK(step.step_s >= 0.999 * costs[1].alone_share * busy_s);
+  CHECK(step.step_s >= 0.999 * measured.alone_share[1] * busy_s);
   CHECK(step.sent_bytes == List<std::int64_t>{6 * 8 * 6 * 8, 6 * 8 * 6 * 8});
   CHECK(messages_of(step.timeline).size() == 2 * 6);
 }
 
 TEST_CASE("a machine is measured by what it does", "[parallel][PAR-6]") {
-  const Machine machine = measure_machine(Cpu{0}, 1 << 18);
+  const Machine machine = bench::measure_machine(Cpu{0}, 1 << 18);
   CHECK(machine.operations_per_s > 1e6);
   CHECK(machine.bytes_per_s > 1e5);
   CHECK(machine.launch_s > 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Predictions against sums that can be done by hand, and for thousands of devices.
-#include <twill/parallel/pipeline/predict.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
+#include "bench/support/hindered.hpp"
+
+#include <twill/parallel/pipeline/schedule/predict.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -39,12 +41,12 @@ TEST_CASE("stages of different costs are bound by the slowest", "[parallel][PAR-
 
 TEST_CASE("a rank that computes alone is as fast as it was measured alone", "[parallel][PAR-6]") {
   const auto of = [](double alone_share) {
-    StageCost cost{.forward_s = 1, .input_gradient_s = 2, .alone_share = alone_share};
-    return List<StageCost>(2, cost);
+    const StageCost cost{.forward_s = 1, .input_gradient_s = 2};
+    return bench::HinderedCosts{List<StageCost>(2, cost), List<double>(2, alone_share)};
   };
-  CHECK(predict<GPipe>(2, 1, of(0.5)).step_s == 0.5 * (1 + 1 + 2 + 2)); // one after the other
+  CHECK(bench::simulate_hindered<GPipe>(of(0.5), 1).step_s == 0.5 * (1 + 1 + 2 + 2)); // one after the other
   // F0 alone, F1 and F0 together, F1 and B alone, B and B together, B alone
-  const Prediction p = predict<GPipe>(2, 2, of(0.5));
+  const Prediction p = bench::simulate_hindered<GPipe>(of(0.5), 2);
   CHECK(p.step_s == 0.5 + 1 + 0.5 + 1 + 2 + 1);
   CHECK(p.timeline.is_complete);
   CHECK(p.timeline.ranks[1][0].start == 0.5);
@@ -53,14 +55,14 @@ TEST_CASE("a rank that computes alone is as fast as it was measured alone", "[pa
   // Two of three ranks: half way between. Speeds change while an action is under way.
   const Schedule three = schedule<GPipe>(3, 2);
   const auto unit = [](const Action&) { return 1.0; };
-  const Timeline timeline = simulate_hindered(three, unit, [](const Action&) { return 0.5; });
+  const Timeline timeline = bench::simulate_hindered(three, unit, [](const Action&) { return 0.5; });
   CHECK(timeline.ranks[0][1].end == 0.5 + 0.75);
   CHECK(timeline.ranks[1][1].end == 0.5 + 2 * 0.75);
   // Links take their time, and with ranks that do not hinder each other nothing changes.
   const auto transfer = [](const Action&) { return 0.25; };
   const Schedule many = schedule<ZeroBubbleH1>(4, 9);
   const auto unequal = [](const Action& action) { return 1.0 + action.stage % 2; };
-  const Timeline apart = simulate_hindered(
+  const Timeline apart = bench::simulate_hindered(
       many, unequal, [](const Action&) { return 1.0; }, transfer);
   const Timeline plain = simulate(many, unequal, transfer);
   REQUIRE(apart.is_complete);

@@ -11,13 +11,13 @@
 #include <twill/optim/clip.hpp>
 #include <twill/optim/loss_scale.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/pipeline/checkpoint.hpp>
-#include <twill/parallel/pipeline/cut.hpp>
-#include <twill/parallel/pipeline/rank_step.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
-#include <twill/parallel/ranks.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/checkpoint.hpp>
+#include <twill/parallel/pipeline/run/rank_step.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

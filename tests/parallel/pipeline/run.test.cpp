@@ -4,12 +4,12 @@
 // computes, nothing hangs, and a rank that throws is named on all of them.
 #include "tests/support/test_seed.hpp"
 
-#include <twill/parallel/pipeline/gather.hpp>
-#include <twill/parallel/pipeline/run.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
-#include <twill/parallel/ranks.hpp>
-#include <twill/parallel/threads.hpp>
+#include <twill/parallel/pipeline/run/gather.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kinds of schedules against the formulas of their papers, over many numbers of ranks and micro-batches, and by the compiler.
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/simulate.hpp>
-#include <twill/parallel/pipeline/transfers.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
+#include <twill/parallel/pipeline/schedule/transfers.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -8,10 +8,10 @@
 #include <twill/memory/statistics.hpp>
 #include <twill/nn/linear.hpp>
 #include <twill/optim/sgd.hpp>
-#include <twill/parallel/pipeline/costs.hpp>
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/state.hpp>
-#include <twill/parallel/pipeline/step.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+#include <twill/parallel/pipeline/run/costs.hpp>
+#include <twill/parallel/pipeline/run/step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
 
 #include <catch2/catch.hpp>
 

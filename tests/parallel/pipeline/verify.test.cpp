@@ -4,8 +4,8 @@
 // as a plain search over all that ranks can do judges them.
 #include "tests/support/test_seed.hpp"
 
-#include <twill/parallel/pipeline/schedules.hpp>
-#include <twill/parallel/pipeline/verify.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -6,7 +6,7 @@
 // do. Which order an entry holds is a number that the library's file gives it; threads may ask at once, one of them fills
 // the entry, and nobody waits for it. Gradients of weights that several runs make one after the other can stay in the order
 // in which the library makes them while they are added up, element by element. Read next: device/cpu/onednn_convolution.hpp,
-// parallel/pipeline/kept_weights.hpp.
+// parallel/pipeline/model/kept_weights.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>

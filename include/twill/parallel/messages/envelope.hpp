@@ -6,12 +6,14 @@
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/call_check.hpp>
+#include <twill/parallel/group/call_check.hpp>
+#include <twill/parallel/group/failure.hpp>
 #include <twill/parallel/messages/wire.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
@@ -71,6 +73,23 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
   Envelope envelope;
   std::memcpy(&envelope, parcel.data(), sizeof(Envelope));
   return envelope;
+}
+
+/// The packet by which a rank that has found a failure tells the others. What a rank threw stays with it; they read its text.
+[[nodiscard]] inline Parcel pack(const detail::Failure& failure, std::uint64_t group) {
+  Envelope envelope;
+  envelope.group = group;
+  envelope.kind = Kind::failed;
+  envelope.root = failure.rank;
+  envelope.flag = failure.is_timeout ? 1 : 0;
+  envelope.bytes = static_cast<std::int64_t>(failure.text.size());
+  return pack(envelope, failure.text.data());
+}
+
+/// What another rank told.
+[[nodiscard]] inline detail::Failure failure_in(const Envelope& envelope, const Parcel& parcel) {
+  return {std::string(reinterpret_cast<const char*>(content(parcel)), static_cast<std::size_t>(envelope.bytes)),
+          envelope.root, envelope.flag != 0, nullptr, -1};
 }
 
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

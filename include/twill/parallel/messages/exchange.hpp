@@ -114,26 +114,15 @@ public:
     wait(*parent, ticket);
     if (color < 0) return nullptr;
     const Round& round = *ticket->round;
-    std::vector<int> members; // in order of key, then of rank
-    const auto key_of = [&](int rank) { return round.arrival(rank).first.key; };
-    for (int other = 0; other < parent->size(); ++other) {
-      if (round.arrival(other).first.color != color) continue;
-      members.push_back(other);
-      for (std::size_t i = members.size() - 1; i > 0 && key_of(members[i - 1]) > key_of(other); --i)
-        std::swap(members[i - 1], members[i]);
-    }
-    std::vector<int> ranks;
-    std::vector<std::string> labels;
-    int place = 0;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      ranks.push_back(parent->rank_on_wire(members[i]));
-      labels.push_back(join_text({"rank ", i, " (", parent->label(members[i]), ")"}));
-      if (members[i] == parent->rank()) place = static_cast<int>(i);
-    }
+    std::vector<detail::Wish> wishes;
+    for (int other = 0; other < parent->size(); ++other)
+      wishes.push_back({round.arrival(other).first.color, round.arrival(other).first.key});
+    detail::SubGroup part = parent->sub_group(parent->rank(), wishes);
     const std::uint64_t id =
         mixed(mixed(parent->id(), static_cast<std::uint64_t>(round.number())), static_cast<std::uint64_t>(color));
     const std::lock_guard lock(mutex_);
-    auto child = std::make_shared<Member>(id, place, std::move(ranks), std::move(labels), parent->timeout_ms(), waits_);
+    auto child = std::make_shared<Member>(id, part.place, std::move(part.origins), std::move(part.labels),
+                                          parent->timeout_ms(), waits_);
     parent->adopt(child);
     return enter(std::move(child));
   }
@@ -163,11 +152,6 @@ public:
     has_outlived_ = has_outlived_ || gone_.contains(root);
     members_.erase(member.id());
     gone_.insert(member.id());
-  }
-
-  [[nodiscard]] OperationTraffic traffic(const Member& member) {
-    const std::lock_guard lock(mutex_);
-    return member.traffic();
   }
 
 private:
@@ -242,7 +226,7 @@ private:
     }
     Member& member = *found->second;
     int from = 0;
-    while (from < member.size() && member.rank_on_wire(from) != packet.from) ++from;
+    while (from < member.size() && member.origin(from) != packet.from) ++from;
     if (from < member.size()) member.take(envelope, from, packet.parcel);
   }
 
@@ -260,7 +244,7 @@ private:
   // the group of all go, and nobody once this rank has: others close the wire when its farewell has come.
   void tell_of_waiting(const Member& member, const Member::Pending& pending, int& told) {
     const int awaited = member.awaited(pending);
-    const int whom = awaited < 0 ? -1 : member.rank_on_wire(awaited);
+    const int whom = awaited < 0 ? -1 : member.origin(awaited);
     if (whom == told && waits_->of(wire_.rank()) >= 0) return;
     told = whom;
     tell_of_waiting(whom);
@@ -280,7 +264,7 @@ private:
   void flush() {
     for (auto& [id, member] : members_)
       for (const Outgoing& packet : std::exchange(member->out, {}))
-        wire_.send(member->rank_on_wire(packet.to), packet.parcel);
+        wire_.send(member->origin(packet.to), packet.parcel);
   }
 
   // Waits until all ranks have let the group of all go and everything is sent; true when nothing can come any more.

@@ -8,11 +8,9 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
-#include <twill/parallel/detail/text_of.hpp>
+#include <twill/parallel/group/failure.hpp>
 #include <twill/parallel/messages/envelope.hpp>
-#include <twill/parallel/messages/failure.hpp>
 #include <twill/parallel/messages/letters.hpp>
-#include <twill/parallel/messages/peer.hpp>
 #include <twill/parallel/messages/round.hpp>
 #include <twill/parallel/messages/waits.hpp>
 
@@ -28,7 +26,7 @@
 
 namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
 
-class Member {
+class Member final : public detail::GroupState {
 public:
   /// A call from its beginning to its end: a collective one or one side of a message.
   struct Pending {
@@ -43,23 +41,14 @@ public:
   /// `ranks` are those on the wire, in the order of the group.
   Member(std::uint64_t id, int rank, std::vector<int> ranks, std::vector<std::string> labels, std::int64_t timeout_ms,
          std::shared_ptr<const Waits> waits)
-      : id_{id},
+      : GroupState{std::move(labels), std::move(ranks), timeout_ms, std::move(waits)},
+        id_{id},
         rank_{rank},
-        ranks_{std::move(ranks)},
-        labels_{std::move(labels)},
-        timeout_ms_{timeout_ms},
-        waits_{std::move(waits)},
-        peers_(ranks_.size()),
-        letters_{static_cast<int>(ranks_.size())} {}
+        farewells_(static_cast<std::size_t>(size())),
+        letters_{size()} {}
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
-  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
-  [[nodiscard]] int rank_on_wire(int rank) const { return ranks_[at(rank)]; }
-  [[nodiscard]] const std::string& label(int rank) const { return labels_[at(rank)]; }
-  [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
-  [[nodiscard]] bool has_failed() const { return has_failed_; }
   [[nodiscard]] bool is_busy() const { return !rounds_.empty(); }
   [[nodiscard]] const Ticket& last_round() const { return rounds_.back(); }
 
@@ -83,11 +72,10 @@ public:
 
   /// A packet of this group has arrived.
   void take(const Envelope& envelope, int from, const Parcel& parcel) {
-    if (has_failed_) return;
-    Peer& peer = peers_[at(from)];
+    if (has_failed()) return;
     switch (envelope.kind) {
     case Kind::first:
-      peer.begins(envelope);
+      progress(from).begins(envelope.number, envelope.signature());
       [[fallthrough]];
     case Kind::second:
       early_.push_back({from, parcel});
@@ -99,10 +87,11 @@ public:
       letters_.answer(from, envelope);
       break;
     case Kind::failed:
-      return fail(failure_in(envelope, parcel), false);
+      return follow(failure_in(envelope, parcel));
     case Kind::left:
-      peer.has_left = true;
-      peer.farewell = envelope;
+      progress(from).has_left = true;
+      progress(from).has_thrown = envelope.flag != 0;
+      farewells_[at(from)] = envelope;
       break;
     case Kind::waits: // of no group
       break;
@@ -116,25 +105,10 @@ public:
     advance_letters();
   }
 
-  /// Keeps the first failure, ends every call, and takes the sub-groups with it.
-  void fail(const Failure& failure, bool tells = true) {
-    if (has_failed_) return;
-    has_failed_ = true;
-    failure_ = failure;
-    for (const Ticket& pending : rounds_) pending->has_failed = true;
-    for (const Ticket& pending : messages_) pending->has_failed = true;
-    rounds_.clear();
-    messages_.clear();
-    early_.clear();
-    if (tells) tell(failure);
-    for (const auto& child : children_)
-      if (const auto alive = child.lock()) alive->fail(failure, false);
-  }
+  using GroupState::fail;
   /// This rank threw `cause`.
-  TWILL_COLD void fail(const std::exception_ptr& cause) {
-    fail({join_text({label(rank_), " failed: ", detail::text_of(cause)}), rank_, false, cause});
-  }
-  /// Whom a call waits for; negative: nobody.
+  void fail(const std::exception_ptr& cause) { fail_for_exception(rank_, cause); }
+  /// Whom a call waits for; negative: none.
   [[nodiscard]] int awaited(const Pending& pending) const {
     if (pending.round == nullptr) return pending.call.peer;
     int other = 0;
@@ -143,32 +117,15 @@ public:
   }
   /// A call has waited for longer than the group allows.
   TWILL_COLD void fail_for_time(const Pending& pending) {
-    if (pending.round == nullptr) {
-      const int peer = pending.call.peer;
-      return fail_for_time(
-          join_text({label(rank_), " calls ", to_string(pending.call, size()), ": ", label(peer),
-                     " has not answered for ", timeout_ms_, " ms; it was seen ", peers_[at(peer)].last_seen()}),
-          peer);
-    }
+    if (pending.round == nullptr) return fail_for_silence(rank_, pending.call);
     if (rounds_.empty()) return;
     const Round& round = *rounds_.front()->round; // which is what a later one waits for
-    std::string missing;
-    for (int other = 0; other < size(); ++other) {
-      if (!round.awaits(other)) continue;
-      missing =
-          join_text({missing, missing.empty() ? "" : ", ", label(other), " (", peers_[at(other)].last_seen(), ")"});
-    }
-    fail_for_time(join_text({to_string(round.signature()), ": missing after ", timeout_ms_, " ms: ", missing}),
-                  awaited(pending));
-  }
-
-  void throw_if_failed() const {
-    if (has_failed_) throw_failure(failure_);
+    fail_for_missing(round.signature(), [&](int other) { return round.awaits(other); });
   }
 
   /// Tells the others that this rank will make no more calls.
   void leave(bool by_exception) {
-    if (has_failed_) return;
+    if (has_failed()) return;
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
       Envelope envelope;
@@ -182,18 +139,11 @@ public:
     }
   }
 
-  /// Ends calls that nobody will move on any more; sub-groups go on.
+  /// Ends calls that will not be moved on any more; sub-groups go on.
   void abandon() {
     if (rounds_.empty() && messages_.empty()) return;
-    children_.clear();
-    fail({join_text({label(rank_), " has left the group with calls under way"}), rank_, false, nullptr}, false);
-  }
-
-  /// Makes a sub-group fail with this one.
-  void adopt(const std::shared_ptr<Member>& child) {
-    std::erase_if(children_, [](const auto& each) { return each.expired(); });
-    children_.push_back(child);
-    if (has_failed_) child->fail(failure_, false);
+    forget_children();
+    follow({join_text({label(rank_), " has left the group with calls under way"}), rank_, false, nullptr, -1});
   }
 
 private:
@@ -212,13 +162,12 @@ private:
       envelope.number = pending->number = letters_.next_send(call.peer, call.tag);
       envelope.bytes = call.source.data == nullptr ? 0 : static_cast<std::int64_t>(call.source.bytes());
       out.push_back({call.peer, pack(envelope, call.source.data)});
-      traffic_.add(Operation::send, {1, envelope.bytes, 0});
     }
     messages_.push_back(pending);
   }
 
   void advance_rounds() {
-    while (!rounds_.empty() && !has_failed_) {
+    while (!rounds_.empty() && !has_failed()) {
       const Ticket pending = rounds_.front();
       Round& round = *pending->round;
       if (!round.has_begun()) round.begin(id_, finished_ + 1, out);
@@ -230,30 +179,30 @@ private:
       });
       for (int other = 0; other < size(); ++other)
         if (round.awaits(other)) return fail_if_left(round);
-      if (round.phase() == 0 && !are_equal(round)) return;
+      const auto signature = [&](int other) { return round.arrival(other).first.signature(); };
+      if (round.phase() == 0 && !agree(round.number(), signature)) return;
       if (!round.advance(out)) continue;
       ++finished_;
-      traffic_.add(round.call().operation, round.transfer());
       pending->is_done = true;
       rounds_.pop_front();
     }
   }
 
   void advance_letters() {
-    for (std::size_t i = 0; i < messages_.size() && !has_failed_;) {
+    for (std::size_t i = 0; i < messages_.size() && !has_failed();) {
       const Ticket pending = messages_[i];
       const bool is_done = pending->call.operation == Operation::send
                                ? letters_.take_answer(pending->call.peer, pending->call.tag, pending->number)
                                : receive(*pending);
-      if (has_failed_) return;
+      if (has_failed()) return;
       if (is_done) {
         pending->is_done = true;
         messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
-      const Peer& peer = peers_[at(pending->call.peer)];
-      if (peer.has_left && !letters_.may_still_come(pending->call, peer.farewell))
-        return fail_for_leaving(pending->call.peer);
+      const int peer = pending->call.peer;
+      if (progress(peer).has_left && !letters_.may_still_come(pending->call, farewells_[at(peer)]))
+        return fail_for_leaving(peer);
       ++i;
     }
   }
@@ -264,15 +213,11 @@ private:
     if (parcel.size() == 0) return false;
     const Envelope envelope = envelope_of(parcel);
     if (envelope.count != call.target.count || envelope.dtype != call.target.dtype) {
-      Call sent = Call::send({nullptr, envelope.count, envelope.dtype}, rank_, call.tag);
-      fail({join_text({"a message differs on its two sides: ", label(call.peer), " calls ", to_string(sent, size()),
-                       ", ", label(rank_), " calls ", to_string(call, size())}),
-            -1, false, nullptr});
+      fail_for_sides(rank_, call, call.peer, Call::send({nullptr, envelope.count, envelope.dtype}, rank_, call.tag));
       return false;
     }
     if (envelope.bytes > 0 && call.target.data != nullptr)
       std::memcpy(call.target.data, content(parcel), static_cast<std::size_t>(envelope.bytes));
-    traffic_.add(Operation::receive, {1, 0, envelope.bytes});
     Envelope answer;
     answer.group = id_;
     answer.kind = Kind::taken;
@@ -282,70 +227,32 @@ private:
     return true;
   }
 
-  void tell(const Failure& failure) {
+  void end_calls(const detail::Failure& failure, bool is_news) override {
+    for (const Ticket& pending : rounds_) pending->has_failed = true;
+    for (const Ticket& pending : messages_) pending->has_failed = true;
+    rounds_.clear();
+    messages_.clear();
+    early_.clear();
+    if (!is_news) return;
     const Parcel parcel = pack(failure, id_);
     for (int other = 0; other < size(); ++other)
       if (other != rank_) out.push_back({other, parcel});
   }
 
-  [[nodiscard]] bool are_equal(const Round& round) {
-    const Signature first = round.arrival(0).first.signature();
-    for (int other = 1; other < size(); ++other) {
-      const Signature signature = round.arrival(other).first.signature();
-      if (signature == first) continue;
-      fail({join_text({"ranks have lost step in call ", round.number(), ": ", label(0), " calls ", to_string(first),
-                       ", ", label(other), " calls ", to_string(signature)}),
-            -1, false, nullptr});
-      return false;
-    }
-    return true;
-  }
-
-  /// For a rank that did not come in time, or for the one at the end of the chain of those that wait for each other.
-  TWILL_COLD void fail_for_time(const std::string& text, int missing) {
-    if (missing < 0) return fail({text, missing, true, nullptr});
-    const int culprit = waits_->culprit(rank_on_wire(missing));
-    int named = missing; // a culprit that is not of this group is reached through one who is
-    for (int other = 0; other < size(); ++other)
-      if (rank_on_wire(other) == culprit) named = other;
-    fail({join_text({text, behind(missing, culprit, " waits for ")}), named, true, nullptr});
-  }
-  /// "; rank 1 waits for rank 2", unless it is the culprit itself.
-  [[nodiscard]] TWILL_COLD std::string behind(int other, int culprit, const char* how) const {
-    if (culprit == rank_on_wire(other)) return {};
-    return join_text({"; ", label(other), how, waits_->label(culprit)});
-  }
-
   void fail_if_left(const Round& round) {
     for (int other = 0; other < size(); ++other)
-      if (round.awaits(other) && peers_[at(other)].has_left && peers_[at(other)].farewell.number < round.number())
+      if (round.awaits(other) && progress(other).has_left && farewells_[at(other)].number < round.number())
         return fail_for_leaving(other);
-  }
-  TWILL_COLD void fail_for_leaving(int other) {
-    const bool has_thrown = peers_[at(other)].farewell.flag != 0;
-    const int culprit = waits_->culprit(rank_on_wire(other)); // another may have failed it, perhaps in another group
-    fail({join_text({label(other), has_thrown ? " left the group with an exception " : " left the group ",
-                     peers_[at(other)].last_seen(),
-                     has_thrown ? behind(other, culprit, " had waited for ") : std::string{}}),
-          other, false, nullptr});
   }
 
   std::uint64_t id_;
   int rank_;
-  std::vector<int> ranks_;
-  std::vector<std::string> labels_;
-  std::int64_t timeout_ms_;
-  std::shared_ptr<const Waits> waits_;
-  std::vector<Peer> peers_;
+  std::vector<Envelope> farewells_; ///< of ranks that have left
   Letters letters_;
   std::deque<Ticket> rounds_{};    ///< collective calls in order; only the first is under way
   std::vector<Ticket> messages_{}; ///< both sides of messages, in the order in which they were begun
   std::vector<Packet> early_{};    ///< of collective calls that this rank has not come to
   std::int64_t finished_ = 0;      ///< collective calls
-  OperationTraffic traffic_{};
-  bool has_failed_ = false;
-  Failure failure_{};
-  std::vector<std::weak_ptr<Member>> children_{};
 };
 
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

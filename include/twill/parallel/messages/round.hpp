@@ -3,15 +3,14 @@
 //
 // One collective call of one rank. In its first phase every rank sends every other what that needs of its source, often
 // nothing, under the signature of its call: so all meet, and all can compare. A reduction is shared out as
-// parallel/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
+// parallel/group/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
 // tree, hence to the bits that threads get, and sends it on in a second phase.
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/group/reduction_tree.hpp>
+#include <twill/parallel/group/share.hpp>
 #include <twill/parallel/messages/envelope.hpp>
-#include <twill/parallel/reduction_tree.hpp>
-#include <twill/parallel/share.hpp>
-#include <twill/parallel/traffic.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,7 +69,6 @@ public:
         shared = pack(envelope_, bytes > 0 ? source() + offset : nullptr);
       }
       out.push_back({other, shared});
-      transfer_.sent_bytes += bytes;
     }
   }
 
@@ -80,7 +78,6 @@ public:
     arrival.is_there[phase] = true;
     arrival.parcels[phase] = parcel;
     if (phase == 0) arrival.first = envelope;
-    transfer_.received_bytes += envelope.bytes;
   }
 
   /// Whether this rank waits for another in the present phase.
@@ -137,9 +134,6 @@ public:
       return true;
     }
   }
-
-  /// What has gone and come so far.
-  [[nodiscard]] const Transfer& transfer() const { return transfer_; }
 
 private:
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
@@ -206,7 +200,6 @@ private:
     for (int other = 0; other < size(); ++other) {
       if (other == rank_ || (call_.operation == Operation::reduce && other != call_.peer)) continue;
       out.push_back({other, result});
-      transfer_.sent_bytes += envelope_.bytes;
     }
   }
 
@@ -231,7 +224,6 @@ private:
   int phase_ = 0;
   Envelope envelope_{};
   std::vector<Arrival> arrivals_;
-  Transfer transfer_{1, 0, 0};
 };
 
 } // namespace twill::inline v0::parallel::messages::inline TWILL_ISA

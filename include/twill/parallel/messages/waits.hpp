@@ -1,14 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whom each rank of a wire waits for, as far as this one was told. Where ranks wait for each other in a chain, as in a pipeline,
-// all of them run into their time-outs at once, and only the last one, who waits for nobody, is at fault. So who waits for
-// long, or knows that somebody waits for it meanwhile, tells everybody for whom, and tells again when that is over; an entry
-// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together, as long as they
-// are in the group of all: who has left it tells nobody any more and is told nothing.
+// Whom each rank of a wire waits for, as far as this one was told. A rank that waits for long, or knows that another waits for it
+// meanwhile, tells all others for whom, and tells again when that is over; an entry that ended in a failure stays until its
+// rank goes on. Ranks are those of the wire, for all groups together, as long as they are in the group of all: one that
+// has left it tells no more and is told nothing.
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/group/failure.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,15 +18,14 @@
 
 namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
 
-class Waits {
+class Waits final : public detail::WaitChain {
 public:
   Waits(int rank, std::vector<std::string> labels)
-      : rank_{rank}, labels_{std::move(labels)}, entries_(labels_.size()) {}
-
-  [[nodiscard]] const std::string& label(int rank) const { return labels_[at(rank)]; }
+      : WaitChain{std::move(labels)}, rank_{rank}, entries_(static_cast<std::size_t>(size())) {}
 
   /// Whom a rank waits for; negative: nobody, or nobody knows.
   [[nodiscard]] int of(int rank) const { return entries_[at(rank)].whom; }
+  [[nodiscard]] int next_of(int rank) const override { return of(rank); }
 
   /// A rank tells whom it waits for. What it said before comes later on some wires, and is no news.
   void take(int from, int whom, std::int64_t number) {
@@ -55,17 +54,6 @@ public:
     return false;
   }
 
-  /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.
-  [[nodiscard]] int culprit(int rank) const {
-    int last = rank;
-    for (std::size_t turn = 0; turn < entries_.size(); ++turn) {
-      const int next = of(last);
-      if (next < 0 || next == last) return last;
-      last = next;
-    }
-    return rank;
-  }
-
 private:
   struct Entry {
     int whom = -1;
@@ -76,7 +64,6 @@ private:
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
   int rank_;
-  std::vector<std::string> labels_;
   std::vector<Entry> entries_;
 };
 

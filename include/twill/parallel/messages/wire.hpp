@@ -4,7 +4,7 @@
 // What the collectives of parallel/messages/ need of a network, and all they need: whole packets that are given away and turn
 // up at their destination, once and unchanged, in any order. Nothing blocks and nothing points into the memory of a caller,
 // so a call that has failed can be forgotten at once, whatever the network still does. MPI is such a wire
-// (parallel/mpi.hpp); tests have one that delays, reorders and loses.
+// (parallel/messages/mpi.hpp); tests have one that delays, reorders and loses.
 // Not in the umbrella. Read next: parallel/messages/envelope.hpp.
 
 #include <twill/core/config.hpp>

@@ -1,0 +1,157 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients in buckets: runs of memory that one call adds up over all ranks. A compiled backward pass says in which order it
+// finishes its results and behind which launch, so buckets are filled in that order, each is reduced while the rest is still
+// computed, and the same on every rank. A bucket holds one element type and is closed when it has reached its limit, the
+// first of each type early (PyTorch's DDP, Li et al., 2020). Read next: parallel/data/distributed.hpp.
+
+#include <twill/compile/run/host_callback.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// When a bucket of gradients is closed and sent: as soon as it has so many bytes.
+struct BucketOptions {
+  std::int64_t first_bucket_bytes = std::int64_t{1} << 20; ///< of the first of each element type, which travels early
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;      ///< of the others
+};
+
+/// One result of a program in its bucket, in elements of the bucket's type.
+struct BucketEntry {
+  int bucket = -1;
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
+struct Bucket {
+  DType dtype = DType::float32;
+  std::int64_t count = 0; ///< elements, with those between the entries
+  bool is_whole = false;  ///< every rank gets all of it, though others are cut into parts
+
+  [[nodiscard]] constexpr std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
+};
+
+/// Where all results of a program lie; the entries in the order of the results.
+struct Buckets {
+  List<BucketEntry> entries{};
+  List<Bucket> buckets{};
+
+  constexpr Buckets() = default;
+};
+
+/// Where a program begins to write into each bucket, and where it has finished it, as places of an `HostCallback`.
+struct BucketPlaces {
+  List<int> begun{};
+  List<int> complete{};
+
+  constexpr BucketPlaces() = default;
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// For each result of a table its value; -1 where there is none.
+[[nodiscard]] constexpr List<int> output_values(const compile::TableView& table) {
+  List<int> values(static_cast<std::size_t>(table.outputs), -1);
+  for (std::size_t v = 0; v < table.values.size(); ++v)
+    if (table.values[v].storage == compile::Storage::output) values.items[table.values[v].index] = static_cast<int>(v);
+  return values;
+}
+
+/// The results in the order in which they are finished.
+[[nodiscard]] constexpr List<int> finishing_order(const compile::TableView& table, const List<int>& values) {
+  const auto finished = [&](int output) {
+    return table.values[static_cast<std::size_t>(values[static_cast<std::size_t>(output)])].last_use;
+  };
+  List<int> order{};
+  for (int output = 0; output < table.outputs; ++output) {
+    order.push_back(output);
+    for (std::size_t k = order.size() - 1; k > 0 && finished(order[k - 1]) > finished(output); --k) {
+      order[k] = order[k - 1];
+      order[k - 1] = output;
+    }
+  }
+  return order;
+}
+
+[[nodiscard]] constexpr std::int64_t rounded_up(std::int64_t count, std::int64_t granule) {
+  return (count + granule - 1) / granule * granule;
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Where a table's program begins and finishes each bucket.
+[[nodiscard]] constexpr BucketPlaces places_of(const compile::TableView& table, const Buckets& buckets) {
+  const auto end = static_cast<int>(table.instructions.size());
+  BucketPlaces places{};
+  places.begun = List<int>(buckets.buckets.size(), end);
+  places.complete = List<int>(buckets.buckets.size(), 0);
+  const List<int> values = detail::output_values(table);
+  for (std::size_t output = 0; output < values.size(); ++output) {
+    const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values[output])];
+    const int bucket = buckets.entries[output].bucket;
+    const int begun = compile::place_before(table, value.first_use);
+    const int complete = compile::place_after(table, value.last_use);
+    if (begun < places.begun.items[bucket]) places.begun.items[bucket] = begun;
+    if (complete > places.complete.items[bucket]) places.complete.items[bucket] = complete;
+  }
+  // Reduced in their order, whatever the program: others may run another one.
+  for (std::size_t i = 1; i < places.complete.size(); ++i)
+    if (places.complete[i] < places.complete[i - 1]) places.complete[i] = places.complete[i - 1];
+  return places;
+}
+
+/// Puts the results of a program, whose shapes are static, into buckets. Each begins on a cache line of its own; a bucket is
+/// a multiple of `parts` times a cache line, so that it can be cut into as many equal parts; then result 0, which is the loss,
+/// stays whole, in a bucket of its own. No parts: nothing is cut.
+[[nodiscard]] constexpr Buckets fill_buckets(const compile::TableView& table, BucketOptions options = {},
+                                             int parts = 0) {
+  constexpr std::int64_t line = 64;
+  Buckets result{};
+  result.entries = List<BucketEntry>(static_cast<std::size_t>(table.outputs), BucketEntry{});
+  const List<int> values = detail::output_values(table);
+  struct Open {
+    DType dtype;
+    int bucket;    ///< -1 where the last was closed
+    bool is_first; ///< of its type
+  };
+  List<Open> of_types{};
+  for (int output : detail::finishing_order(table, values)) {
+    const compile::ValueInfo& value = table.values[static_cast<std::size_t>(values.items[output])];
+    const std::int64_t per_line = line / static_cast<std::int64_t>(size_of(value.dtype));
+    const std::int64_t count = value.shape.elements().factor;
+    if (parts > 0 && output == 0) {
+      result.entries.items[output] = {static_cast<int>(result.buckets.size()), 0, count};
+      result.buckets.push_back({value.dtype, detail::rounded_up(count, per_line), true});
+      continue;
+    }
+    std::size_t place = 0;
+    while (place < of_types.size() && of_types[place].dtype != value.dtype) ++place;
+    if (place == of_types.size()) of_types.push_back({value.dtype, -1, true});
+    Open& open = of_types.items[place];
+    if (open.bucket < 0) {
+      open.bucket = static_cast<int>(result.buckets.size());
+      result.buckets.push_back({value.dtype, 0});
+    }
+    Bucket& bucket = result.buckets.items[open.bucket];
+    result.entries.items[output] = {open.bucket, bucket.count, count};
+    bucket.count += detail::rounded_up(count, per_line);
+    if (bucket.bytes() >= (open.is_first ? options.first_bucket_bytes : options.bucket_bytes))
+      open = {value.dtype, -1, false};
+  }
+  for (Bucket& bucket : result.buckets)
+    if (!bucket.is_whole)
+      bucket.count = detail::rounded_up(bucket.count, (parts > 0 ? parts : 1) * line /
+                                                          static_cast<std::int64_t>(size_of(bucket.dtype)));
+  return result;
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -1,0 +1,301 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A data-parallel training step with the loss inside the replicas: each device runs forward, loss and backward on its rows
+// as one planned program, all devices add up their gradients, and each updates its own copy of the weights. Every device
+// does and holds the same, the first no more than the others. Losses and gradients are weighted by rows, so the step
+// equals one device's for uneven shards. Read next: parallel/data/data_parallel.hpp.
+
+#include <twill/compile/table_for.hpp>
+#include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
+#include <twill/memory/statistics.hpp>
+#include <twill/nn/device_trace.hpp>
+#include <twill/parallel/data/balance.hpp>
+#include <twill/parallel/data/data_parallel.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/group/rank_sums.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Runs whole steps of a network on several devices.
+template <class Network, class L, optim::Rule R> class DataParallelStep {
+  using D = typename Network::device_type;
+  static_assert(Network::slots == 1, "twill: data_parallel_step: the model puts parts into several device slots, a "
+                                     "replica has one device; train it without replicas");
+  using T = typename Network::Element;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
+  using UpdateSource = train::UpdateWeights<M, T, R>;
+  static constexpr std::size_t model_inputs = std::tuple_size_v<nn::inputs_t<M>>;
+
+  template <class Sequence, class... Tensors> struct SourceFor;
+  template <std::size_t... I, class... Tensors> struct SourceFor<std::index_sequence<I...>, Tensors...> {
+    template <class X>
+    using share_t = decltype(scattered<0>(std::declval<const X&>(), Rows{}, std::declval<const D&>()));
+    using type = train::LossGradient<
+        M, T, L, R, compile::argument_t<share_t<std::tuple_element_t<model_inputs + I, std::tuple<Tensors...>>>>...>;
+  };
+
+public:
+  /// The program of one replica for arguments of these types, for inspection.
+  template <AnyTensor... Tensors>
+  using source = typename SourceFor<std::make_index_sequence<sizeof...(Tensors) - model_inputs>, Tensors...>::type;
+
+  /// Steps of a wrapped network by a loss and a rule, the loss computed inside the replicas.
+  DataParallelStep(DataParallel<Network>& model, L, R given) : rule{std::move(given)}, model_{&model} {
+    const auto& replicas = *model.replicas();
+    auto communicators = thread_communicators(replicas.devices(), {.timeout_ms = model.timeout_ms()});
+    for (std::size_t rank = 0; rank < replicas.devices().size(); ++rank)
+      ranks_.push_back(
+          std::make_unique<Rank>(replicas.devices()[rank], replicas.state(rank), std::move(communicators[rank])));
+    synchronise();
+  }
+
+  /// Copies the module's weights to all replicas; needed after somebody else has changed them.
+  void synchronise() { model_->replicas()->replicate(ranks_.size()); }
+
+  /// One step. Arguments: the model's inputs, then the loss's targets, which may lie on any device of the kind.
+  /// throws: what a replica threw, naming it, or a TimeoutError naming one that did not come, once that has ended. The step then
+  /// serves no more: weights of some replicas may be new. Take the module's, or a checkpoint's, and make another.
+  template <AnyTensor... Tensors> train::StepLoss<T, D> operator()(const Tensors&... tensors) {
+    nn::check_inputs<M, T, D, true, decltype(scattered<0>(tensors, Rows{}, std::declval<const D&>()))...>();
+    using Source = source<Tensors...>;
+    const auto& devices = model_->devices();
+    const std::int64_t rows = common_rows(tensors...).value_or(1);
+    const auto pieces = chunk_rows(rows, static_cast<std::int64_t>(devices.size()));
+    nn::RunContext context = model_->module().context_of_next_run();
+    ++steps_;
+    run_on_replicas(devices, devices.size(), [&](std::size_t rank) {
+      Rank& own = *ranks_[rank];
+      try {
+        own.capture = capture;
+        if (measures_balance) synchronize(devices[rank]);
+        const double start = measures_balance ? steady_seconds() : 0;
+        if (rank < pieces.size() || sums_over_ranks<Source>()) {
+          const Rows piece = rank < pieces.size() ? pieces[rank] : Rows{rows, 0};
+          const double weight = rows > 0 ? static_cast<double>(piece.count) / static_cast<double>(rows) : 0;
+          own.template run<Source>(context, piece.begin, weight, scattered<0>(tensors, piece, devices[rank])...);
+        }
+        if (rank >= pieces.size()) own.clear(); // a replica without rows adds nothing
+        if (measures_balance) {
+          synchronize(devices[rank]);
+          own.seconds = steady_seconds() - start;
+          own.rows = rank < pieces.size() ? pieces[rank].count : 0;
+        }
+        // Replicas without memory run one after the other and have nothing to add up.
+        if constexpr (D::has_memory) own.add_up();
+        own.update(rule, steps_);
+      } catch (...) {
+        own.communicator.fail(std::current_exception());
+        throw;
+      }
+    });
+    return {ranks_.front()->results, steps_, steps_};
+  }
+
+  /// Updates so far.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// A single number that the rule keeps, the same on all devices, as the last step left it. Waits for it.
+  [[nodiscard]] double state(std::string_view name) const { return ranks_.front()->optimiser.item(name); }
+
+  /// The rule's states, the count of steps and the rule's options, as one device would have them. Waits for the first device.
+  [[nodiscard]] nn::StateDict state_dict() const {
+    return train::detail::with_options(ranks_.front()->optimiser.state_dict(steps_), rule);
+  }
+  /// Goes on from such a state; where it holds no options, the rule keeps its own.
+  /// throws: ValueError, ShapeError naming the option or the state and both sides, with nothing changed
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    train::detail::LoadedOptions options{rule, state};
+    for (const auto& rank : ranks_)
+      steps_ = rank->optimiser.load_state_dict(options.states(), *rank->state,
+                                               [] { return compile::TableFor<UpdateSource, D>::view().parameters; });
+    return options.set();
+  }
+
+  /// What each replica did in the last step that was measured, and the bytes of its device that are in use.
+  [[nodiscard]] Balance balance() const {
+    Balance result{};
+    for (const auto& rank : ranks_)
+      result.replicas.push_back({twill::to_string(rank->device), rank->rows, rank->seconds,
+                                 static_cast<std::int64_t>(memory_allocated(rank->device))});
+    return result;
+  }
+
+  /// Whether the last program of each replica runs as a captured graph, and if not, why.
+  [[nodiscard]] std::vector<compile::CaptureReport> capture_reports() const {
+    std::vector<compile::CaptureReport> reports{};
+    for (const auto& rank : ranks_) reports.push_back(rank->capture_report());
+    return reports;
+  }
+
+  R rule;                                                 ///< its options may change between steps
+  compile::Capture capture = compile::Capture::automatic; ///< whether programs become graphs, where devices have them
+  bool measures_balance = false; ///< steps measure what `balance` tells, for which they wait for their devices
+
+private:
+  /// Whether replicas meet in the middle of a program, those without rows, too.
+  template <compile::Source S> [[nodiscard]] static bool sums_over_ranks() {
+    static const bool result = !RankSums{compile::TableFor<S, D>::view()}.empty();
+    return result;
+  }
+
+  /// One replica: its programs, and one buffer with the loss and all gradients, so that one call adds them up.
+  struct Rank {
+    Rank(D on, std::shared_ptr<nn::NetworkState<D>> network, ThreadCommunicator<D> member)
+        : device{on},
+          state{std::move(network)},
+          communicator{std::move(member)},
+          update_executor{on, compile::TableFor<UpdateSource, D>::view(),
+                          compile::TableFor<UpdateSource, D>::template kernels<team_t<D>>(), compile::Arena::kept},
+          update_knobs{compile::TableFor<UpdateSource, D>::view().knobs},
+          numbers{update_knobs} {
+      constexpr std::size_t line = 64;
+      std::size_t bytes = line;
+      std::vector<std::size_t> offsets{};
+      const auto place = [&](bool wide) { // those of the network's type first, so that each type is one run of elements
+        std::size_t weight = 0;
+        for (const graph::ParameterInfo& info : state->infos) {
+          if (info.role != graph::Role::weight) continue;
+          offsets.resize(std::max(offsets.size(), weight + 1));
+          if ((info.dtype != dtype_of<T>) == wide) {
+            offsets[weight] = bytes;
+            bytes += (nn::NetworkState<D>::bytes_of(info) + line - 1) / line * line;
+          }
+          ++weight;
+        }
+      };
+      place(false);
+      count = static_cast<std::int64_t>(bytes / sizeof(T));
+      place(true);
+      wide_count = static_cast<std::int64_t>(bytes / sizeof(float)) -
+                   count * std::int64_t{sizeof(T)} / std::int64_t{sizeof(float)};
+      results = memory::Buffer<D>(device, bytes);
+      auto* first = static_cast<std::byte*>(results.data());
+      outputs.push_back(first);
+      for (std::size_t offset : offsets) outputs.push_back(first + offset);
+      clear();
+    }
+
+    [[nodiscard]] T* sums() const { return static_cast<T*>(results.data()); }
+
+    /// Adds up the loss and all gradients of all replicas.
+    void add_up() {
+      all_reduce(communicator, sums(), count);
+      if constexpr (sizeof(T) < sizeof(float)) // weights that a model of half precision keeps in float32
+        if (wide_count > 0) all_reduce(communicator, reinterpret_cast<float*>(sums() + count), wide_count);
+    }
+
+    /// The padding takes part in the sums, so it starts as zeros.
+    void clear() {
+      Tensor<T, D, Shape<dyn>>(results, sums(), Dims(static_cast<std::int64_t>(results.bytes() / sizeof(T))), Dims(1))
+          .fill(T{});
+    }
+
+    template <compile::Source S, AnyTensor... Shares>
+    void run(const nn::RunContext& context, std::int64_t first_row, double weight, const Shares&... shares) {
+      Program& program = program_for<S>();
+      const std::array<Dims, sizeof...(Shares)> shapes{shares.shape()...};
+      const graph::SymbolValues symbols = compile::resolve_symbols(program.executor.table(), shapes);
+      const std::tuple inputs{shares.contiguous()...};
+      const auto addresses =
+          std::apply([](const auto&... x) { return std::array<void*, sizeof...(x)>{x.data()...}; }, inputs);
+      program.knobs.take(context.knobs);
+      program.knobs.set(train::loss_weight_knob, weight);
+      program.executor.allow(capture);
+      last = &program;
+      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
+      AddUpRankSums sums{program.executor.table(), [this](const Call& call) { communicator.run(call); }};
+      nn::run_with_hooks(program.executor, context.on_layers, [&] {
+        program.executor.run(symbols, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = outputs,
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = first_row,
+                                       .callback = sums.empty() ? nullptr : &sums});
+      });
+    }
+
+    void update(const R& given, std::int64_t step) {
+      numbers.write(given, step, update_knobs);
+      const auto parameters = optimiser.addresses(*state, update_executor.table().parameters);
+      update_executor.allow(capture);
+      update_executor.run(graph::SymbolValues{}, {.inputs = std::span{outputs}.subspan(1),
+                                                  .parameters = parameters,
+                                                  .knobs = update_knobs.bits(),
+                                                  .inputs_stay = true});
+      state->note_update();
+    }
+
+    /// One replica's program, and its run-time numbers.
+    struct Program {
+      /// Planned for the device, in an arena that is kept.
+      Program(D device, compile::TableView table, std::span<const compile::KernelFunctionOn<team_t<D>>> kernels)
+          : executor{device, table, kernels, compile::Arena::kept}, knobs{table.knobs} {}
+      compile::Executor<D> executor; ///< runs it
+      compile::Knobs knobs;          ///< what changes between runs
+    };
+
+    using View = compile::TableView (*)(); // one function for each source
+    template <compile::Source S> Program& program_for() {
+      using Table = compile::TableFor<S, D>;
+      const View key = &Table::view;
+      for (const auto& [known, program] : programs)
+        if (known == key) return *program;
+      programs.emplace_back(key,
+                            std::make_unique<Program>(device, Table::view(), Table::template kernels<team_t<D>>()));
+      return *programs.back().second;
+    }
+
+    [[nodiscard]] compile::CaptureReport capture_report() const {
+      if (last == nullptr) return {.reason = "this replica has had no rows yet"};
+      return last->executor.capture_report();
+    }
+
+    D device;
+    compile::Capture capture = compile::Capture::automatic;
+    std::shared_ptr<nn::NetworkState<D>> state;
+    ThreadCommunicator<D> communicator;
+    compile::Executor<D> update_executor;
+    compile::Knobs update_knobs;
+    train::RuleNumbers<R> numbers;
+    train::OptimiserState<D> optimiser{};
+    memory::Buffer<D> results{}; ///< the loss, then the gradients, each on cache lines of its own
+    std::vector<void*> outputs{};
+    std::int64_t count = 0;      ///< of elements of T
+    std::int64_t wide_count = 0; ///< of float32 behind them, in models of half precision
+    std::vector<std::pair<View, std::unique_ptr<Program>>> programs{};
+    const Program* last = nullptr; ///< that ran
+    std::int64_t rows = 0;         ///< of the last step that was measured
+    double seconds = 0;            ///< of the same
+  };
+
+  DataParallel<Network>* model_;
+  std::vector<std::unique_ptr<Rank>> ranks_{};
+  std::int64_t steps_ = 0;
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// A data-parallel training step, as planned programs: `auto step = train_step(parallel, nn::cross_entropy, rule);`, then
+/// `step(image, label)` for each batch. The model has to outlive it.
+template <class Network, class L, optim::Rule R>
+[[nodiscard]] auto train_step(DataParallel<Network>& model, L loss, R rule) {
+  return parallel::DataParallelStep<Network, L, R>{model, loss, std::move(rule)};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA

@@ -1,0 +1,350 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The training step of one rank of a `DistributedDataParallel`: forward, loss and backward as one planned program that writes
+// gradients into buckets, reductions that overlap with it, and an update that waits for each bucket only when it reads it.
+// The ranks first tell each other how many rows they have: losses and gradients are those of the mean over all rows, for
+// uneven shards and ranks without rows too, and dropout draws what one device would. Read next:
+// parallel/data/distributed_update.hpp.
+
+#include <twill/compile/table_for.hpp>
+#include <twill/core/config.hpp>
+#include <twill/nn/device_trace.hpp>
+#include <twill/parallel/data/batch_sums.hpp>
+#include <twill/parallel/data/bucket_memory.hpp>
+#include <twill/parallel/data/distributed.hpp>
+#include <twill/parallel/data/distributed_sources.hpp>
+#include <twill/parallel/data/distributed_update.hpp>
+#include <twill/parallel/data/row_shares.hpp>
+#include <twill/parallel/data/weight_parts.hpp>
+#include <twill/parallel/data/zero_stage.hpp>
+#include <twill/parallel/group/rank_sums.hpp>
+#include <twill/train/train_step.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Runs whole steps of one rank. All ranks make the same steps.
+template <class Network, Communicator C, class L, optim::Rule R, class Z = Zero<0>> class DistributedStep {
+  using D = typename Network::device_type;
+  using T = typename Network::Element;
+  using M = nn::traced_on_t<typename Network::model_type, D>;
+  using Model = DistributedDataParallel<Network, C>;
+  using Update = detail::DistributedUpdate<Network, Model, R, Z::stage>;
+  using Memory = typename Update::Memory;
+  using Weights = typename Update::Weights;
+  static constexpr bool has_parts = Update::has_parts;
+  static constexpr bool adds_up = Z::stage < 2; ///< batches, before it tells the others
+
+  template <class... Targets> using Plain = train::LossGradient<M, T, L, R, Targets...>;
+  template <class... Targets> using Adding = AddToSums<M, T, L, R, Targets...>;
+  template <class... Targets> using Finishing = FinishSums<M, T, L, R, Targets...>;
+
+public:
+  /// The program of a step on tensors of these types, for inspection.
+  template <AnyTensor... Tensors> using source = train::detail::source_for<Plain, M, Tensors...>;
+
+  /// Steps during its life are added up on this rank and told to nobody, but for what the model itself sums over ranks; the next
+  /// step behind it is that of all their rows.
+  class NoSync {
+  public:
+    /// Silences a step until it is destroyed.
+    explicit NoSync(DistributedStep& step) : step_{&step}, before_{std::exchange(step.is_silent_, true)} {}
+    NoSync(const NoSync&) = delete;
+    NoSync& operator=(const NoSync&) = delete;
+    ~NoSync() { step_->is_silent_ = before_; }
+
+  private:
+    DistributedStep* step_;
+    bool before_;
+  };
+
+  /// Steps of a distributed network by a loss and a rule.
+  DistributedStep(Model& model, L, R given)
+      : rule{std::move(given)},
+        model_{&model},
+        device_{model.module().device()},
+        row_shares_{model},
+        update_knobs_{Update::table().knobs},
+        rule_numbers_{update_knobs_},
+        loss_{device_, sizeof(T)},
+        update_{model} {}
+
+  /// One step of this rank's rows. Arguments: the model's inputs, then the loss's targets; the first axis of the first counts
+  /// rows. Returns the loss of all ranks, during `no_sync` that of these rows.
+  /// throws: ShapeError, DeviceError, OutOfMemoryError, here and on every other rank; CommunicatorError naming another rank
+  template <AnyTensor First, AnyTensor... Rest>
+  train::StepLoss<T, D> operator()(const First& first, const Rest&... rest) {
+    static_assert(First::rank > 0, "twill: train_step: the first input has no axis of rows");
+    told_to_others([&] {
+      nn::check_inputs<M, T, D, true, First, Rest...>();
+      train::detail::require_on("train_step", device_, first, rest...);
+      if constexpr (adds_up)
+        if (is_silent_) return add(first, rest...);
+      step(first, rest...);
+    });
+    ++runs_;
+    return {loss_, runs_, runs_};
+  }
+
+  /// Makes the weights of the network whole, to look at them, to run the network by itself or to save them, until the next step
+  /// cuts them again. All ranks call this together. Nothing where weights stay whole. throws: CommunicatorError
+  void gather_weights() {
+    if constexpr (has_parts)
+      if (update_.has_weights()) told_to_others([&] { update_.weights().gather(); });
+  }
+
+  /// The rule's states, the count of steps and the rule's options, as one device would have them, on every rank. All ranks call
+  /// this together. throws: CommunicatorError
+  [[nodiscard]] nn::StateDict state_dict() {
+    nn::StateDict result{};
+    told_to_others([&] { result = update_.state_dict(steps_); });
+    return train::detail::with_options(std::move(result), rule);
+  }
+
+  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
+  /// own. Every rank calls this with the same state.
+  /// throws: ShapeError, ValueError naming what does not fit; then nothing has changed
+  train::OptionsReport load_state_dict(const nn::StateDict& from) {
+    train::detail::LoadedOptions options{rule, from};
+    steps_ = update_.load(options.states());
+    return options.set();
+  }
+
+  /// While the result lives, gradients are added up on each rank and not exchanged.
+  [[nodiscard]] NoSync no_sync() {
+    static_assert(adds_up, "twill: no_sync: sums of gradients are whole on every rank; share out stage 1 at most");
+    return NoSync{*this};
+  }
+
+  /// Steps that have changed the weights.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+  /// A single number that the rule keeps, the same on all ranks, as the last step left it. Waits for it.
+  /// throws: ValueError before the first step, or when there is none of this name
+  [[nodiscard]] double state(std::string_view name) const { return update_.item(name); }
+
+  /// The buckets. throws: ValueError before the first step that speaks, which makes them
+  [[nodiscard]] const Buckets& buckets() const {
+    if (!update_.is_made()) throw ValueError("buckets: there was no step yet that could have made them");
+    return update_.gradients().layout();
+  }
+
+  /// What steps on tensors of these types and shapes take of this rank's device, before anything runs.
+  template <AnyTensor... Tensors> [[nodiscard]] compile::MemoryUse memory(const Tensors&... tensors) const {
+    const compile::TableView table = compile::TableFor<source<Tensors...>, D>::view();
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    compile::MemoryUse use = compile::memory_use(table, compile::resolve_symbols(table, shapes));
+    update_.add_memory(use, table);
+    use.kept += compile::pool_bytes(sizeof(T)) + compile::pool_bytes(static_cast<std::int64_t>(row_shares_.bytes())) +
+                compile::pool_bytes(static_cast<std::int64_t>(model_->staged_bytes()));
+    return use;
+  }
+
+  R rule; ///< its options may change between steps
+
+private:
+  struct Program : train::detail::StepProgram<D> {
+    using train::detail::StepProgram<D>::StepProgram;
+    std::optional<GatherPlan> gathers{};
+  };
+
+  /// Calls `f()`; what it throws reaches all ranks.
+  template <class F> void told_to_others(const F& f) {
+    try {
+      f();
+    } catch (...) {
+      model_->communicator().fail(std::current_exception());
+      model_->module().state()->groups.fail(std::current_exception()); // that work on this replica
+      throw;
+    }
+  }
+
+  template <AnyTensor... Tensors> void step(const Tensors&... tensors) {
+    const std::int64_t rows = first_extent(tensors...);
+    const Shares shares = row_shares_.exchange(sums_.rows() + rows, sums_.batches());
+    if (model_->options().broadcasts_buffers) model_->synchronise_buffers();
+    update_.make(compile::TableFor<source<Tensors...>, D>::view());
+    if constexpr (has_parts) update_.weights().cut();
+    if (adds_up && shares.finishes) {
+      if constexpr (adds_up) finish<Tensors...>(shares, rows, tensors...);
+    } else if (rows > 0 || !RankSums{compile::TableFor<source<Tensors...>, D>::view()}.empty()) {
+      reduce<source<Tensors...>>(shares, share_of(rows, shares.all_rows), rows > 0, tensors...);
+    } else {
+      reduce_nothing<source<Tensors...>>();
+    }
+    update();
+    sums_.reset();
+  }
+
+  /// A step behind batches that were added up, here or on another rank.
+  template <AnyTensor... Tensors> void finish(const Shares& shares, std::int64_t rows, const Tensors&... tensors) {
+    if (sums_.empty()) sums_.begin(rows);
+    const bool is_even = model_->options().share == Share::even;
+    sums_.finish(is_even ? (sums_.rows() + rows) * model_->size() : shares.all_rows);
+    using Source = train::detail::source_for<Finishing, M, Tensors...>;
+    if (rows == 0 && RankSums{compile::TableFor<Source, D>::view()}.empty()) return reduce_sums();
+    reduce<Source>(shares, sums_.weight_of(rows), true, tensors...);
+  }
+
+  template <class... Tensors> static std::int64_t first_extent(const Tensors&... tensors) {
+    return std::get<0>(std::tie(tensors...)).shape()[0];
+  }
+
+  /// What so many rows weigh among all.
+  [[nodiscard]] double share_of(std::int64_t rows, std::int64_t all) const {
+    if (model_->options().share == Share::even) return 1.0 / model_->size();
+    return all > 0 ? static_cast<double>(rows) / static_cast<double>(all) : 0;
+  }
+
+  /// Runs a backward pass into the buckets and reduces each when it is complete.
+  template <compile::Source S, AnyTensor... Tensors>
+  void reduce(const Shares& shares, double weight, bool counts, const Tensors&... tensors) {
+    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), counts};
+    if constexpr (has_parts) {
+      FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
+      compile::BothHostCallbacks both{fetch, callback};
+      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &both, tensors...);
+      update_.weights().end();
+    } else {
+      run(program, shares.draw, shares.first_row, weight, update_.gradients().addresses(), &callback, tensors...);
+    }
+  }
+
+  const GatherPlan& begin_fetching(Program& program) {
+    if (!program.gathers) program.gathers = plan_gathers(program.executor.table(), update_.gradients().layout());
+    update_.weights().begin(*program.gathers);
+    return *program.gathers;
+  }
+
+  /// A rank without rows adds nothing. Of weights that lie in parts it sends its own.
+  template <compile::Source S> void reduce_nothing() {
+    if constexpr (has_parts) {
+      Program& program = programs_.template at<S>(device_, model_->module().knobs());
+      StartBuckets<Memory> callback{update_.gradients(), program.executor.table(), false};
+      FetchWeights<Weights> fetch{update_.weights(), begin_fetching(program)};
+      compile::BothHostCallbacks both{fetch, callback};
+      for (const int place : both.places()) both.act(place, {});
+      update_.weights().end();
+    } else {
+      update_.gradients().start_empty();
+    }
+  }
+
+  /// A rank without rows has what it added up before, if there is something.
+  void reduce_sums() {
+    Memory& gradients = update_.gradients();
+    for (std::size_t bucket = 0; bucket < gradients.size(); ++bucket) {
+      gradients.clear(bucket);
+      sums_.put_into(gradients, bucket);
+      gradients.start(bucket);
+    }
+  }
+
+  /// Adds a batch to this rank's sums.
+  template <AnyTensor... Tensors> void add(const Tensors&... tensors) {
+    using S = train::detail::source_for<Adding, M, Tensors...>;
+    const std::int64_t rows = first_extent(tensors...);
+    Program& program = programs_.template at<S>(device_, model_->module().knobs());
+    AddUpRankSums callback{program.executor.table(), [this](const Call& call) { model_->run(call); }};
+    if (rows == 0 && callback.empty()) return;
+    // Where sums over ranks mix gradients of all, the rows of all weigh the same.
+    if (sums_.empty()) sums_.begin(callback.empty() ? rows : row_shares_.most(rows));
+    void* output = loss_.data();
+    const Draw draw = program.draws ? model_->module().state()->next_draw() : Draw{};
+    run(program, draw, sums_.rows(), sums_.weight_of(rows), {&output, 1}, &callback, tensors...);
+    sums_.count(rows);
+  }
+
+  template <AnyTensor... Tensors>
+  void run(Program& program, const Draw& draw, std::int64_t first_row, double weight, std::span<void* const> outputs,
+           compile::HostCallback* callback, const Tensors&... tensors) {
+    std::tuple<std::optional<Tensors>...> copies{};
+    const auto addresses = train::detail::row_major_addresses(copies, tensors...);
+    const std::array<Dims, sizeof...(Tensors)> shapes{tensors.shape()...};
+    if constexpr (compile::Budget<M>) program.keep_within(M::budget_bytes, shapes);
+    program.take(model_->module().knobs());
+    program.knobs.set(train::loss_weight_knob, weight);
+    program.knobs.set_if_present(train::detail::continues_knob, sums_.empty() ? 0 : 1);
+    program.knobs.set_if_present(train::detail::sum_scale_knob, sums_.scale());
+    if (program.draws) program.knobs.set_draw(draw.seed, draw.step);
+    const auto parameters = parameters_of(program);
+    nn::run_with_hooks(program.executor, model_->module().layer_hooks(), [&] {
+      program.executor.run_on(shapes, {.inputs = addresses,
+                                       .parameters = parameters,
+                                       .outputs = outputs,
+                                       .knobs = program.knobs.bits(),
+                                       .first_row = first_row,
+                                       .callback = callback,
+                                       .groups = &model_->module().state()->groups});
+    });
+  }
+
+  /// The weights, the states that a backward pass reads, and the sums where the program has them.
+  [[nodiscard]] std::span<void* const> parameters_of(const Program& program) {
+    const auto infos = program.executor.table().parameters;
+    if (infos.back().name.view() != "train.loss_sum") return update_.parameters();
+    if constexpr (optim::ScaledRule<R>)
+      if (!update_.is_made()) throw ValueError("no_sync: the first step of a scaled rule is not silent");
+    return sums_.with_sums(device_, infos, trainable(),
+                           update_.is_made() ? update_.parameters() : model_->module().state()->addresses());
+  }
+
+  [[nodiscard]] static std::size_t trainable() {
+    const auto infos = Network::parameter_infos();
+    return static_cast<std::size_t>(
+        std::count_if(infos.begin(), infos.end(), [](const auto& info) { return info.role == graph::Role::weight; }));
+  }
+
+  void update() {
+    rule_numbers_.write(rule, steps_ + 1, update_knobs_);
+    update_.run(update_knobs_.bits());
+    copy_bytes(device_, loss_.data(), device_, update_.gradients().addresses()[0], sizeof(T), CopyOptions{});
+    model_->module().state()->note_update();
+    ++steps_;
+  }
+
+  Model* model_;
+  D device_;
+  RowShares<Model> row_shares_;
+  compile::Knobs update_knobs_;
+  train::RuleNumbers<R> rule_numbers_;
+  memory::Buffer<D> loss_;
+  BatchSums<T, D> sums_{};
+  train::detail::StepPrograms<Program> programs_{};
+  Update update_;
+  std::int64_t runs_ = 0;
+  std::int64_t steps_ = 0;
+  bool is_silent_ = false;
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// One rank's training step: `auto step = train_step(distributed, nn::cross_entropy, rule);`, then `step(image, label)` for the
+/// rank's share of each batch. The model has to outlive it.
+template <class Network, parallel::Communicator C, class L, optim::Rule R>
+[[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule) {
+  return parallel::DistributedStep<Network, C, L, R>{model, loss, std::move(rule)};
+}
+
+/// The same with the optimiser's states shared out over the ranks, `parallel::zero<1>`, the reduced gradients as well,
+/// `parallel::zero<2>`, or the weights as well, `parallel::zero<3>`: those lie in parts between steps, see `gather_weights`.
+template <class Network, parallel::Communicator C, class L, optim::Rule R, int Stage>
+[[nodiscard]] auto train_step(DistributedDataParallel<Network, C>& model, L loss, R rule, parallel::Zero<Stage>) {
+  return parallel::DistributedStep<Network, C, L, R, parallel::Zero<Stage>>{model, loss, std::move(rule)};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA

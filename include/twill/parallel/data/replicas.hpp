@@ -1,0 +1,85 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function for each device, all at once. Each runs on its device's worker; the caller waits for all of them, and the
+// failure of the lowest rank is thrown again as its own type, with the replica and its device named. Read next:
+// parallel/data/data_parallel.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/device.hpp>
+#include <twill/memory/out_of_memory.hpp>
+#include <twill/nn/no_grad.hpp>
+#include <twill/parallel/group/communicator.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// Throws the exception that is being handled, with the place in front; one of a derived type as it is.
+template <class E> [[noreturn]] void throw_named(const E& error, const std::string& where) {
+  if (typeid(error) != typeid(E)) throw;
+  throw E(where + error.what());
+}
+
+/// Throws the current exception again, as the same type where twill knows how to make one.
+[[noreturn]] void rethrow_from_replica(const std::string& where);
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// Calls `f(rank)` on the worker of each of the first `count` devices and waits for all. Inside, `no_grad` holds as it does
+/// for the caller. throws: what the lowest failing rank threw, with "replica 1 on cpu:1: " in front
+template <ComputeDevice D, class F> void run_on_replicas(const std::vector<D>& devices, std::size_t count, const F& f) {
+  const bool without_gradients = nn::is_no_grad();
+  const auto task = [&](std::size_t rank) {
+    return [&f, rank, without_gradients] {
+      if (without_gradients) {
+        const nn::NoGrad scope{};
+        f(rank);
+      } else {
+        f(rank);
+      }
+    };
+  };
+  std::vector<decltype(submit(devices[0], task(0)))> pending{};
+  for (std::size_t rank = 0; rank < count; ++rank) pending.push_back(submit(devices[rank], task(rank)));
+  std::exception_ptr first{};
+  std::exception_ptr consequence{}; // a rank whose peers went away only passes on what they failed of
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    try {
+      try {
+        pending[rank].wait();
+      } catch (...) {
+        detail::rethrow_from_replica(join_text({"replica ", rank, " on ", twill::to_string(devices[rank]), ": "}));
+      }
+    } catch (const CommunicatorError&) {
+      if (!consequence) consequence = std::current_exception();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+  if (consequence) std::rethrow_exception(consequence);
+}
+
+/// Every device of a kind.
+template <ComputeDevice D> [[nodiscard]] std::vector<D> all_devices() {
+  std::vector<D> devices{};
+  for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
+  return devices;
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/data/replicas.ipp>
+#endif

@@ -1,0 +1,70 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The update of a training step that every rank makes of everything, from gradients that have been added up. It begins while
+// buckets are still under way, and waits for each before the launch that reads it. Read next: parallel/data/zero.hpp.
+
+#include <twill/compile/table_for.hpp>
+#include <twill/core/config.hpp>
+#include <twill/parallel/data/bucket_memory.hpp>
+#include <twill/train/optimiser.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// One rank's update of all weights.
+template <class Network, class Model, optim::Rule R, class Weights> class WholeUpdate {
+  using D = typename Network::device_type;
+  using Source = train::UpdateWeights<typename Network::model_type, typename Network::Element, R>;
+  using Memory = BucketMemory<Model, D>;
+
+public:
+  WholeUpdate(Model& model, Memory& memory, Weights&)
+      : model_{&model},
+        memory_{&memory},
+        executor_{model.module().device(), compile::TableFor<Source, D>::view(),
+                  compile::TableFor<Source, D>::template kernels<team_t<D>>(), compile::Arena::kept} {}
+
+  [[nodiscard]] static compile::TableView table() { return compile::TableFor<Source, D>::view(); }
+
+  /// The weights, then the states of the rule, of which a backward pass may read the first.
+  [[nodiscard]] std::span<void* const> parameters() {
+    return state_.addresses(*model_->module().state(), table().parameters);
+  }
+
+  void run(std::span<const std::uint64_t> knobs) {
+    AwaitBuckets<Memory> callback{*memory_, table()};
+    executor_.run({}, {.inputs = memory_->addresses().subspan(1),
+                       .parameters = parameters(),
+                       .knobs = knobs,
+                       .inputs_stay = true,
+                       .callback = &callback,
+                       .groups = &model_->module().state()->groups});
+    memory_->wait_for_all();
+  }
+
+  [[nodiscard]] double item(std::string_view name) const { return state_.item(name); }
+
+  /// The states, the same on every rank.
+  [[nodiscard]] nn::StateDict state_dict(std::int64_t steps) const { return state_.state_dict(steps); }
+  void load(const nn::StateDict& state) {
+    static_cast<void>(state_.load_state_dict(state, *model_->module().state(), [] { return table().parameters; }));
+  }
+
+  /// What it takes on one rank, before anything runs.
+  [[nodiscard]] static compile::MemoryUse memory(const Buckets&, int, int) {
+    compile::MemoryUse use = compile::memory_use(table(), {});
+    use.kept = 0;
+    return use;
+  }
+
+private:
+  Model* model_;
+  Memory* memory_;
+  compile::Executor<D> executor_;
+  train::OptimiserState<D> state_{};
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -1,0 +1,189 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The front end of every communicator: `BasicCommunicator<T>` checks and counts calls, gives handles for those that were
+// started, and leaves the group in order at its end. What carries calls out is a `Transport`, one rank's end of a group: threads
+// (parallel/threads/communicator.hpp), packets (parallel/messages/communicator.hpp), NCCL (parallel/nccl/communicator.hpp).
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/parallel/group/call_check.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/share.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// One rank's end of a group. What a compiler cannot check: calls have passed `check`; `begin` and `wait` are the two halves
+/// of `run`; `wait` is called once for a ticket, and may say when the call was through; `split` makes nothing for a negative
+/// color; `leave` is the last call but those that wait for what was begun.
+template <class T>
+concept Transport = requires(T& transport, const T& constant, const Call& call, typename T::Ticket& ticket,
+                             const std::exception_ptr& cause) {
+  { constant.rank() } -> std::same_as<int>;
+  { constant.size() } -> std::same_as<int>;
+  { constant.device() } -> std::convertible_to<typename T::Device>;
+  { constant.timeout_ms() } -> std::same_as<std::int64_t>;
+  transport.run(call);
+  { transport.begin(call) } -> std::same_as<typename T::Ticket>;
+  transport.wait(ticket);
+  { transport.is_done(ticket) } -> std::same_as<bool>;
+  { transport.split(0, 0) } -> std::convertible_to<std::shared_ptr<T>>;
+  transport.fail(cause);
+  { transport.leave(true) }
+  noexcept;
+};
+
+/// A started call of a `BasicCommunicator`.
+template <Transport T> class StartedCall {
+  static constexpr bool knows_time =
+      std::same_as<decltype(std::declval<T&>().wait(std::declval<typename T::Ticket&>())), double>;
+
+public:
+  StartedCall(std::shared_ptr<T> transport, typename T::Ticket ticket)
+      : transport_{std::move(transport)}, ticket_{std::move(ticket)} {}
+  StartedCall(StartedCall&& other) noexcept
+      : transport_{std::move(other.transport_)},
+        ticket_{std::exchange(other.ticket_, std::nullopt)},
+        finished_s_{other.finished_s_} {}
+  StartedCall& operator=(StartedCall&& other) noexcept {
+    if (this == &other) return *this;
+    wait_quietly();
+    transport_ = std::move(other.transport_);
+    ticket_ = std::exchange(other.ticket_, std::nullopt);
+    finished_s_ = other.finished_s_;
+    return *this;
+  }
+  ~StartedCall() { wait_quietly(); }
+
+  /// Returns when the elements may be used again; a second time at once. On a GPU that is when later work of the device's
+  /// stream may. throws: what went wrong, once
+  void wait() {
+    std::optional<typename T::Ticket> ticket = std::exchange(ticket_, std::nullopt);
+    if (!ticket) return;
+    if constexpr (knows_time)
+      finished_s_ = transport_->wait(*ticket);
+    else
+      transport_->wait(*ticket);
+  }
+
+  /// Whether it is over; does not wait.
+  [[nodiscard]] bool is_done() const { return !ticket_ || transport_->is_done(*ticket_); }
+
+  /// When a message that was waited for was through, by the steady clock; of another call, when its wait was over.
+  [[nodiscard]] double finished_s() const requires knows_time { return finished_s_; }
+
+private:
+  // A failure that is not asked about here has reached the group, and with it every later call.
+  void wait_quietly() noexcept {
+    try {
+      wait();
+    } catch (...) {
+    }
+  }
+
+  std::shared_ptr<T> transport_;
+  mutable std::optional<typename T::Ticket> ticket_;
+  double finished_s_ = 0;
+};
+
+/// One rank of a group. Its functions are called by one thread at a time.
+/// Letting it go while others wait for this rank ends their calls with an error that names it.
+template <Transport T> class BasicCommunicator {
+public:
+  using Device = typename T::Device;
+  /// What `start` returns, to be waited for.
+  using Handle = StartedCall<T>;
+
+  /// Belongs to no group: the size is 0.
+  BasicCommunicator() = default;
+  explicit BasicCommunicator(std::shared_ptr<T> transport)
+      : transport_{std::move(transport)}, device_{transport_ ? transport_->device() : Device{}} {}
+  BasicCommunicator(BasicCommunicator&&) noexcept = default;
+  BasicCommunicator& operator=(BasicCommunicator&& other) noexcept {
+    if (this == &other) return *this;
+    leave();
+    transport_ = std::move(other.transport_);
+    device_ = other.device_;
+    traffic_ = other.traffic_;
+    exceptions_ = other.exceptions_;
+    return *this;
+  }
+  ~BasicCommunicator() { leave(); }
+
+  /// This rank's number; 0 after a move.
+  [[nodiscard]] int rank() const { return transport_ ? transport_->rank() : 0; }
+  /// How many ranks there are; 0 after a move.
+  [[nodiscard]] int size() const { return transport_ ? transport_->size() : 0; }
+  /// This rank's device.
+  [[nodiscard]] const Device& device() const { return device_; }
+  /// After which a call that does not end is an error.
+  [[nodiscard]] std::int64_t timeout_ms() const { return transport_ ? transport_->timeout_ms() : 0; }
+  /// What the calls that were given to this rank so far have to move.
+  [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
+
+  /// Carries out a call. throws: ValueError for a call wrong by itself, else CommunicatorError
+  void run(const Call& call) {
+    require(call);
+    count(call);
+    transport_->run(call);
+  }
+  /// Begins a call; its elements belong to it until the handle has been waited for.
+  [[nodiscard]] Handle start(const Call& call) {
+    require(call);
+    count(call);
+    return Handle(transport_, transport_->begin(call));
+  }
+  /// Sub-groups of equal color, ordered by key, then rank; a negative color gets an empty communicator.
+  [[nodiscard]] BasicCommunicator split(int color, int key) {
+    require({Operation::split, {}, {}});
+    count({Operation::split, {}, {}});
+    return BasicCommunicator(transport_->split(color, key));
+  }
+  /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names it.
+  void fail(const std::exception_ptr& cause) {
+    if (transport_) transport_->fail(cause);
+  }
+
+  /// Waits on the host until the kernels of all calls are done, while errors and the time-out are looked at; a plain
+  /// `synchronize(device)` relies on the watching thread for that. throws: CommunicatorError
+  void finish() requires requires(T& transport) { transport.finish(); }
+  {
+    if (transport_) transport_->finish();
+  }
+
+  /// What carries out the calls, for functions of this layer.    requires: size() > 0
+  [[nodiscard]] T& transport() { return *transport_; }
+  /// Refuses a call that is wrong by itself. throws: ValueError
+  void require(const Call& call) const {
+    if (!transport_) throw ValueError(join_text({name(call.operation), ": this communicator belongs to no group"}));
+    if (call.operation != Operation::split) check(call, rank(), size());
+  }
+  /// Adds a call to the traffic. Devices without memory move nothing.
+  void count(const Call& call) {
+    if constexpr (requires { requires !Device::has_memory; }) return;
+    traffic_.add(call.operation, detail::transfer_of(call, rank(), size()));
+  }
+
+private:
+  void leave() noexcept {
+    if (const auto transport = std::exchange(transport_, nullptr))
+      transport->leave(std::uncaught_exceptions() > exceptions_);
+  }
+
+  std::shared_ptr<T> transport_{};
+  Device device_{};
+  OperationTraffic traffic_{};
+  int exceptions_ =
+      std::uncaught_exceptions(); ///< under way when this rank began: more at its end mean that one ended it
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

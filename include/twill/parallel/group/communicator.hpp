@@ -1,0 +1,144 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries out
+// calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model of the
+// concept has to implement two functions, `run` and `start`, and everything with a name is built on them once, in
+// parallel/group/collectives.hpp. The models are threads of one process (parallel/threads/communicator.hpp), processes (parallel/messages/mpi.hpp) and
+// GPUs (parallel/nccl/nccl.cuh).
+
+#include <twill/core/config.hpp>
+#include <twill/core/dtype.hpp>
+#include <twill/core/error.hpp>
+#include <twill/parallel/group/operation.hpp>
+#include <twill/parallel/group/reduction.hpp>
+#include <twill/parallel/group/traffic.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// A run of elements in the memory of the communicator's device.
+struct Elements {
+  void* data = nullptr;         ///< on the communicator's device
+  std::int64_t count = 0;       ///< elements, not bytes
+  DType dtype = DType::float32; ///< of each
+
+  /// How long the run is.
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
+};
+
+/// The same, to be read only.
+struct ConstElements {
+  const void* data = nullptr;   ///< on the communicator's device
+  std::int64_t count = 0;       ///< elements, not bytes
+  DType dtype = DType::float32; ///< of each
+
+  ConstElements() = default;
+  /// So many elements of a type.
+  ConstElements(const void* first, std::int64_t number, DType type) : data{first}, count{number}, dtype{type} {}
+  /// What may be written may be read.
+  ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
+  /// How long the run is.
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
+};
+
+/// What one rank asks of its group. `source` is read, `target` is written; both are unchanged in size by the call.
+/// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
+/// gather when the source is this rank's part of the target; reduce_scatter and scatter the other way round.
+struct Call {
+  Operation operation = Operation::barrier; ///< what all ranks do
+  ConstElements source;                     ///< what this rank gives
+  Elements target;                          ///< what this rank gets
+  int peer = 0;                             ///< the root, the destination of a send, the source of a receive
+  Reduction reduction = Reduction::sum;     ///< of operations that compute
+  int tag = 0;                              ///< send and receive: messages of one tag keep their order
+
+  /// Every rank gets the reduction of all sources.
+  static Call all_reduce(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
+  static Call all_reduce(Elements data, Reduction reduction = Reduction::sum);
+  /// The target matters on the root only.
+  static Call reduce(ConstElements source, Elements target, int root, Reduction reduction = Reduction::sum);
+  /// The source holds `size` parts, one for each rank in order; the target is one part.
+  static Call reduce_scatter(ConstElements source, Elements target, Reduction reduction = Reduction::sum);
+  /// The source is one part; the target holds `size` parts.
+  static Call all_gather(ConstElements source, Elements target) { return {Operation::all_gather, source, target}; }
+  /// The root gets all sources, one after the other.
+  static Call gather(ConstElements source, Elements target, int root);
+  /// Every rank gets what the root has.
+  static Call broadcast(Elements data, int root) { return {Operation::broadcast, data, data, root}; }
+  /// The source matters on the root only.
+  static Call scatter(ConstElements source, Elements target, int root);
+  /// Both hold `size` parts; part i goes to rank i.
+  static Call all_to_all(ConstElements source, Elements target) { return {Operation::all_to_all, source, target}; }
+  /// No rank goes on before all have come.
+  static Call barrier() { return {}; }
+  /// To one rank, which receives with the same tag.
+  static Call send(ConstElements source, int destination, int tag = 0);
+  /// From one rank, which sends with the same tag.
+  static Call receive(Elements target, int source, int tag = 0);
+};
+
+/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at fault.
+class TWILL_EXPORT CommunicatorError : public Error {
+public:
+  /// Names the rank that failed; `cause` is what it threw, where that is known.
+  CommunicatorError(const std::string& text, int rank, std::exception_ptr cause = nullptr)
+      : Error{text}, rank_{rank}, cause_{std::move(cause)} {}
+
+  /// The rank at fault, or -1 where several disagree.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// What the failing rank threw; null where it did not throw.
+  [[nodiscard]] const std::exception_ptr& cause() const { return cause_; }
+
+private:
+  int rank_;
+  std::exception_ptr cause_;
+};
+
+/// A peer did not arrive in time.
+class TWILL_EXPORT TimeoutError : public CommunicatorError {
+public:
+  using CommunicatorError::CommunicatorError;
+};
+
+/// A call under way. `wait` returns when the elements may be used again and throws what went wrong; a handle that is let go
+/// waits, because the memory is in use until then.
+template <class H>
+concept CallHandle = std::movable<H> && requires(H handle, const H& constant) {
+  handle.wait();
+  { constant.is_done() } -> std::same_as<bool>;
+};
+
+/// One rank's membership in a group. What a compiler cannot check: all ranks make the same calls in the same order (send and
+/// receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a CommunicatorError
+/// that names it, on every rank and within the time-out; after that every call throws the same error.
+/// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone.
+/// `split` makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part
+/// and gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on. `traffic` is what
+/// this rank has moved in this group's own calls, those of sub-groups not included.
+template <class C>
+concept Communicator = std::movable<C> &&
+    requires(C communicator, const C& constant, const Call& call, std::exception_ptr cause) {
+  typename C::Device;
+  { constant.rank() } -> std::same_as<int>;
+  { constant.size() } -> std::same_as<int>;
+  { constant.device() } -> std::convertible_to<typename C::Device>;
+  { constant.timeout_ms() } -> std::same_as<std::int64_t>;
+  { constant.traffic() } -> std::convertible_to<OperationTraffic>;
+  communicator.run(call);
+  { communicator.start(call) } -> CallHandle;
+  { communicator.split(0, 0) } -> std::same_as<C>;
+  communicator.fail(cause);
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/group/communicator.ipp>
+#endif

@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communicator as the group that a compiled program calls: `model.bind(parallel::rank_group<Tensor>(communicator))`. Which
+// kind of communicator, the program does not know. Read next: parallel/model/tensor_parallel.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/graph/ranks.hpp>
+#include <twill/kernel/rank_group.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/reduction.hpp>
+
+#include <exception>
+#include <memory>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// The reduction of that name.
+[[nodiscard]] constexpr Reduction reduction_of(kernel::Reduction reduction) {
+  switch (reduction) {
+  case kernel::Reduction::product:
+    return Reduction::product;
+  case kernel::Reduction::max:
+    return Reduction::max;
+  case kernel::Reduction::min:
+    return Reduction::min;
+  case kernel::Reduction::any:
+    return Reduction::any;
+  case kernel::Reduction::all:
+    return Reduction::all;
+  default:
+    return Reduction::sum;
+  }
+}
+
+/// One rank of a communicator along an axis. The communicator outlives it, and nobody else uses it during a run.
+template <Communicator C> class CommunicatorGroup final : public kernel::RankGroup {
+public:
+  /// throws: ValueError unless the communicator has as many ranks as the axis
+  CommunicatorGroup(C& communicator, const kernel::AxisId& axis)
+      : kernel::RankGroup{axis}, communicator_{&communicator} {
+    if (communicator.size() != axis.size)
+      throw ValueError(join_text({"rank_group: the axis '", axis.name(), "' has ", axis.size,
+                                  " ranks, the communicator ", communicator.size()}));
+  }
+
+  [[nodiscard]] int rank() const override { return communicator_->rank(); }
+  void run(const kernel::GroupCall& call) override {
+    const ConstElements source{call.source, call.source_count, call.dtype};
+    const Elements target{call.target, call.target_count, call.dtype};
+    switch (call.collective) {
+    case kernel::Collective::all_reduce:
+      return communicator_->run(Call::all_reduce(source, target, reduction_of(call.reduction)));
+    case kernel::Collective::all_gather:
+      return communicator_->run(Call::all_gather(source, target));
+    case kernel::Collective::reduce_scatter:
+      return communicator_->run(Call::reduce_scatter(source, target, reduction_of(call.reduction)));
+    case kernel::Collective::none:
+      break;
+    }
+  }
+
+  void fail(const std::exception_ptr& cause) override { communicator_->fail(cause); }
+
+private:
+  C* communicator_;
+};
+
+/// The communicator as the group along an axis. throws: ValueError unless it has as many ranks
+template <AnyRankAxis A, Communicator C> [[nodiscard]] std::shared_ptr<kernel::RankGroup> rank_group(C& communicator) {
+  return std::make_shared<CommunicatorGroup<C>>(communicator, A::id);
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

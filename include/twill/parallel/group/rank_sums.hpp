@@ -1,0 +1,65 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sums over all ranks that a model asks for in the middle of its run, forward and backward: behind the launch that has
+// written this rank's addend the host adds up those of all ranks, in place. All ranks run the same program, so they meet in
+// the same order, ranks without rows too. Read next: nn/batch_norm.hpp.
+
+#include <twill/compile/run/bindings.hpp>
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/ops/rank_sum.hpp>
+#include <twill/parallel/group/communicator.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// The sums over ranks in a table.
+class RankSums {
+public:
+  /// throws: ValueError where one stands in a loop, whose steps the host cannot interrupt
+  explicit RankSums(const compile::TableView& table);
+
+  [[nodiscard]] bool empty() const { return places_.empty(); }
+  [[nodiscard]] const std::vector<int>& places() const { return places_; }
+
+  /// Adds up what was written just before a place; `run(call)` carries out the call.
+  template <class Run> void add_up(int place, const compile::Binding& binding, const Run& run) const {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (places_[i] != place) continue;
+      const compile::BoundInstruction& instruction = binding.instructions[instructions_[i]];
+      const std::size_t result = instruction.first_operand + 1;
+      const Elements sum{binding.operands[result].data, binding.shapes[instruction.first_shape + 1].elements(),
+                         binding.dtypes[result]};
+      run(Call::all_reduce(sum));
+    }
+  }
+
+private:
+  std::vector<std::size_t> instructions_{};
+  std::vector<int> places_{};
+};
+
+/// A run that does nothing else in between.
+template <class Run> class AddUpRankSums final : public compile::HostCallback {
+public:
+  AddUpRankSums(const compile::TableView& table, Run run) : sums_{table}, run_{std::move(run)} {
+    set_places(sums_.places());
+  }
+
+  void act(int place, const compile::Binding& binding) override { sums_.add_up(place, binding, run_); }
+
+  [[nodiscard]] bool empty() const { return sums_.empty(); }
+
+private:
+  RankSums sums_;
+  Run run_;
+};
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/group/rank_sums.ipp>
+#endif

@@ -1,0 +1,243 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are processes, on one machine or many: `mpi_communicator()` is this process's membership in a group of all that
+// mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own, so
+// results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank. One that
+// dies is named by mpirun, which ends the job: Open MPI 4 tells nobody else. Packets move while a rank is inside a call, so
+// time-outs are longer than the longest computation between two. One thread calls at a time, whichever it is: that takes
+// MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED where it is the main one. Not in the umbrella: needs <mpi.h>, for targets
+// that link twill::mpi.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/core/text.hpp>
+#include <twill/device/cpu/cpu.hpp>
+#include <twill/device/device.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/messages/communicator.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::inline TWILL_ISA {
+
+/// MPI from here to the end of main: initialises it unless somebody has, and finalises it if it was this one. When an exception
+/// ends main nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the job.
+class MpiEnvironment {
+public:
+  MpiEnvironment() {
+    int is_there = 0;
+    MPI_Initialized(&is_there);
+    if (is_there != 0) return;
+    int provided = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS)
+      throw Error("mpi: MPI_Init_thread failed");
+    is_own_ = true;
+  }
+  MpiEnvironment(const MpiEnvironment&) = delete;
+  MpiEnvironment& operator=(const MpiEnvironment&) = delete;
+  ~MpiEnvironment() {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_own_ && is_over == 0 && std::uncaught_exceptions() == exceptions_) MPI_Finalize();
+  }
+
+private:
+  bool is_own_ = false;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// How a communicator over MPI behaves.
+struct MpiOptions {
+  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of some kilobytes
+  /// or more needs both: a peer that computes for so long looks like one that hangs.
+  std::int64_t timeout_ms = 300'000;
+};
+
+/// A wire over a communicator of MPI's, of which it uses a duplicate. Its functions are called by one thread at a time.
+class MpiWire {
+public:
+  static constexpr bool lingers = true; ///< whether what was sent may be under way when a rank leaves
+
+  /// A collective call of MPI's. throws: Error if MPI is not running, or was initialised for fewer threads than call it
+  explicit MpiWire(MPI_Comm parent) {
+    int is_there = 0;
+    int is_over = 0;
+    MPI_Initialized(&is_there);
+    MPI_Finalized(&is_over);
+    if (is_there == 0 || is_over != 0)
+      throw Error("mpi_communicator: MPI is not running; keep an MpiEnvironment in main, or call MPI_Init_thread with "
+                  "MPI_THREAD_SERIALIZED");
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_FUNNELED)
+      throw Error(
+          "mpi_communicator: MPI was initialised for processes of one thread (MPI_THREAD_SINGLE), and devices have "
+          "threads; keep an MpiEnvironment in main, or call MPI_Init_thread with MPI_THREAD_SERIALIZED");
+    is_of_main_thread_ = level < MPI_THREAD_SERIALIZED;
+    require_allowed();
+    require(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+    require(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    require(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    require(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    // Counts of MPI's are ints: in blocks of this size they reach 32 GiB.
+    require(MPI_Type_contiguous(messages::Parcel::block, MPI_BYTE, &block_), "MPI_Type_contiguous");
+    require(MPI_Type_commit(&block_), "MPI_Type_commit");
+    char host[MPI_MAX_PROCESSOR_NAME + 1] = {};
+    int length = 0;
+    require(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
+    constexpr int width = 64;
+    char own[width] = {};
+    std::copy_n(host, std::min(length, width - 1), own);
+    std::vector<char> all(static_cast<std::size_t>(size_) * width);
+    require(MPI_Allgather(own, width, MPI_CHAR, all.data(), width, MPI_CHAR, comm_), "MPI_Allgather");
+    for (int rank = 0; rank < size_; ++rank)
+      labels_.push_back(join_text({"rank ", rank, " on ", all.data() + rank * width}));
+  }
+
+  /// This rank's number among the ranks.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// How many ranks there are.
+  [[nodiscard]] int size() const { return size_; }
+  /// What messages call a rank: its number and host.
+  [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
+
+  /// Begins to send; the parcel is copied.
+  void send(int to, const messages::Parcel& parcel) {
+    require_running();
+    Transit transit{to, parcel, MPI_REQUEST_NULL};
+    require(MPI_Isend(parcel.data(), blocks(parcel), block_, to, tag, comm_, &transit.request), "MPI_Isend");
+    if (!has_ended(transit)) outgoing_.push_back(std::move(transit));
+  }
+
+  /// The next message that has come, if any; does not wait.
+  [[nodiscard]] std::optional<messages::Packet> poll() {
+    require_running();
+    std::erase_if(outgoing_, [this](Transit& transit) { return has_ended(transit); });
+    for (std::size_t i = 0; i < incoming_.size(); ++i) {
+      if (!has_ended(incoming_[i])) continue;
+      messages::Packet packet{incoming_[i].peer, incoming_[i].parcel};
+      incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
+      return packet;
+    }
+    while (true) {
+      int is_there = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      require(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &is_there, &message, &status), "MPI_Improbe");
+      if (is_there == 0) return std::nullopt;
+      int count = 0;
+      require(MPI_Get_count(&status, block_, &count), "MPI_Get_count");
+      Transit transit{status.MPI_SOURCE, messages::Parcel(static_cast<std::size_t>(count) * messages::Parcel::block),
+                      MPI_REQUEST_NULL};
+      require(MPI_Imrecv(transit.parcel.data(), count, block_, &message, &transit.request), "MPI_Imrecv");
+      if (has_ended(transit)) return messages::Packet{transit.peer, transit.parcel};
+      incoming_.push_back(std::move(transit));
+    }
+  }
+
+  /// Whether nothing is under way.
+  [[nodiscard]] bool is_idle() const { return outgoing_.empty() && incoming_.empty(); }
+
+  /// Frees what MPI holds if nothing is under way. After a failure packets may be, and then the duplicate is left to MPI, with
+  /// the memory that they are read from.
+  void close(bool is_quiet) {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (comm_ == MPI_COMM_NULL || is_over != 0) return;
+    if (is_quiet && is_idle()) {
+      MPI_Comm_free(&comm_);
+    } else {
+      static auto* const kept =
+          new std::vector<messages::Parcel>; // to the end of the program, where MPI may still read
+      for (const auto* const list : {&outgoing_, &incoming_})
+        for (const Transit& transit : *list) kept->push_back(transit.parcel);
+    }
+    MPI_Type_free(&block_); // once nothing uses it
+    comm_ = MPI_COMM_NULL;
+  }
+
+private:
+  struct Transit {
+    int peer = 0;
+    messages::Parcel parcel{};
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  static constexpr int tag = 0;
+
+  [[nodiscard]] static int blocks(const messages::Parcel& parcel) {
+    const std::size_t count = parcel.size() / messages::Parcel::block;
+    if (count > 0x7fffffffU)
+      throw ValueError(join_text({"mpi: a packet has at most 32 GiB, got ", parcel.size(), " bytes"}));
+    return static_cast<int>(count);
+  }
+  [[nodiscard]] bool has_ended(Transit& transit) const {
+    int is_done = 0;
+    require(MPI_Test(&transit.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_done != 0;
+  }
+  // A call after MPI_Finalize would make MPI end the process.
+  void require_running() const {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over != 0) throw Error("mpi: MPI_Finalize has been called; let communicators and their handles go before");
+    require_allowed();
+  }
+  // What MPI makes of calls that its level of threads does not allow is undefined.
+  void require_allowed() const {
+    if (!is_of_main_thread_) return;
+    int is_main = 0;
+    MPI_Is_thread_main(&is_main);
+    if (is_main == 0)
+      throw Error(
+          "mpi: MPI was initialised for calls of its main thread alone (MPI_THREAD_FUNNELED), and this is another "
+          "one; call MPI_Init_thread with MPI_THREAD_SERIALIZED");
+  }
+  void require(int result, const char* where) const {
+    if (result == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING + 1] = {};
+    int length = 0;
+    MPI_Error_string(result, text, &length);
+    throw CommunicatorError(join_text({"mpi: ", where, ": ", text}), rank_);
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Datatype block_ = MPI_DATATYPE_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+  bool is_of_main_thread_ = false; ///< calls of other threads are refused
+  std::vector<std::string> labels_{};
+  std::vector<Transit> outgoing_{};
+  std::vector<Transit> incoming_{};
+};
+
+/// A communicator over MPI for a kind of device; GPU memory goes through host memory.
+template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiWire, D>;
+static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
+
+/// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its processes.
+/// The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
+/// throws: Error if MPI is not running, or was initialised for fewer threads than call it; ValueError for a time-out below 1
+template <ComputeDevice D = Cpu>
+[[nodiscard]] MpiCommunicator<D> mpi_communicator(MPI_Comm comm = MPI_COMM_WORLD, const D& device = D{},
+                                                  MpiOptions options = {}) {
+  if (options.timeout_ms < 1)
+    throw ValueError(join_text({"mpi_communicator: timeout_ms is at least 1, got ", options.timeout_ms}));
+  auto exchange = std::make_shared<messages::Exchange<MpiWire>>(MpiWire(comm));
+  auto member = exchange->join(options.timeout_ms);
+  return MpiCommunicator<D>(
+      std::make_shared<messages::MessageTransport<MpiWire, D>>(std::move(exchange), std::move(member), device));
+}
+
+} // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -1,0 +1,80 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training on a mesh of ranks as a checkpoint, which holds what one device would have: whole weights and states under the
+// names of one network, the count of steps, the rule's options, the draws to come. So it goes on where it was saved, bit for
+// bit, on a mesh of any other form, and on one device, by `io::restore`, as does a mesh from the checkpoint of one device. What
+// the ranks' devices draw besides goes on where there are as many ranks. Read next: io/training.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/io/training.hpp>
+#include <twill/parallel/data/distributed.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/model/state.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace twill::inline v0::io::detail::inline TWILL_ISA {
+
+inline constexpr const char* ranks_name = "random.ranks";
+[[nodiscard]] inline std::string draw_name_of_rank(std::size_t rank) { return join_text({"random.rank.", rank}); }
+
+} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+
+namespace twill::inline v0::io::inline TWILL_ISA {
+
+/// Copies everything that a model on a mesh and a step on it need to go on; the same on every rank, so that any of them may save
+/// it. A collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
+[[nodiscard]] Checkpoint checkpoint_of(ParallelModel<M, S, C, Model, T>& model, Step& step) {
+  Checkpoint checkpoint{};
+  checkpoint.add("model", state_dict(model));
+  checkpoint.add("optimiser", step.state_dict());
+  Draw draw = model.pipeline().next_draw();
+  set_draw(checkpoint, "random.device", draw); // what one device's generator would say
+  --draw.step;
+  set_draw(checkpoint, "random.model", draw);
+  C& world = model.world();
+  const Draw own = generator(typename C::Device(world.device())).state();
+  parallel::detail::HostNumbers<C, 2> numbers{world};
+  const auto all = numbers.exchange({static_cast<std::int64_t>(own.seed), static_cast<std::int64_t>(own.step)},
+                                    [&](const parallel::Call& call) { world.run(call); });
+  checkpoint.set(detail::ranks_name, world.size());
+  for (std::size_t rank = 0; 2 * rank < all.size(); ++rank)
+    set_draw(checkpoint, detail::draw_name_of_rank(rank),
+             {static_cast<std::uint64_t>(all[2 * rank]), static_cast<std::uint32_t>(all[2 * rank + 1])});
+  return checkpoint;
+}
+
+/// Goes on from a checkpoint of the same model and rule, on a mesh of whatever form or on one device. A collective call of the
+/// whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of the program.
+/// throws: ShapeError, ValueError naming what does not fit, with nothing changed; CommunicatorError naming another rank
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
+train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,
+                             OptionsOf of = OptionsOf::checkpoint) {
+  C& world = model.world();
+  try {
+    const nn::StateDict states = detail::rule_state_of(checkpoint, of);
+    const Draw of_model = draw_of(checkpoint, "random.device");
+    std::optional<Draw> of_rank{};
+    if (checkpoint.has_value(detail::ranks_name) && checkpoint.integer(detail::ranks_name) == world.size())
+      of_rank = draw_of(checkpoint, detail::draw_name_of_rank(static_cast<std::size_t>(world.rank())));
+    step.require_loadable(states);
+    load_state_dict(model, checkpoint.state("model"));
+    train::OptionsReport options = step.load_state_dict(states);
+    model.pipeline().set_next_draw(of_model);
+    if (of_rank) generator(typename C::Device(world.device())).set_state(*of_rank);
+    parallel::barrier(world); // ranks may share a device, whose generator the next one would set back
+    return options;
+  } catch (...) {
+    world.fail(std::current_exception());
+    throw;
+  }
+}
+
+} // namespace twill::inline v0::io::inline TWILL_ISA

@@ -1,0 +1,243 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model over a mesh of ranks, chosen by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>, Axis<"tensor", 2>>,
+// Schedule, C, Model>` each of 8 ranks holds its stages along "pipe", its part of the layers that name the axis "tensor", and
+// sees its rows along "data". Any axis may be missing; without "pipe" the same model is one stage. The compiler compares
+// written sizes to what the pipeline and the layers need, open ones are compared when the mesh is filled. Losses, weights
+// and draws are those of one device that sees all rows. Read next: parallel/model/state.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/group/mesh.hpp>
+#include <twill/parallel/group/mesh_check.hpp>
+#include <twill/parallel/group/rank_group.hpp>
+#include <twill/parallel/pipeline/model/cut.hpp>
+#include <twill/parallel/pipeline/run/inference.hpp>
+#include <twill/parallel/pipeline/run/rank_step.hpp>
+#include <twill/parallel/pipeline/schedule/schedules.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A model for each stage, in order, where a `ParallelModel` takes one type.
+template <nn::Model... Stages> struct InStages {};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// The pipeline of a model on a mesh: cut at its marks unless it says another way, whole where there is no axis "pipe".
+template <bool HasPipe, class S, class T, class D, class Model> struct PipelineOf {
+  using type = pipeline::BasicPipeline<S, T, D, pipeline::Cut<Model>>;
+};
+template <bool HasPipe, class S, class T, class D, pipeline::CutKind C> struct PipelineOf<HasPipe, S, T, D, C> {
+  using type = pipeline::BasicPipeline<S, T, D, C>;
+};
+template <class S, class T, class D, class Model>
+requires(!pipeline::CutKind<Model>) struct PipelineOf<false, S, T, D, Model> {
+  using type = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, T, D, pipeline::Uncut<Model>>;
+};
+template <class S, class T, class D, pipeline::CutKind C> struct PipelineOf<false, S, T, D, C> {
+  using type = pipeline::BasicPipeline<pipeline::OneForwardOneBackward, T, D, pipeline::Uncut<typename C::cut_type>>;
+};
+template <bool HasPipe, class S, class T, class D, class... Stages>
+struct PipelineOf<HasPipe, S, T, D, pipeline::InStages<Stages...>> {
+  static_assert(HasPipe, "twill: ParallelModel: a model given in stages runs along the axis \"pipe\" of a mesh");
+  using type = pipeline::BasicPipeline<S, T, D, Stages...>;
+};
+
+/// What the layers of a model name, however it is given.
+template <class T, class Model> inline constexpr LayerAxes layer_axes = find_axes<Model, T>();
+template <class T, pipeline::CutKind C>
+inline constexpr LayerAxes layer_axes<T, C> = find_axes<typename C::cut_type, T>();
+template <class T, class... Stages>
+inline constexpr LayerAxes layer_axes<T, pipeline::InStages<Stages...>> = [] {
+  LayerAxes all{};
+  (all.add(find_axes<Stages, T>()), ...);
+  return all;
+}();
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// One rank's part of a model on the mesh M, with weights of type T. `Model` is a model, cut at its marks; `pipeline::Cut`,
+/// `pipeline::Balanced` or another way to cut one; or `pipeline::InStages<First, Second, …>`.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T = float>
+class ParallelModel;
+
+/// A model whose ranks stand in a mesh: a pipeline along "pipe", replicas along "data", parts of layers along others.
+template <class... Axes, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+class ParallelModel<parallel::Mesh<Axes...>, S, C, Model, T> {
+public:
+  /// The mesh as the caller wrote it, axes of open size included.
+  using MeshType = parallel::Mesh<Axes...>;
+  using communicator_type = C;
+  using device_type = typename C::Device;
+  using Element = T;
+  /// What runs this rank's stages.
+  using Pipe = typename parallel::detail::PipelineOf<MeshType::template has<"pipe">, S, T, device_type, Model>::type;
+  static constexpr bool has_replicas = MeshType::template has<"data">; ///< Whether several pipelines share a batch.
+
+private:
+  static constexpr parallel::LayerAxes named = parallel::detail::layer_axes<T, Model>;
+  static_assert(parallel::detail::leaves_data_and_pipe(named),
+                "twill: ParallelModel: layers are divided along an axis of their own, not along \"data\" or \"pipe\"");
+  static_assert(parallel::detail::has_axes_of<Axes...>(named),
+                "twill: ParallelModel: layers of the model are divided along an axis that the mesh does not have");
+  static_assert((parallel::detail::axis_fits<Axes, Pipe::ranks, parallel::detail::ranks_of_layers<Axes>(named),
+                                             (named.size_of({Axes::name, 0}) > 0)>() &&
+                 ...));
+
+public:
+  /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be open.
+  /// `draw` is the same on all ranks: weights are those of one network that draws it.
+  /// throws: ValueError where the mesh, the pipeline or the layers have another number of ranks
+  ParallelModel(C& world, const Draw& draw, pipeline::ReplicaOptions options = {})
+      : ParallelModel(world, MeshType::of_ranks(world.size()), draw, options) {}
+
+  /// The same with the sizes that are open.
+  ParallelModel(C& world, const MeshType& mesh, const Draw& draw, pipeline::ReplicaOptions options = {})
+      : groups_{world, checked(mesh)}, alone_{alone(world)}, options_{options}, pipe_(made(world, draw)) {}
+
+  ParallelModel(const ParallelModel&) = delete;
+  ParallelModel& operator=(const ParallelModel&) = delete;
+
+  /// This rank's stages.
+  [[nodiscard]] Pipe& pipeline() { return pipe_; }
+  /// The communicators along the axes of the mesh.
+  [[nodiscard]] parallel::MeshGroups<C, MeshType>& groups() { return groups_; }
+  /// The communicator of all ranks.
+  [[nodiscard]] C& world() { return groups_.world(); }
+  /// The ranks of this replica's pipeline; this one alone where the mesh has no axis "pipe".
+  [[nodiscard]] C& along_pipe() {
+    if constexpr (MeshType::template has<"pipe">)
+      return groups_.template along<"pipe">();
+    else
+      return *alone_;
+  }
+  /// Of so many rows of a batch those that this rank's replica sees: the first replicas have one more where they do not divide.
+  [[nodiscard]] parallel::Rows rows_of(std::int64_t rows) const {
+    std::int64_t replica = 0;
+    std::int64_t replicas = 1;
+    if constexpr (has_replicas) {
+      replica = groups_.template coordinate<"data">();
+      replicas = groups_.mesh().template size<"data">();
+    }
+    const std::int64_t each = rows / replicas;
+    const std::int64_t more = rows % replicas;
+    return {replica * each + std::min(replica, more), each + (replica < more ? 1 : 0)};
+  }
+
+  /// Whether steps drop out and the like; inference never does.
+  void train() { pipe_.train(); }
+  /// Inference from now on: dropout keeps all, batch norms use what they have learned.
+  void eval() { pipe_.eval(); }
+  /// Changes a run-time number of the model, on all ranks alike.    throws: ValueError listing those of a stage where none has it
+  void set(std::string_view name, double number) { pipe_.set(name, number); }
+
+  /// Who else works at the stages of this rank.
+  [[nodiscard]] pipeline::RankPeers<C> peers() {
+    pipeline::RankPeers<C> found{.world = &world(), .options = options_};
+    if constexpr (has_replicas) found.replicas = &groups_.template along<"data">();
+    return found;
+  }
+
+private:
+  static std::optional<C> alone(C& world) {
+    if constexpr (MeshType::template has<"pipe">)
+      return std::nullopt;
+    else
+      return world.split(world.rank(), 0);
+  }
+
+  /// This rank's stages. What ends their making ends the other ranks' calls, too, wherever they wait.
+  [[nodiscard]] Pipe made(C& world, const Draw& draw) {
+    try {
+      return Pipe{device_type(world.device()), along_pipe().rank(), draw, rank_groups()};
+    } catch (...) {
+      world.fail(std::current_exception());
+      throw;
+    }
+  }
+
+  static const MeshType& checked(const MeshType& mesh) {
+    if constexpr (MeshType::template has<"pipe">)
+      if (mesh.template size<"pipe">() != Pipe::ranks)
+        throw ValueError(
+            join_text({"ParallelModel: ", Pipe::ScheduleType::name, " with ", Pipe::stages, " stages runs on ",
+                       Pipe::ranks, " ranks, the axis \"pipe\" has ", mesh.template size<"pipe">()}));
+    return mesh;
+  }
+
+  /// The groups along all axes. Those of layers have as many ranks as these name.
+  [[nodiscard]] kernel::RankGroups rank_groups() {
+    kernel::RankGroups groups{};
+    std::size_t place = 0;
+    (groups.add(group_along<Axes>(groups_.along_axis(place++))), ...);
+    return groups;
+  }
+
+  template <class A> [[nodiscard]] static std::shared_ptr<kernel::RankGroup> group_along(C& along) {
+    constexpr bool is_of_layers = A::name != "data" && A::name != "pipe";
+    const std::int64_t ranks = is_of_layers ? parallel::detail::ranks_of_layers<A>(named) : along.size();
+    return std::make_shared<parallel::CommunicatorGroup<C>>(along, kernel::AxisId{A::name, ranks});
+  }
+
+  parallel::MeshGroups<C, MeshType> groups_;
+  std::optional<C> alone_; ///< where there is no axis "pipe"
+  pipeline::ReplicaOptions options_;
+  Pipe pipe_;
+};
+
+/// This rank's part of a training step: `step(inputs, targets)` gives the loss of all rows, on every rank. Replicas give their
+/// own rows, in the order of the mesh, the ranks of one replica the same ones. The model has to outlive it.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
+          optim::Rule R>
+[[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options) {
+  return train_step(model, std::move(loss), std::move(rule), options, parallel::zero<0>);
+}
+
+/// The same with the optimiser's states shared out among the replicas of each stage, `parallel::zero<1>`: the same bits, and
+/// less memory, but for rules that sum over the elements of a weight, which add up in another order.
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
+          optim::Rule R, int Stage>
+[[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options,
+                              parallel::Zero<Stage>) {
+  using Parallel = ParallelModel<M, S, C, Model, T>;
+  static_assert(Stage == 0 || Parallel::has_replicas,
+                "twill: zero: replicas share out an optimiser's states, and the mesh has no axis \"data\"");
+  return pipeline::RankStep<typename Parallel::Pipe, L, R, C, C, parallel::Zero<Stage>>{
+      model.pipeline(), model.along_pipe(), std::move(loss), std::move(rule), options, model.peers()};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's ranks
+/// all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
+template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+[[nodiscard]] auto inference(ParallelModel<M, S, C, Model, T>& model, InferenceOptions options = {}) {
+  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
+  return [infer = RankInference<Pipe, C>{model.pipeline(), model.along_pipe(), options},
+          world = &model.world()](const auto&... inputs) mutable {
+    try {
+      return infer(inputs...);
+    } catch (...) {
+      world->fail(std::current_exception());
+      throw;
+    }
+  };
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

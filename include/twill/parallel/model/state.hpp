@@ -1,0 +1,84 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a model on a mesh as one network has it: names without stages, whole tensors. It is gathered over the
+// communicators, part by part along the axes of divided layers and stage by stage along "pipe", onto every rank, so that any
+// of them may save it; loading takes nothing but a rank's own share and needs no peer. Read next: nn/state_dict.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/model/parallel_model.hpp>
+#include <twill/parallel/model/stored_parts.hpp>
+#include <twill/parallel/model/whole_tensors.hpp>
+#include <twill/parallel/pipeline/model/state.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// A weight or buffer of stage `stage` as one device has it, on every rank of the pipeline and of its axis.
+template <class Model> [[nodiscard]] nn::StoredTensor gathered(Model& model, std::size_t stage, std::size_t index) {
+  using C = typename Model::communicator_type;
+  using Pipe = typename Model::Pipe;
+  const graph::ParameterInfo& info = Pipe::infos()[stage][index];
+  const int owner = Pipe::ScheduleType::rank_of(static_cast<int>(stage), Pipe::ranks);
+  const auto states = model.pipeline().states();
+  const void* const own = states[stage] ? states[stage]->buffers[index].data() : nullptr;
+  C* first = nullptr; // whose buffers the next step begins with
+  if constexpr (Model::has_replicas)
+    if (info.role == graph::Role::buffer) first = &model.groups().template along<"data">();
+  return whole_tensor(model.along_pipe(), model.pipeline().groups(), info, owner, own, first);
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// Copies of all weights and of the first replica's buffers, of all stages and parts, as one network has them, on every rank: a
+/// collective call of the whole mesh.    throws: what this rank threw; CommunicatorError naming another
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+[[nodiscard]] nn::StateDict state_dict(ParallelModel<M, S, C, Model, T>& model) {
+  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
+  try {
+    nn::StateDict whole{};
+    const auto infos = Pipe::infos();
+    for (std::size_t stage = 0; stage < infos.size(); ++stage)
+      for (std::size_t i = 0; i < infos[stage].size(); ++i) {
+        std::string key = pipeline::detail::prefix_of<Pipe>(stage) + std::string{infos[stage][i].name.view()};
+        if (whole.find(key) == nullptr) whole.add(std::move(key), parallel::detail::gathered(model, stage, i));
+      }
+    return whole;
+  } catch (...) {
+    model.world().fail(std::current_exception());
+    throw;
+  }
+}
+
+/// Overwrites the weights and buffers that are here by their share of a state as one network has it. Every rank calls it with
+/// the same state; nobody waits for another. Nothing is written, on any of them, when something does not fit.
+/// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
+template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
+void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {
+  using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;
+  const auto infos = Pipe::infos();
+  pipeline::detail::WholeStateCheck check{whole};
+  for (std::size_t stage = 0; stage < infos.size(); ++stage)
+    for (const graph::ParameterInfo& info : infos[stage])
+      check.expect(pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()}, info);
+  check.finish();
+  nn::StateDict own{};
+  for (const auto& [name, tensor] : whole.entries()) {
+    const graph::ParameterInfo* found = nullptr;
+    for (std::size_t stage = 0; stage < infos.size() && found == nullptr; ++stage)
+      for (const graph::ParameterInfo& info : infos[stage])
+        if (pipeline::detail::prefix_of<Pipe>(stage) + std::string{info.name.view()} == name) found = &info;
+    const kernel::RankGroup* const group =
+        found != nullptr && found->shard.is_part() ? model.pipeline().groups().find(found->shard.axis) : nullptr;
+    own.add(name, group != nullptr ? parallel::part_of_stored(*found, name, tensor, group->rank()) : tensor);
+  }
+  pipeline::load_state_dict(model.pipeline(), own);
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA

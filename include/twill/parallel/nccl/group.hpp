@@ -1,0 +1,282 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What keeps a group of NCCL ranks from hanging. Communicators are non-blocking: a call returns at once, its outcome is asked
+// for later. Every call on a communicator is made under its member's lock, so that it can be aborted at any moment from any
+// thread; aborting ends its kernels, which is what frees a stream that waits for a missing rank. The first failure of
+// a group is kept, aborts all its ranks in this process, and is what every later call throws. A watching thread aborts what
+// takes too long even when no rank asks. Written against a table of NCCL's functions, so tests inject every fault.
+// Not in the umbrella. Read next: parallel/nccl/rank.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/failure.hpp>
+#include <twill/parallel/nccl/steps.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
+
+/// NCCL's functions, and the few of the driver that go with them. Calls return NCCL's result and may say in_progress.
+/// `mark` is a point in the order of a stream; `hold` lets a stream wait for one.
+template <class A>
+concept Api = requires(typename A::Comm comm, typename A::Comm* new_comm, typename A::Stream stream,
+                       const typename A::Mark& mark, const Step& step, int number, int* status) {
+  { A::text(number, comm) } -> std::convertible_to<std::string>; // NCCL's words for a result
+  { A::enqueue(step, comm, stream) } -> std::same_as<int>;
+  { A::begin_group() } -> std::same_as<int>;
+  { A::end_group() } -> std::same_as<int>;
+  { A::async_error(comm, status) } -> std::same_as<int>;
+  { A::split(comm, number, number, new_comm) } -> std::same_as<int>;
+  { A::finalize(comm) } -> std::same_as<int>;
+  { A::destroy(comm) } -> std::same_as<int>;
+  { A::abort(comm) } -> std::same_as<int>;
+  { A::mark(number, stream) } -> std::same_as<typename A::Mark>;
+  { A::has_passed(mark) } -> std::same_as<bool>;
+  A::hold(number, stream, mark);
+  { A::is_capturing(stream) } -> std::same_as<bool>; // then nothing can be asked of marks
+  A::read_place(comm, status, status);               // rank and size
+};
+
+using Clock = std::chrono::steady_clock;
+
+/// Sleeps a little longer each time, from no time to a millisecond.
+class Patience {
+public:
+  explicit Patience(std::int64_t timeout_ms) : deadline_{Clock::now() + std::chrono::milliseconds(timeout_ms)} {}
+  /// False when the time is over.
+  [[nodiscard]] bool wait() {
+    if (Clock::now() >= deadline_) return false;
+    if (++turns_ < 100)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(turns_ < 200 ? 50 : 1000));
+    return true;
+  }
+
+private:
+  Clock::time_point deadline_;
+  int turns_ = 0;
+};
+
+/// One rank in this process. `comm` is used under `mutex` only, and not after it was aborted.
+template <Api A> struct Member {
+  /// A call whose kernels have not finished.
+  struct Outstanding {
+    typename A::Mark mark{};
+    Clock::time_point began{};
+    Call call{};
+  };
+
+  std::mutex mutex{};
+  typename A::Comm comm{};
+  bool is_gone = false; ///< aborted or destroyed
+  int rank = 0;
+  int size = 0;
+  std::string label{}; ///< "rank 1 (cuda:1)"
+  std::vector<Outstanding> outstanding{};
+};
+
+/// The ranks of a group that live in this process.
+template <Api A> class Group {
+public:
+  /// throws: nothing; the watching thread begins with the first rank
+  Group(std::int64_t timeout_ms, bool is_watched) : timeout_ms_{timeout_ms}, is_watched_{is_watched} {}
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_all();
+    if (watcher_.joinable()) watcher_.join();
+  }
+
+  [[nodiscard]] std::int64_t timeout_ms() const { return timeout_ms_; }
+  [[nodiscard]] bool is_watched() const { return is_watched_; }
+
+  /// Takes in a rank of this process.
+  void add(const std::shared_ptr<Member<A>>& member) {
+    const std::lock_guard lock(mutex_);
+    members_.push_back(member);
+    if (is_watched_ && !watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
+  }
+  /// A rank has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet and destroys all:
+  /// one thread may let its ranks go one after the other.
+  void retire() noexcept {
+    std::vector<std::shared_ptr<Member<A>>> members;
+    {
+      const std::lock_guard lock(mutex_);
+      if (++retired_ < members_.size()) return;
+      retired_ = 0;
+      members.swap(members_);
+    }
+    Patience patience(timeout_ms_);
+    for (const auto& member : members) {
+      int state = in_progress;
+      while (state == in_progress) {
+        {
+          const std::lock_guard lock(member->mutex);
+          if (member->is_gone) break;
+          if (A::async_error(member->comm, &state) != success) state = -1;
+        }
+        if (state == in_progress && !patience.wait()) state = -1;
+      }
+      const std::lock_guard lock(member->mutex);
+      if (std::exchange(member->is_gone, true)) continue;
+      static_cast<void>(state == success ? A::destroy(member->comm) : A::abort(member->comm));
+    }
+  }
+
+  /// The group of the sub-group that split number `number` made for a color; its ranks here share it.
+  [[nodiscard]] std::shared_ptr<Group> child(int number, int color) {
+    const std::lock_guard lock(mutex_);
+    for (const Child& each : children_)
+      if (each.number == number && each.color == color)
+        if (auto alive = each.group.lock()) return alive;
+    auto made = std::make_shared<Group>(timeout_ms_, is_watched_);
+    children_.push_back({number, color, made});
+    return made;
+  }
+
+  /// throws: the failure, if there is one; each caller gets an exception of its own
+  void throw_if_failed() const {
+    if (!has_failed_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(failure_mutex_);
+    detail::throw_failure(failure_);
+  }
+  [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
+
+  /// As long as the lock is held no rank is aborted: for a thread with an open group of calls, which names communicators
+  /// until it is closed.
+  [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
+
+  /// Keeps the first failure and aborts every rank of this process, those of sub-groups too.
+  TWILL_COLD void fail(const detail::Failure& failure) {
+    {
+      const std::lock_guard lock(failure_mutex_);
+      if (has_failed_.load(std::memory_order_relaxed)) return;
+      failure_ = failure;
+      has_failed_.store(true, std::memory_order_release);
+    }
+    std::vector<std::shared_ptr<Member<A>>> members;
+    std::vector<std::shared_ptr<Group>> children;
+    {
+      const std::lock_guard lock(mutex_);
+      members = members_;
+      for (const Child& each : children_)
+        if (auto alive = each.group.lock()) children.push_back(std::move(alive));
+    }
+    for (const auto& group : children) group->fail(failure);
+    const std::lock_guard aborts(aborting_);
+    for (const auto& member : members) {
+      const std::lock_guard lock(member->mutex);
+      if (std::exchange(member->is_gone, true)) continue;
+      static_cast<void>(A::abort(member->comm)); // nothing can be said about it any more
+    }
+  }
+
+  /// Rank `rank` cannot go on because of `cause`.
+  TWILL_COLD void fail(const Member<A>& member, const std::exception_ptr& cause) {
+    fail({join_text({member.label, " failed: ", detail::text_of(cause)}), member.rank, false, cause, -1});
+  }
+
+  /// NCCL refused or lost a call of a member.
+  TWILL_COLD void fail(const Member<A>& member, const Call& call, int result, typename A::Comm comm) {
+    fail({join_text({member.label, ": ", to_string(call, member.size), ": NCCL: ", A::text(result, comm)}), member.rank,
+          false, nullptr, -1});
+  }
+
+  TWILL_COLD void fail_for_time(const Member<A>& member, const Call& call, const char* what) {
+    fail({join_text({member.label, ": ", to_string(call, member.size), " ", what, " after ", timeout_ms_,
+                     " ms; NCCL does not tell which rank is missing"}),
+          -1, true, nullptr, -1});
+  }
+
+  /// Looks at one rank: forgets calls that are done; a failure or a call that takes too long ends the group.
+  void look_at(Member<A>& member) {
+    int state = success;
+    Call call{};
+    bool is_late = false;
+    std::string words{};
+    {
+      const std::lock_guard lock(member.mutex);
+      if (member.is_gone) return;
+      forget_finished(member);
+      const int asked = A::async_error(member.comm, &state);
+      if (asked != success) state = asked;
+      if (!member.outstanding.empty()) {
+        call = member.outstanding.front().call;
+        is_late = Clock::now() - member.outstanding.front().began > std::chrono::milliseconds(timeout_ms_);
+      }
+      if (state != success && state != in_progress) words = A::text(state, member.comm);
+    }
+    if (state != success && state != in_progress)
+      fail({join_text({member.label, ": ", to_string(call, member.size), ": NCCL: ", words}), member.rank, false,
+            nullptr, -1});
+    else if (is_late)
+      fail_for_time(member, call, "has not finished");
+  }
+
+  /// Drops the calls at the front that are done. The member is locked.
+  static void forget_finished(Member<A>& member) {
+    std::size_t finished = 0;
+    while (finished < member.outstanding.size() && A::has_passed(member.outstanding[finished].mark)) ++finished;
+    member.outstanding.erase(member.outstanding.begin(),
+                             member.outstanding.begin() + static_cast<std::ptrdiff_t>(finished));
+  }
+
+private:
+  struct Child {
+    int number = 0;
+    int color = 0;
+    std::weak_ptr<Group> group{};
+  };
+
+  void watch() {
+    const auto pause = std::chrono::milliseconds(timeout_ms_ < 400 ? timeout_ms_ / 4 + 1 : 100);
+    std::unique_lock lock(mutex_);
+    while (!is_ending_ && !has_failed()) {
+      changed_.wait_for(lock, pause, [this] { return is_ending_; });
+      if (is_ending_) return;
+      const std::vector<std::shared_ptr<Member<A>>> members = members_;
+      lock.unlock();
+      for (const auto& member : members) {
+        try {
+          look_at(*member);
+        } catch (...) { // the driver itself failed: whoever asks next is told by it
+        }
+      }
+      lock.lock();
+    }
+  }
+
+  std::int64_t timeout_ms_;
+  bool is_watched_;
+  mutable std::mutex failure_mutex_{};
+  detail::Failure failure_{};
+  std::atomic<bool> has_failed_{false};
+  std::mutex aborting_{}; ///< locked before a member
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::vector<std::shared_ptr<Member<A>>> members_{};
+  std::size_t retired_ = 0;
+  std::vector<Child> children_{};
+  bool is_ending_ = false;
+  std::thread watcher_{};
+};
+
+} // namespace twill::inline v0::parallel::nccl::inline TWILL_ISA

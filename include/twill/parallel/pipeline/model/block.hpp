@@ -1,0 +1,113 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stages of a pipeline compute with: tensors whose types only a table knows, and programs that take and make them. Read
+// next: parallel/pipeline/model/stage.hpp.
+
+#include <twill/compile/run/executor.hpp>
+#include <twill/compile/table_for.hpp>
+#include <twill/core/config.hpp>
+#include <twill/device/cpu/kept_orders.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/rank_sums.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A tensor whose type only the stage knows, row-major.
+template <ComputeDevice D> struct Block {
+  memory::Buffer<D> owner{};
+  void* data = nullptr;
+  Dims shape{};
+  DType dtype = DType::float32;
+
+  [[nodiscard]] static Block make(const D& device, DType dtype, const Dims& shape) {
+    memory::Buffer<D> buffer(device, static_cast<std::size_t>(shape.elements()) * size_of(dtype));
+    void* const data = buffer.data();
+    return {std::move(buffer), data, shape, dtype};
+  }
+  template <AnyTensor X> [[nodiscard]] static Block of(const X& x) {
+    return {x.storage(), const_cast<void*>(static_cast<const void*>(x.data())), x.shape(),
+            dtype_of<typename X::value_type>};
+  }
+  /// requires: the type fits
+  template <AnyTensor X> [[nodiscard]] X as() const {
+    return X(owner, static_cast<typename X::value_type*>(data), shape, contiguous_strides(shape));
+  }
+  [[nodiscard]] parallel::Elements elements() const { return {data, shape.elements(), dtype}; }
+};
+template <ComputeDevice D> using Blocks = std::vector<Block<D>>;
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// The name of the axis along which replicas see rows of their own: what a model sums over ranks is summed along it.
+inline constexpr kernel::AxisId replicas_axis{"data", 0};
+
+/// Adds up over the replicas, in place.
+class SumOverReplicas {
+public:
+  explicit SumOverReplicas(kernel::RankGroup& replicas) : replicas_{&replicas} {}
+  void operator()(const parallel::Call& call) const;
+
+private:
+  kernel::RankGroup* replicas_;
+};
+
+/// A program with an executor of its own, made at its first run.
+template <compile::Source S, ComputeDevice D> class Program {
+public:
+  /// Runs it; outputs are new blocks. Convolutions find the weights that are kept in their order, and in which order they leave
+  /// gradients of weights.
+  Blocks<D> operator()(const D& device, const graph::SymbolValues& symbols, std::span<void* const> inputs,
+                       std::span<void* const> parameters, const nn::RunContext& context,
+                       cpu::KeptOrders* orders = nullptr) {
+    if (!executor_ || !(executor_->devices().front() == device))
+      executor_ = std::make_unique<compile::Executor<D>>(device, compile::TableFor<S, D>::view(),
+                                                         compile::TableFor<S, D>::template kernels<team_t<D>>(),
+                                                         compile::Arena::for_each_run);
+    std::optional<parallel::AddUpRankSums<SumOverReplicas>> sums{};
+    if (kernel::RankGroup* const replicas = context.groups.find(replicas_axis); replicas != nullptr)
+      sums.emplace(executor_->table(), SumOverReplicas{*replicas});
+    const bool has_sums = sums.has_value() && !sums->empty();
+    Blocks<D> outputs(static_cast<std::size_t>(executor_->table().outputs));
+    for (const compile::ValueInfo& value : executor_->table().values)
+      if (value.storage == compile::Storage::output)
+        outputs[static_cast<std::size_t>(value.index)] =
+            Block<D>::make(device, value.dtype, value.shape.evaluate(symbols));
+    std::vector<void*> addresses;
+    for (const Block<D>& output : outputs) addresses.push_back(output.data);
+    if (orders != nullptr && !orders->gradients().empty()) {
+      executor_->wait(); // the last run looks for its own
+      orders->place_gradients(addresses);
+    }
+    compile::Knobs knobs{executor_->table().knobs};
+    knobs.take(context.knobs);
+    executor_->run(symbols, {.inputs = inputs,
+                             .parameters = parameters,
+                             .outputs = addresses,
+                             .knobs = knobs.bits(),
+                             .first_row = context.first_row,
+                             .callback = has_sums ? &*sums : nullptr,
+                             .groups = &context.groups,
+                             .orders = orders});
+    return outputs;
+  }
+
+private:
+  std::unique_ptr<compile::Executor<D>> executor_{};
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/model/block.ipp>
+#endif

@@ -1,0 +1,15 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/pipeline/model/block.hpp.
+
+#include <twill/parallel/pipeline/model/block.hpp>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+TWILL_BODY void SumOverReplicas::operator()(const parallel::Call& call) const {
+  replicas_->run({kernel::Collective::all_reduce, kernel::Reduction::sum, call.source.dtype, call.source.data,
+                  call.source.count, call.target.data, call.target.count});
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

@@ -1,0 +1,93 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The weights of stages on devices of several kinds: tied weights and what rules ask of all gradients are added up as on one kind,
+// only that what goes from a stage to another passes through the host. Read next: parallel/pipeline/run/step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/model/places.hpp>
+#include <twill/parallel/pipeline/model/stage_rules.hpp>
+#include <twill/parallel/pipeline/model/ties.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// The weights of each stage, whose kinds of device are D, in order; null for those that are elsewhere.
+template <ComputeDevice... D> struct MixedStates {
+  std::tuple<std::shared_ptr<nn::NetworkState<D>>...> stages{};
+
+  /// Calls `f(state)` for one stage.    requires: it is here
+  template <class F> void visit(std::size_t stage, F f) const {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((stage == I ? f(*std::get<I>(stages)) : void()), ...); }
+    (std::index_sequence_for<D...>{});
+  }
+
+  /// The stages on devices of one kind; null for the others.
+  template <ComputeDevice E> [[nodiscard]] StageStates<E> on() const {
+    StageStates<E> found(sizeof...(D));
+    std::size_t number = 0;
+    const auto take = [&]<class Own>(const std::shared_ptr<nn::NetworkState<Own>>& state) {
+      if constexpr (std::same_as<Own, E>) found[number] = state;
+      ++number;
+    };
+    std::apply([&](const auto&... state) { (take(state), ...); }, stages);
+    return found;
+  }
+};
+
+/// Gives each owner of a tied weight the sum of the gradients of all.
+/// requires: no stage is at work
+template <ComputeDevice... D>
+void add_tied_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied) {
+  for (const TiedWeight& weight : tied)
+    stages.visit(weight.owners[0].stage, [&]<class First>(nn::NetworkState<First>& first) {
+      const graph::ParameterInfo& info = first.infos[weight.owners[0].index];
+      memory::Buffer<First>& total = first.gradients[weight.owners[0].index];
+      if (!total) return;
+      const auto for_each_other = [&](auto f) {
+        for (std::size_t i = 1; i < weight.owners.size(); ++i)
+          stages.visit(weight.owners[i].stage,
+                       [&](auto& other) { f(other.device, other.gradients[weight.owners[i].index].data()); });
+      };
+      for_each_other([&](const auto& device, void* gradient) {
+        memory::Buffer<First> moved(first.device, total.bytes());
+        detail::copy_across(first.device, moved.data(), device, gradient, total.bytes());
+        first.add(first.device, info.dtype, info.shape.elements().factor, total.data(), moved.data());
+      });
+      synchronize(first.device);
+      for_each_other([&](const auto& device, void* gradient) {
+        detail::copy_across(device, gradient, first.device, total.data(), total.bytes());
+      });
+    });
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// Calls `f(states)` for each stage that is here, alone among the states of its kind.
+template <ComputeDevice... D, class F> void for_each_alone(const MixedStates<D...>& stages, F f) {
+  std::size_t number = 0;
+  const auto call = [&]<class Own>(const std::shared_ptr<nn::NetworkState<Own>>& state) {
+    StageStates<Own> alone(sizeof...(D));
+    alone[number++] = state;
+    if (state) f(alone);
+  };
+  std::apply([&](const auto&... state) { (call(state), ...); }, stages.stages);
+}
+
+/// What a rule asks of all gradients together.
+template <FloatingScalar T, optim::Rule R, ComputeDevice... D>
+[[nodiscard]] GradientSums sums_of_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied,
+                                             const R& rule, double scale) {
+  GradientSums sums{};
+  for_each_alone(stages, [&](const auto& alone) { sums += sums_of_gradients<T>(alone, tied, rule, scale); });
+  return sums;
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

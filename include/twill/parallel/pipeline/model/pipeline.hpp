@@ -1,0 +1,261 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// `Pipeline<Schedule, First, Second, ...>` is a model in stages, each a model of its own, on several devices, of one kind or
+// of several; `Pipeline<Schedule, pipeline::Cut<Model>>` one that is cut, see parallel/pipeline/model/cut.hpp. What a stage makes has to be what
+// the next declares: element type, rank and known extents are compared by the compiler. A kind of schedule with several
+// stages on a rank takes as many models for each device. `train_step` of a pipeline runs the schedule on micro-batches, a
+// thread for each rank, see parallel/pipeline/run/step.hpp; a rank that is alone in its process makes its own stages and
+// steps them over a communicator, see parallel/pipeline/run/rank_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/model/mixed_states.hpp>
+#include <twill/parallel/pipeline/model/places.hpp>
+#include <twill/parallel/pipeline/model/plan.hpp>
+#include <twill/parallel/pipeline/model/stage.hpp>
+#include <twill/parallel/pipeline/model/ties.hpp>
+#include <twill/parallel/pipeline/schedule/schedule.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+template <class S, class Plan, class D, class T, class Sequence> struct StagesOf;
+template <class S, class Plan, class D, class T, std::size_t... I>
+struct StagesOf<S, Plan, D, T, std::index_sequence<I...>> {
+  static constexpr int ranks = Plan::stages / S::stages_per_rank;
+  template <std::size_t Own> static constexpr int rank = S::rank_of(static_cast<int>(Own), ranks);
+  template <std::size_t Own> using Kind = typename Places<D>::template Kind<rank<Own>>;
+  using type =
+      std::tuple<Stage<typename Plan::template Source<I>, nn::Network<typename Plan::template Model<I>, Kind<I>, T>,
+                       splits_gradients<S, ranks>()>...>;
+  using MixedStates = pipeline::MixedStates<Kind<I>...>;
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// Whether each stage works on one device.
+template <class Stages, std::size_t... I> [[nodiscard]] consteval bool have_one_slot(std::index_sequence<I...>) {
+  return ((std::tuple_element_t<I, Stages>::shown().slots == 1) && ...);
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// The stages of a model on devices of kind D, or of a kind for each rank, with weights of type T.
+template <ScheduleKind S, FloatingScalar T, RankPlaces D, class... Parts> class BasicPipeline {
+  using Places = detail::Places<D>;
+
+public:
+  /// The stages in order, checked against each other.
+  using Plan = detail::Plan<T, Parts...>;
+  using ScheduleType = S;
+  using Element = T;
+  using device_type = typename Places::template Kind<0>; ///< of the first rank, which gets the batch
+  using Devices = typename Places::Devices;
+  using Communicators = typename Places::Communicators;     ///< of threads, one for each rank
+  static constexpr int stages = Plan::stages;               ///< how many
+  static constexpr int ranks = stages / S::stages_per_rank; ///< how many
+  static_assert(stages % S::stages_per_rank == 0,
+                "twill: this kind of schedule takes a multiple of `stages_per_rank` stages");
+  static_assert(Places::template has<ranks>,
+                "twill: pipeline: `On` names a kind of device for each rank; stages of one rank are on its device");
+  /// The numbers of the stages.
+  using Sequence = std::make_index_sequence<static_cast<std::size_t>(stages)>;
+  /// What holds them.
+  using Stages = typename detail::StagesOf<S, Plan, D, T, Sequence>::type;
+  static_assert(detail::have_one_slot<Stages>(Sequence{}),
+                "twill: a stage of a pipeline puts parts into several device slots, a stage has one device");
+
+  /// One device for each rank, in order; devices may repeat. Draws the initial weights.
+  /// throws: ValueError unless there are as many devices as ranks
+  explicit BasicPipeline(Devices devices)
+      : devices_{check(std::move(devices))}, stages_{make(-1, first_draw(), Sequence{})} {
+    Plan::template check<Stages>();
+  }
+
+  /// The stages of one rank, on its device; the others are elsewhere. A model that is cut gets the weights of one network that
+  /// draws `draw`, which is the same on all ranks. With groups the rank is one of several at the same stages: layers that are
+  /// divided along the axes of the groups are parts, and every step draws alike on all of them. A stage that is a model of its
+  /// own then draws what follows `draw` by its number.    throws: ValueError for a rank that the pipeline does not have
+  BasicPipeline(D device, int rank, const Draw& draw, kernel::RankGroups groups = {})
+      : devices_{Places::everywhere(ranks, device)},
+        groups_{std::move(groups)},
+        next_draw_{later(draw, Plan::has_ties ? 1 : stages)},
+        stages_{make(check(rank), draw, Sequence{})} {
+    Plan::template check<Stages>();
+  }
+
+  /// One for each rank, in order.
+  [[nodiscard]] const Devices& devices() const { return devices_; }
+  /// A group of threads with these devices.
+  [[nodiscard]] Communicators make_group(const parallel::ThreadOptions& options) const {
+    return Places::group(devices_, options);
+  }
+  /// All stages, as references.    requires: all are here
+  [[nodiscard]] auto all() {
+    return std::apply([](auto&... stage) { return std::tie(*stage...); }, *stages_);
+  }
+
+  /// Of which the rank is a member, beside that of the pipeline's ranks; empty where nobody else works at its stages.
+  [[nodiscard]] const kernel::RankGroups& groups() const { return groups_; }
+
+  /// With groups: what the next step draws first, as the generator of one device would say, whatever is drawn on this one.
+  [[nodiscard]] const Draw& next_draw() const { return next_draw_; }
+  /// What the next step draws first, to be the same as on one device.
+  void set_next_draw(const Draw& draw) { next_draw_ = draw; }
+
+  /// Calls `f(stage, draw)` for each stage that is here and draws in the next step: a model that is cut draws as one, models of
+  /// their own one after the other. All ranks count alike, whatever stages they have.
+  template <class F> void draw_with_groups(F f) {
+    int draws = 0;
+    const auto one = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      if (!knobs_of<I>().draws()) return; // in steps
+      if (has<I>()) f(at<I>(), later(next_draw_, Plan::has_ties ? 0 : draws));
+      draws = Plan::has_ties ? 1 : draws + 1;
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (one(std::integral_constant<std::size_t, I>{}), ...); }
+    (Sequence{});
+    next_draw_ = later(next_draw_, draws);
+  }
+
+  /// A stage, and whether it is here.
+  template <std::size_t I> [[nodiscard]] auto& at() { return *std::get<I>(*stages_); }
+  /// Whether stage I is on this rank.
+  template <std::size_t I> [[nodiscard]] bool has() const { return std::get<I>(*stages_) != nullptr; }
+
+  /// The network of a stage.
+  template <std::size_t I> [[nodiscard]] auto& stage() { return at<I>().network; }
+
+  /// Calls `f(stage)` for each stage that is here, in order.
+  template <class F> void for_each_stage_here(F f) {
+    std::apply([&](auto&... stage) { ((stage ? f(*stage) : void()), ...); }, *stages_);
+  }
+  /// Calls `f(network)` for the network of each stage that is here, in order.
+  template <class F> void for_each_stage(F f) {
+    for_each_stage_here([&](auto& stage) { f(stage.network); });
+  }
+
+  /// Changes a run-time number of the model, such as a dropout probability, in every stage that is here and has it; the network
+  /// of a stage changes its own alone.    throws: ValueError listing those of a stage where none has it, here or elsewhere
+  void set(std::string_view name, double number) {
+    const bool is_known = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return (knobs_of<I>().contains(name) || ...);
+    }
+    (Sequence{});
+    for_each_stage([&](auto& network) {
+      if (!is_known || network.knobs().contains(name)) network.set(name, number);
+    });
+  }
+
+  /// Whether steps drop out and the like.
+  void train() {
+    for_each_stage([](auto& network) { network.train(); });
+  }
+  /// Inference from now on, of every stage here.
+  void eval() {
+    for_each_stage([](auto& network) { network.eval(); });
+  }
+
+  /// The weights of each stage; null for those that are elsewhere.
+  [[nodiscard]] auto states() const {
+    const auto of = [](const auto& stage) { return stage ? stage->network.state() : nullptr; };
+    if constexpr (ComputeDevice<D>)
+      return std::apply([&](const auto&... stage) { return StageStates<D>{of(stage)...}; }, *stages_);
+    else
+      return std::apply(
+          [&](const auto&... stage) {
+            return typename detail::StagesOf<S, Plan, D, T, Sequence>::MixedStates{{of(stage)...}};
+          },
+          *stages_);
+  }
+
+  /// What the weights of each stage are, wherever it is.
+  [[nodiscard]] static std::vector<std::span<const graph::ParameterInfo>> infos() {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::vector<std::span<const graph::ParameterInfo>>{
+          std::tuple_element_t<I, Stages>::Network::parameter_infos()...};
+    }
+    (Sequence{});
+  }
+
+private:
+  template <class Tuple> struct Pointers;
+  template <class... Stage> struct Pointers<std::tuple<Stage...>> {
+    using type = std::tuple<std::unique_ptr<Stage>...>;
+  };
+  using Owned = typename Pointers<Stages>::type;
+
+  static Devices check(Devices devices) {
+    if (Places::count(devices) != static_cast<std::size_t>(ranks))
+      throw ValueError("Pipeline: " + std::string{S::name} + " with " + std::to_string(stages) + " stages runs on " +
+                       std::to_string(ranks) + " devices, got " + std::to_string(Places::count(devices)));
+    return devices;
+  }
+
+  static int check(int rank) {
+    if (rank < 0 || rank >= ranks)
+      throw ValueError("Pipeline: a rank is in [0, " + std::to_string(ranks) + "), got " + std::to_string(rank));
+    return rank;
+  }
+
+  [[nodiscard]] static Draw later(Draw draw, int draws) {
+    draw.step += static_cast<decltype(draw.step)>(draws);
+    return draw;
+  }
+  /// The run-time numbers of a stage as they are at first, wherever it is.
+  template <std::size_t I> [[nodiscard]] static compile::Knobs knobs_of() {
+    using Shown = nn::PlainForward<typename std::tuple_element_t<I, Stages>::Network::Stage>;
+    return compile::Knobs{compile::Face<Shown>::view().knobs};
+  }
+
+  [[nodiscard]] Draw first_draw() const {
+    if constexpr (Plan::has_ties) return generator(Places::template at<0>(devices_)).next();
+    return {};
+  }
+
+  /// The stages of a rank, or all.
+  template <std::size_t... I>
+  [[nodiscard]] std::unique_ptr<Owned> make(int rank, [[maybe_unused]] const Draw& draw,
+                                            std::index_sequence<I...>) const {
+    auto made = std::make_unique<Owned>();
+    const auto one = [&]<class Stage, std::size_t Number>(std::unique_ptr<Stage>& stage,
+                                                          std::integral_constant<std::size_t, Number>) {
+      constexpr int own = S::rank_of(static_cast<int>(Number), ranks);
+      if (rank >= 0 && own != rank) return;
+      const auto& device = Places::template at<own>(devices_);
+      if (groups_.all().empty())
+        stage = std::make_unique<Stage>(device);
+      else
+        stage = std::make_unique<Stage>(device, groups_, later(draw, Plan::has_ties ? 0 : static_cast<int>(Number)));
+      if constexpr (Plan::has_ties) Plan::initialise(*stage, draw);
+    };
+    (one(std::get<I>(*made), std::integral_constant<std::size_t, I>{}), ...);
+    return made;
+  }
+
+  Devices devices_;
+  kernel::RankGroups groups_{};
+  Draw next_draw_{};
+  std::unique_ptr<Owned> stages_;
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// A pipeline of float32 on host devices.
+template <pipeline::ScheduleKind S, class... Parts> using Pipeline = pipeline::BasicPipeline<S, float, Cpu, Parts...>;
+
+} // namespace twill::inline v0::inline TWILL_ISA

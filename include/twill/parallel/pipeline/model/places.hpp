@@ -1,0 +1,94 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the ranks of a pipeline are: on devices of one kind, or each on a kind of its own, `pipeline::On<Cpu, Cuda>`. Then a
+// group of threads has ranks of these kinds, and what passes between two of them travels through host memory, as messages of
+// threads do. Stages of one rank are on its device. Read next: parallel/pipeline/model/pipeline.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/error.hpp>
+#include <twill/device/copy.hpp>
+#include <twill/device/device.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// Devices of several kinds, one for each rank of a pipeline, in order: `On<Cpu, Cuda>{Cpu{0}, Cuda{0}}`.
+template <ComputeDevice... D> struct On {
+  std::tuple<D...> devices{}; ///< one for each rank
+  /// One device for each rank.
+  constexpr On(D... each) : devices{each...} {}
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// The devices of the ranks of a pipeline on devices of one kind, as many as it has ranks.
+template <class D> struct Places {
+  using Devices = std::vector<D>;
+  template <int Rank> using Kind = D;
+  using Communicators = std::vector<parallel::ThreadCommunicator<D>>;
+  template <int Ranks> static constexpr bool has = true; ///< known at run time only
+
+  [[nodiscard]] static Devices everywhere(int ranks, const D& device) {
+    return Devices(static_cast<std::size_t>(ranks), device);
+  }
+  template <int Rank> [[nodiscard]] static const D& at(const Devices& devices) {
+    return devices[static_cast<std::size_t>(Rank)];
+  }
+  [[nodiscard]] static std::size_t count(const Devices& devices) { return devices.size(); }
+  [[nodiscard]] static Communicators group(const Devices& devices, const parallel::ThreadOptions& options) {
+    return parallel::thread_communicators(devices, options);
+  }
+};
+
+template <class... D> struct Places<On<D...>> {
+  using Devices = On<D...>;
+  template <int Rank> static constexpr std::size_t number = Rank < static_cast<int>(sizeof...(D)) ? Rank : 0;
+  template <int Rank> using Kind = std::tuple_element_t<number<Rank>, std::tuple<D...>>;
+  using Communicators = std::tuple<parallel::ThreadCommunicator<D>...>;
+  template <int Ranks> static constexpr bool has = Ranks == static_cast<int>(sizeof...(D));
+
+  [[nodiscard]] static Devices everywhere(int, const Devices& devices) { return devices; }
+  template <int Rank> [[nodiscard]] static const Kind<Rank>& at(const Devices& devices) {
+    return std::get<number<Rank>>(devices.devices);
+  }
+  [[nodiscard]] static std::size_t count(const Devices&) { return sizeof...(D); }
+  [[nodiscard]] static Communicators group(const Devices& devices, const parallel::ThreadOptions& options) {
+    return parallel::thread_communicators(devices.devices, options);
+  }
+};
+
+template <class D> inline constexpr bool is_on = false;
+template <class... D> inline constexpr bool is_on<On<D...>> = sizeof...(D) > 0;
+
+/// Copies between devices of any kinds, by way of the host where they are two, and returns when the memory may be used.
+template <ComputeDevice To, ComputeDevice From>
+void copy_across(const To& to_device, void* to, const From& from_device, const void* from, std::size_t bytes) {
+  if constexpr (std::same_as<To, From> || std::same_as<To, Cpu> || std::same_as<From, Cpu>) {
+    copy_bytes(to_device, to, from_device, from, bytes, CopyOptions{});
+    synchronize(to_device);
+  } else {
+    std::vector<std::byte> host(bytes);
+    copy_bytes(Cpu{}, host.data(), from_device, from, bytes, CopyOptions{});
+    copy_bytes(to_device, to, Cpu{}, host.data(), bytes, CopyOptions{});
+    synchronize(to_device);
+  }
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A kind of device for all ranks, or one for each.
+template <class D>
+concept RankPlaces = ComputeDevice<D> || detail::is_on<D>;
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -1,0 +1,327 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs of a stage of a pipeline, all cut from one trace of its forward and backward pass: forward, which keeps what
+// gradients need; the whole backward pass; and the same in two parts, the gradient of the input, which the stage before
+// waits for, and that of the weights, which can wait. What both parts need and is not cheap to compute again the first one
+// leaves for the second (Qi et al., "Zero Bubble Pipeline Parallelism", 2023). A stage takes and makes any number of
+// values. Read next: parallel/pipeline/model/stage.hpp.
+
+#include <twill/compile/passes/lower.hpp>
+#include <twill/compile/table_for.hpp>
+#include <twill/core/config.hpp>
+#include <twill/nn/network.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A stage as it is traced: its inputs are declared in the graph, those of the batch first.
+struct StageTrace {
+  List<int> results{}; ///< what the next stage takes, or the model's result
+  List<int> given{};   ///< which inputs of the batch are its first ones; those behind them come from the stage before
+
+  constexpr StageTrace() = default;
+};
+
+/// A tag type that traces a stage.
+template <class F>
+concept StageSource = requires(graph::Graph& graph) {
+  { F::make_graph() } -> std::same_as<graph::Graph>;
+  { F::build(graph) } -> std::same_as<StageTrace>;
+};
+
+/// A model of one input as a stage; the first one's input is the batch.
+template <nn::Model M, FloatingScalar T, bool IsFirst, bool Training = true> struct ModelAsStage {
+  using Evaluation = ModelAsStage<M, T, IsFirst, false>;
+  static constexpr graph::Graph make_graph() { return nn::ModelStage<M, T, Training>::make_graph(); }
+  static constexpr StageTrace build(graph::Graph& graph) {
+    StageTrace trace{};
+    trace.results.push_back(nn::ModelStage<M, T, Training>::build(graph).id());
+    for (std::size_t i = 0; IsFirst && i < graph.inputs.size(); ++i) trace.given.push_back(static_cast<int>(i));
+    return trace;
+  }
+  static constexpr compile::TableSizes room() { return nn::ModelStage<M, T, true>::room(); }
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// Forward and backward pass of a stage. Outputs: the results, the gradients of the weights, those of received inputs.
+struct StageJoint : nn::detail::Joint {
+  std::size_t weights = 0;    ///< that have gradients
+  std::size_t cotangents = 0; ///< inputs that carry gradients of results, behind those of the stage
+
+  constexpr StageJoint() = default;
+};
+
+template <StageSource F> [[nodiscard]] constexpr StageJoint joint() {
+  StageJoint result{};
+  graph::Graph& graph = result.graph;
+  graph = F::make_graph();
+  const StageTrace trace = F::build(graph);
+  result.results = trace.results.size();
+  if (graph.fault.any()) return result;
+  graph.taps.clear();
+  List<int> variables = nn::detail::trainable_weights(graph);
+  result.weights = variables.size();
+  const std::size_t inputs = graph.inputs.size();
+  for (std::size_t i = trace.given.size(); i < inputs; ++i)
+    if (is_floating(graph.inputs[i].dtype)) variables.push_back(graph.inputs[i].node);
+  List<graph::Seed> seeds{};
+  for (const int id : trace.results) {
+    const graph::Node node = graph.node(id);
+    if (is_floating(node.dtype)) seeds.push_back({id, graph.add_input(node.dtype, node.shape)});
+  }
+  result.cotangents = seeds.size();
+  const List<int> found = gradients(graph, seeds, variables);
+  graph.outputs = trace.results;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i < result.weights) nn::detail::require_reached(graph, variables[i], found[i]);
+    graph.outputs.push_back(found[i] >= 0 ? found[i] : nn::detail::zero_like(graph, variables[i]));
+  }
+  if (graph.fault.any()) return result;
+  compile::simplify(graph);
+  result.cotangent = seeds.empty() ? graph.size() : graph.inputs[inputs].node;
+  return result;
+}
+
+/// From now on the node is what the caller gives, as it was computed.
+constexpr void make_input(graph::Graph& graph, int id, bool is_channels_last) {
+  graph::Node& node = graph.nodes.items[id];
+  graph::Node input{};
+  input.kind = graph::Kind::input;
+  input.dtype = node.dtype;
+  input.shape = node.shape;
+  input.index = static_cast<int>(graph.inputs.size());
+  graph.inputs.push_back({node.dtype, node.shape, id, is_channels_last});
+  node = input;
+}
+
+/// Makes an output of what another program goes on from, as it is computed.
+constexpr void hand_out(graph::Graph& graph, int id, bool is_channels_last) {
+  graph.channels_last_outputs.resize(graph.outputs.size(), 0);
+  graph.outputs.push_back(id);
+  graph.channels_last_outputs.push_back(is_channels_last ? 1 : 0);
+}
+
+/// Whether a node is one of the stage's results, which are as the model says.
+[[nodiscard]] constexpr bool is_result(const StageJoint& joint, const List<int>& outputs, int id) {
+  for (std::size_t i = 0; i < joint.results; ++i)
+    if (outputs[i] == id) return true;
+  return false;
+}
+
+constexpr void drop_assignments(graph::Graph& graph) {
+  for (graph::Node& node : graph.nodes)
+    if (node.kind == graph::Kind::assign) node = graph::Node{};
+}
+
+/// The backward pass alone: inputs are those of the stage, the cotangents, and what the forward pass has kept.
+constexpr void keep_backward(StageJoint& joint) {
+  const List<char> is_last = compile::carried_channels_last(joint.graph);
+  for (const int id : nn::detail::kept_nodes(joint))
+    make_input(joint.graph, id,
+               is_last[static_cast<std::size_t>(id)] != 0 && !is_result(joint, joint.graph.outputs, id));
+  List<int> gradients{};
+  for (std::size_t i = joint.results; i < joint.graph.outputs.size(); ++i) gradients.push_back(joint.graph.outputs[i]);
+  joint.graph.outputs.swap(gradients);
+  joint.graph.bounds.clear(); // the forward pass has looked
+  drop_assignments(joint.graph);
+}
+
+/// What outputs from `first` to before `last` need.
+[[nodiscard]] constexpr List<char> needed_by(const graph::Graph& graph, std::size_t first, std::size_t last) {
+  List<char> needed(graph.nodes.size(), 0);
+  for (std::size_t i = first; i < last; ++i) needed.items[graph.outputs[i]] = 1;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;)
+    for (int k = 0; k < graph.nodes[i].arity && needed[i] != 0; ++k) needed.items[graph.nodes[i].input(k)] = 1;
+  return needed;
+}
+
+/// The nodes of a backward pass that the gradient of the input computes and that of the weights takes from it: what operations
+/// read, and of the rest what is not cheap to compute twice.
+[[nodiscard]] constexpr List<int> nodes_between(const graph::Graph& graph, std::size_t weights) {
+  const List<char> by_weights = needed_by(graph, 0, weights);
+  const List<char> by_inputs = needed_by(graph, weights, graph.outputs.size());
+  const std::size_t count = graph.nodes.size();
+  List<char> read(count, 0);   // by what only the weights need
+  List<char> stored(count, 0); // and has to be in memory
+  const auto store = [&](int id) {
+    const int root = compile::detail::view_root(graph.nodes, id);
+    if (by_inputs.items[root] != 0 && graph.node(root).arity > 0) stored.items[root] = 1;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (by_weights[i] == 0 || by_inputs[i] != 0) continue;
+    const graph::Node& node = graph.nodes[i];
+    for (int k = 0; k < node.arity; ++k) {
+      read.items[node.input(k)] = 1;
+      if (node.kind == graph::Kind::operation) store(node.input(k));
+    }
+  }
+  for (std::size_t i = 0; i < weights; ++i) read.items[graph.outputs[i]] = 1;
+  nn::detail::RecomputationCosts costs{graph, stored};
+  List<int> between{};
+  for (int id = 0; id < graph.size(); ++id) {
+    const int cost = costs.of_next();
+    if (read.items[id] != 0 && by_inputs.items[id] != 0 && cost > compile::recomputation_limit) store(id);
+  }
+  for (int id = 0; id < graph.size(); ++id)
+    if (stored.items[id] != 0) between.push_back(id);
+  return between;
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// What the programs of a stage have in common.
+template <StageSource F> struct StageProgram {
+  static constexpr auto room() requires requires { F::room(); }
+  { return F::room(); }
+};
+
+/// Outputs: the results, then what gradients need of the rest.
+template <StageSource F> struct StageForward : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    detail::StageJoint joint = detail::joint<F>();
+    graph::Graph& graph = joint.graph;
+    if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
+    const List<int> kept = nn::detail::kept_nodes(joint);
+    const List<char> is_last = compile::carried_channels_last(graph);
+    while (graph.outputs.size() > joint.results) graph.outputs.pop_back();
+    const List<int> results = graph.outputs;
+    for (const int id : kept)
+      if (!detail::is_result(joint, results, id))
+        detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
+    for (std::size_t i = 0; i < joint.cotangents; ++i) graph.inputs.pop_back();
+    return static_cast<graph::Graph&&>(graph);
+  }
+};
+
+/// The same for a second time: no buffer is updated.
+template <StageSource F> struct StageForwardAgain : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    graph::Graph graph = StageForward<F>::trace();
+    detail::drop_assignments(graph);
+    return graph;
+  }
+};
+
+/// The results alone: keeps nothing. `StageInference<typename F::Evaluation>` is what runs outside of training.
+template <StageSource F> struct StageInference : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    graph::Graph graph = F::make_graph();
+    graph.outputs = F::build(graph).results;
+    return graph;
+  }
+};
+
+/// Inputs: those of the stage, the gradients of its floating results, then what the forward pass has kept, results last.
+/// Outputs: the gradients of the trainable weights, then those of the floating inputs that were received.
+template <StageSource F> struct StageBackward : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    detail::StageJoint joint = detail::joint<F>();
+    if (!joint.graph.fault.any()) detail::keep_backward(joint);
+    return static_cast<graph::Graph&&>(joint.graph);
+  }
+};
+
+/// The part of it that the stage before waits for. Outputs: the gradients of inputs, then what the other part goes on from.
+template <StageSource F> struct StageInputGradient : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    detail::StageJoint joint = detail::joint<F>();
+    graph::Graph& graph = joint.graph;
+    if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
+    detail::keep_backward(joint);
+    const List<int> between = detail::nodes_between(graph, joint.weights);
+    const List<char> is_last = compile::carried_channels_last(graph);
+    for (std::size_t i = 0; i < joint.weights; ++i) graph.outputs.pop_front();
+    for (const int id : between) detail::hand_out(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
+    return static_cast<graph::Graph&&>(graph);
+  }
+};
+
+/// The rest. Inputs: those of the backward pass, then what the other part has left. Outputs: the gradients of the weights.
+template <StageSource F> struct StageWeightGradient : StageProgram<F> {
+  static constexpr graph::Graph trace() {
+    detail::StageJoint joint = detail::joint<F>();
+    graph::Graph& graph = joint.graph;
+    if (graph.fault.any()) return static_cast<graph::Graph&&>(graph);
+    detail::keep_backward(joint);
+    const List<char> is_last = compile::carried_channels_last(graph);
+    for (const int id : detail::nodes_between(graph, joint.weights))
+      detail::make_input(graph, id, is_last[static_cast<std::size_t>(id)] != 0);
+    while (graph.outputs.size() > joint.weights) graph.outputs.pop_back();
+    return static_cast<graph::Graph&&>(graph);
+  }
+};
+
+/// How many values of each kind a stage has.
+struct StageCounts {
+  int given = 0;    ///< inputs of the batch
+  int received = 0; ///< inputs of the stage before
+  int results = 0;
+  int cotangents = 0; ///< floating results
+  int weights = 0;    ///< with gradients
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+template <StageSource F> [[nodiscard]] constexpr StageCounts count() {
+  graph::Graph graph = F::make_graph();
+  const StageTrace trace = F::build(graph);
+  StageCounts counts{};
+  counts.given = static_cast<int>(trace.given.size());
+  counts.received = static_cast<int>(graph.inputs.size()) - counts.given;
+  counts.results = static_cast<int>(trace.results.size());
+  for (const int id : trace.results) counts.cotangents += is_floating(graph.node(id).dtype) ? 1 : 0;
+  counts.weights = static_cast<int>(nn::detail::trainable_weights(graph).size());
+  return counts;
+}
+
+/// Which inputs a program reads, from its table.
+template <class Table> [[nodiscard]] constexpr auto inputs_read() {
+  std::array<bool, Table::sizes.inputs + 1> found{};
+  for (const compile::ValueInfo& value : Table::view().values)
+    if (value.storage == compile::Storage::input && value.first_use >= 0)
+      found[static_cast<std::size_t>(value.index)] = true;
+  return found;
+}
+
+/// For bytes that may be constants.
+struct AsCompiled {
+  template <compile::Source S> [[nodiscard]] static constexpr bool reads(std::size_t input) {
+    constexpr auto found = inputs_read<compile::Compiled<S>>();
+    return input + 1 < found.size() && found[input];
+  }
+};
+/// For what runs on a device.
+template <class D> struct AsRun {
+  template <compile::Source S> [[nodiscard]] static bool reads(std::size_t input) {
+    static const auto found = inputs_read<compile::TableFor<S, D>>();
+    return input + 1 < found.size() && found[input];
+  }
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+template <StageSource F> inline constexpr StageCounts stage_counts = detail::count<F>();
+
+/// Which inputs of the batch a stage takes, in order.
+template <StageSource F>
+inline constexpr auto given_inputs = [] {
+  graph::Graph graph = F::make_graph();
+  const StageTrace trace = F::build(graph);
+  std::array<int, static_cast<std::size_t>(stage_counts<F>.given)> numbers{};
+  for (std::size_t i = 0; i != numbers.size(); ++i) numbers[i] = trace.given[i];
+  return numbers;
+}();
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

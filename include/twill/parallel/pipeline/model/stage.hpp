@@ -1,0 +1,346 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One stage of a pipeline: a network, its programs, and what it holds of the micro-batches that are under way. Nothing is held
+// longer than the last action that reads it, and the programs know what they read: an input that no gradient needs goes
+// with the forward pass, and between the two parts of a backward pass lies what the second part reads and nothing else. So a
+// stage never holds more micro-batches than its schedule has in flight, and what it holds of each is known to the byte.
+// Read next: parallel/pipeline/model/pipeline.hpp.
+
+#include <twill/compile/plan/memory_use.hpp>
+#include <twill/core/config.hpp>
+#include <twill/graph/checkpoint.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/parallel/pipeline/model/block.hpp>
+#include <twill/parallel/pipeline/model/kept_weights.hpp>
+#include <twill/parallel/pipeline/model/programs.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// Takes a value out of a map.    requires: it is there
+template <class Value> [[nodiscard]] Value take(std::map<int, Value>& values, int key) {
+  auto node = values.extract(key);
+  return std::move(node.mapped());
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// Whether a stage computes a micro-batch's forward pass again in its backward pass, from the inputs that it keeps instead of
+/// what gradients need. The same program runs, so the bits are the same; buffers are not updated twice.
+using graph::Recompute;
+
+/// F on the weights of a network N. `Split` where backward passes come in two parts.
+template <StageSource F, class N, bool Split> class Stage {
+public:
+  using Source = F;
+  using Network = N;
+  using D = typename N::device_type;
+  using Output = compile::shown_output_t<StageInference<F>, 0, D>;
+  static constexpr StageCounts counts = stage_counts<F>;
+
+  explicit Stage(const D& device) : network{device} {}
+  /// As one of the ranks of these groups, which all draw alike.
+  Stage(const D& device, const kernel::RankGroups& groups, const Draw& draw) : network{device, groups, draw} {}
+
+  Network network;
+  nn::RunContext context{};  ///< of this step: its draws are those of the whole batch
+  bool keeps_orders = false; ///< of the weights, for the micro-batches to come, until `drop_orders`
+
+  /// A micro-batch between its forward pass and its last gradient: the operands of its backward programs.
+  struct Kept {
+    graph::SymbolValues symbols{};
+    nn::RunContext context{};
+    Blocks<D> operands{};
+    bool is_recomputed = false; ///< the operands are the inputs alone
+  };
+
+  std::map<int, Blocks<D>> inputs{}; ///< received
+  std::map<int, Kept> kept{};
+  std::map<int, Blocks<D>> outputs{};         ///< until they are sent, or read by a stage of the same rank
+  std::map<int, Blocks<D>> cotangents{};      ///< received: gradients of outputs
+  std::map<int, Blocks<D>> input_gradients{}; ///< until they are sent, or read by a stage of the same rank
+
+  /// Computes the outputs of a micro-batch from `given`, its part of the batch, and what was received. Its first row is this
+  /// one of the rank's batch, which begins at that of the stage's context. Keeps what gradients need, or inputs to do it again.
+  void forward(int micro_batch, Blocks<D> given, const graph::SymbolValues& symbols, std::int64_t first_row,
+               Recompute recompute = Recompute::no) {
+    keep_orders();
+    Kept own{symbols, context, std::move(given), recompute == Recompute::yes};
+    own.context.first_row += first_row;
+    own.context.knobs.set_if_present("train.continues", first_row > 0 ? 1 : 0); // deferred batch norm adds them up
+    if (counts.received > 0)
+      for (Block<D>& block : detail::take(inputs, micro_batch)) own.operands.push_back(std::move(block));
+    Blocks<D> made = run(forward_, own);
+    outputs.insert_or_assign(micro_batch, Blocks<D>(made.begin(), made.begin() + counts.results));
+    if (!own.is_recomputed) complete(own, std::move(made));
+    kept.insert_or_assign(micro_batch, std::move(own));
+  }
+
+  /// The whole backward pass: adds to the gradients of the weights and leaves those of the inputs.
+  void backward(int micro_batch) {
+    if constexpr (Split) {
+      input_gradient(micro_batch);
+      weight_gradient(micro_batch);
+    } else {
+      Kept own = take_with_cotangents(micro_batch);
+      Blocks<D> made = run(backward_, own);
+      const auto first = made.begin() + counts.weights;
+      if (counts.received > 0) input_gradients.insert_or_assign(micro_batch, Blocks<D>(first, made.end()));
+      made.erase(first, made.end());
+      add_gradients(std::move(made));
+    }
+  }
+
+  /// The part that the stage before waits for. The first stage has none: its whole backward pass can wait.
+  void input_gradient(int micro_batch) requires Split {
+    Kept own = take_with_cotangents(micro_batch);
+    if constexpr (counts.received > 0) {
+      Blocks<D> made = run(input_, own);
+      const auto first = made.begin() + input_gradients_made();
+      std::move(first, made.end(), std::back_inserter(own.operands));
+      made.erase(first, made.end());
+      input_gradients.insert_or_assign(micro_batch, std::move(made));
+    }
+    release(own.operands, [](std::size_t i) { return is_read_by_weights<detail::AsRun<D>>(i); });
+    kept.insert_or_assign(micro_batch, std::move(own));
+  }
+
+  /// The rest: adds to the gradients of the weights.
+  void weight_gradient(int micro_batch) requires Split {
+    const Kept own = detail::take(kept, micro_batch);
+    if constexpr (counts.weights > 0) add_gradients(run(weight_, own));
+  }
+
+  /// Memory for what is received of a micro-batch.
+  [[nodiscard]] Blocks<D> make_inputs(const graph::SymbolValues& symbols) const {
+    Blocks<D> blocks;
+    for (const graph::InputInfo& info : shown().inputs.subspan(static_cast<std::size_t>(counts.given)))
+      blocks.push_back(Block<D>::make(network.device(), info.dtype, info.shape.evaluate(symbols)));
+    return blocks;
+  }
+  [[nodiscard]] Blocks<D> make_cotangents(const graph::SymbolValues& symbols) const {
+    Blocks<D> blocks;
+    for (const graph::InputInfo& info : compile::Face<StageInference<F>>::frozen.outputs)
+      if (is_floating(info.dtype))
+        blocks.push_back(Block<D>::make(network.device(), info.dtype, info.shape.evaluate(symbols)));
+    return blocks;
+  }
+
+  /// The numbers of the symbols of a micro-batch of so many rows, where these are all that a stage does not know.
+  [[nodiscard]] static graph::SymbolValues symbols_of_rows(std::int64_t rows) {
+    graph::SymbolValues symbols{};
+    symbols.fill(-1);
+    for (const graph::InputInfo& info : shown().inputs)
+      if (const int symbol = info.shape.rank > 0 ? info.shape[0].single_symbol() : -1; symbol >= 0)
+        symbols[static_cast<std::size_t>(symbol)] = rows;
+    return symbols;
+  }
+
+  /// Inputs, weights and symbols, from the trace.
+  [[nodiscard]] static constexpr compile::TableView shown() { return compile::Face<StageInference<F>>::view(); }
+
+  /// What is held of a micro-batch between its forward and its backward pass, in bytes of a pool: without its part of the
+  /// batch, and without the cotangents, which are not there yet.
+  [[nodiscard]] static constexpr std::int64_t bytes_kept(const graph::SymbolValues& symbols) {
+    using First =
+        std::conditional_t<!Split, StageBackward<F>,
+                           std::conditional_t<(counts.received > 0), StageInputGradient<F>, StageWeightGradient<F>>>;
+    return bytes_of<First>(
+        symbols, [](std::size_t i) { return !is_cotangent(i) && is_read_after_forward<detail::AsCompiled>(i); });
+  }
+  /// The same where the forward pass is computed again.
+  [[nodiscard]] static constexpr std::int64_t bytes_of_received(const graph::SymbolValues& symbols) {
+    std::int64_t bytes = 0;
+    for (int i = counts.given; i < counts.given + counts.received; ++i) {
+      const graph::InputInfo& info = compile::Face<StageInference<F>>::frozen.inputs[static_cast<std::size_t>(i)];
+      bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
+    }
+    return bytes;
+  }
+  /// The same between the two parts of a backward pass, the cotangents included.
+  [[nodiscard]] static constexpr std::int64_t bytes_between(const graph::SymbolValues& symbols) requires Split {
+    if constexpr (counts.weights > 0)
+      return bytes_of<StageWeightGradient<F>>(symbols,
+                                              [](std::size_t i) { return is_read_by_weights<detail::AsCompiled>(i); });
+    return 0;
+  }
+
+  /// The weights that are kept in the order of who reads them; null while none are.
+  [[nodiscard]] const cpu::KeptOrders* kept_orders() const {
+    return kept_weights_ ? &kept_weights_->orders() : nullptr;
+  }
+
+  [[nodiscard]] bool is_idle() const {
+    return inputs.empty() && kept.empty() && outputs.empty() && cotangents.empty() && input_gradients.empty();
+  }
+  /// Gives up what is held of micro-batches.
+  void forget_micro_batches() {
+    inputs.clear(), kept.clear(), outputs.clear(), cotangents.clear(), input_gradients.clear();
+  }
+  /// Gives up everything of an unfinished step.
+  void clear() {
+    forget_micro_batches();
+    drop_orders();
+  }
+  /// Behind the gradients of the last micro-batch, whose sums are in the order of the weights from here on.
+  void leave_orders() {
+    if (kept_weights_) kept_weights_->leave_orders(*network.state());
+  }
+  /// The weights are about to change, or a step was given up. Waits for what still reads them.
+  void drop_orders() {
+    keeps_orders = false;
+    if (!kept_weights_) return;
+    try {
+      synchronize(network.device());
+    } catch (...) { // whoever waited for the run was told
+    }
+    kept_weights_.reset();
+  }
+
+private:
+  using Maker = std::conditional_t<Split, StageWeightGradient<F>, StageBackward<F>>; ///< of the gradients of weights
+  static constexpr auto first_cotangent = static_cast<std::size_t>(counts.given + counts.received);
+  [[nodiscard]] static constexpr bool is_cotangent(std::size_t input) {
+    return input >= first_cotangent && input < first_cotangent + static_cast<std::size_t>(counts.cotangents);
+  }
+
+  /// Which operands of backward programs are read, as `Tables` tells.
+  template <class Tables> [[nodiscard]] static constexpr bool is_read_by_weights(std::size_t input) {
+    if constexpr (counts.weights > 0) return Tables::template reads<StageWeightGradient<F>>(input);
+    return false;
+  }
+  template <class Tables> [[nodiscard]] static constexpr bool is_read_after_forward(std::size_t input) {
+    if constexpr (!Split)
+      return Tables::template reads<StageBackward<F>>(input);
+    else if constexpr (counts.received > 0)
+      return Tables::template reads<StageInputGradient<F>>(input) || is_read_by_weights<Tables>(input);
+    else
+      return is_read_by_weights<Tables>(input);
+  }
+
+  /// Of the operands of a backward program.
+  template <compile::Source S, class Wanted>
+  [[nodiscard]] static constexpr std::int64_t bytes_of(const graph::SymbolValues& symbols, Wanted wanted) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = static_cast<std::size_t>(counts.given); i < compile::Compiled<S>::sizes.inputs; ++i) {
+      const graph::InputInfo& info = compile::Compiled<S>::table.inputs[i];
+      if (wanted(i)) bytes += compile::pool_bytes(compile::bytes_of(info.dtype, info.shape, symbols));
+    }
+    return bytes;
+  }
+
+  /// Whether the forward pass writes what a second one must not write again.
+  static constexpr bool updates_buffers = [] {
+    for (const graph::ParameterInfo& info : compile::Face<StageInference<F>>::view().parameters)
+      if (info.role == graph::Role::buffer) return true;
+    return false;
+  }();
+
+  /// Which results the backward pass reads, by their number.
+  static constexpr std::array<bool, static_cast<std::size_t>(counts.results)> results_kept = [] {
+    detail::StageJoint joint = detail::joint<F>();
+    const List<int> nodes = nn::detail::kept_nodes(joint);
+    std::array<bool, static_cast<std::size_t>(counts.results)> found{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      bool is_repeated = false;
+      for (std::size_t other = 0; other < i; ++other)
+        is_repeated = is_repeated || joint.graph.outputs[other] == joint.graph.outputs[i];
+      for (const int id : nodes) found[i] = found[i] || (id == joint.graph.outputs[i] && !is_repeated);
+    }
+    return found;
+  }();
+
+  [[nodiscard]] static int input_gradients_made() {
+    int made = 0;
+    for (const graph::InputInfo& info : shown().inputs.subspan(static_cast<std::size_t>(counts.given)))
+      made += is_floating(info.dtype) ? 1 : 0;
+    return made;
+  }
+
+  [[nodiscard]] static std::vector<void*> addresses(const Blocks<D>& blocks) {
+    std::vector<void*> all;
+    for (const Block<D>& block : blocks) all.push_back(block.data);
+    return all;
+  }
+  [[nodiscard]] std::span<void* const> parameters() const { return network.state()->addresses(); }
+
+  /// Runs a program on what a micro-batch has.
+  template <class Program> [[nodiscard]] Blocks<D> run(Program& program, const Kept& own) {
+    cpu::KeptOrders* orders = nullptr;
+    if (kept_weights_)
+      orders = std::same_as<Program, detail::Program<Maker, D>> ? &kept_weights_->orders_with_gradients()
+                                                                : &kept_weights_->orders();
+    return program(network.device(), own.symbols, addresses(own.operands), parameters(), own.context, orders);
+  }
+
+  /// Makes room for weights in the order of who reads them, at the first micro-batch of a step.
+  void keep_orders() {
+    if constexpr (can_keep_orders<D>) {
+      using First = std::conditional_t<Split && (counts.received > 0), StageInputGradient<F>, StageBackward<F>>;
+      if (!keeps_orders || kept_weights_) return;
+      kept_weights_.emplace();
+      kept_weights_->add(network.device(), compile::TableFor<StageForward<F>, D>::view(), parameters());
+      if constexpr (!Split || counts.received > 0)
+        kept_weights_->add(network.device(), compile::TableFor<First, D>::view(), parameters());
+      if constexpr (counts.weights > 0)
+        kept_weights_->add_gradients(compile::TableFor<Maker, D>::view(), counts.weights);
+    }
+  }
+
+  /// Drops what nobody reads from now on.
+  template <class Wanted> static void release(Blocks<D>& operands, Wanted is_wanted) {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (!is_wanted(i)) operands[i] = Block<D>{};
+  }
+
+  /// Puts what the forward program has made, results first, behind the inputs.
+  static void complete(Kept& own, Blocks<D> made) {
+    const auto first_kept = made.begin() + counts.results;
+    own.operands.resize(own.operands.size() + static_cast<std::size_t>(counts.cotangents)); // not there yet
+    std::move(first_kept, made.end(), std::back_inserter(own.operands));
+    for (std::size_t i = 0; i < results_kept.size(); ++i)
+      if (results_kept[i]) own.operands.push_back(std::move(made[i]));
+    release(own.operands, [](std::size_t i) { return is_read_after_forward<detail::AsRun<D>>(i); });
+    own.is_recomputed = false;
+  }
+
+  [[nodiscard]] Kept take_with_cotangents(int micro_batch) {
+    Kept own = detail::take(kept, micro_batch);
+    if (own.is_recomputed) {
+      if constexpr (updates_buffers)
+        complete(own, run(again_, own));
+      else
+        complete(own, run(forward_, own));
+    }
+    Blocks<D> given = detail::take(cotangents, micro_batch);
+    std::move(given.begin(), given.end(), own.operands.begin() + static_cast<std::ptrdiff_t>(first_cotangent));
+    return own;
+  }
+
+  void add_gradients(Blocks<D> gradients) {
+    std::vector<memory::Buffer<D>> buffers;
+    for (Block<D>& gradient : gradients) buffers.push_back(std::move(gradient.owner));
+    network.state()->add_gradients(std::move(buffers));
+  }
+
+  std::optional<KeptWeights<D>> kept_weights_{};
+  detail::Program<StageForward<F>, D> forward_{};
+  detail::Program<StageForwardAgain<F>, D> again_{};
+  detail::Program<StageBackward<F>, D> backward_{};
+  detail::Program<StageInputGradient<F>, D> input_{};
+  detail::Program<StageWeightGradient<F>, D> weight_{};
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

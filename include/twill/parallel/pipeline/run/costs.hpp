@@ -1,0 +1,128 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Costs of a pipeline's stages by counting alone, for `simulate`: bytes from their programs, exact, and times on a device of
+// which two numbers are known, the most arithmetic and the most memory traffic in a second. A program takes its arithmetic at
+// the one rate and the bytes that its launches read and write at the other, one after the other. Such costs know nothing of
+// caches and of how well a kernel does. Read next: parallel/pipeline/schedule/predict.hpp.
+
+#include <twill/compile/plan/memory_use.hpp>
+#include <twill/compile/traced.hpp>
+#include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/model/programs.hpp>
+#include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/parallel/pipeline/schedule/predict.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace twill::inline v0::pipeline {
+
+/// A device in two numbers, measured or from a data sheet, and what every launch takes.
+struct Machine {
+  double operations_per_s = 0; ///< a multiply-add is two
+  double bytes_per_s = 0;      ///< of memory, read and written together
+  double launch_s = 0;         ///< what every launch takes at least
+};
+
+} // namespace twill::inline v0::pipeline
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+template <class Stage>
+[[nodiscard]] StageCost bytes_of_stage(const graph::SymbolValues& symbols, Checkpointing checkpointing) {
+  StageCost cost;
+  cost.kept_bytes =
+      checkpointing == Checkpointing::always ? Stage::bytes_of_received(symbols) : Stage::bytes_kept(symbols);
+  if constexpr (requires { Stage::bytes_between(symbols); }) cost.between_bytes = Stage::bytes_between(symbols);
+  using Shown = compile::Face<StageInference<typename Stage::Source>>;
+  for (std::size_t i = 0; i < Shown::sizes.outputs; ++i)
+    cost.output_bytes += compile::bytes_of(Shown::frozen.outputs[i].dtype, Shown::frozen.outputs[i].shape, symbols);
+  for (const graph::ParameterInfo& info : Stage::shown().parameters) {
+    const std::int64_t bytes = compile::bytes_of(info.dtype, info.shape, symbols);
+    cost.fixed_bytes += compile::pool_bytes(bytes);
+    if (info.role != graph::Role::weight) continue;
+    cost.fixed_bytes += compile::pool_bytes(bytes); // its gradient
+    cost.gradient_bytes += bytes;
+  }
+  return cost;
+}
+
+/// What one program of a stage takes.
+template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValues& symbols, const Machine& machine) {
+  const compile::TableView table = compile::Compiled<Program>::view();
+  double bytes = 0;
+  double launches = 0;
+  for (const compile::Instruction& instruction : table.instructions) {
+    launches += instruction.continues ? 0 : 1;
+    for (int k = 0; k < instruction.operand_count; ++k) {
+      const compile::OperandInfo& operand = table.operands[static_cast<std::size_t>(instruction.first_operand + k)];
+      if (operand.kind != compile::OperandKind::memory || operand.value < 0) continue;
+      const compile::ValueInfo& value = table.values[static_cast<std::size_t>(operand.value)];
+      bytes += static_cast<double>(compile::bytes_of(value.dtype, value.shape, symbols));
+    }
+  }
+  // Arithmetic of products and the like: that of elements is hidden behind their traffic.
+  const graph::Graph graph = compile::trace_of<Program>();
+  double operations = 0;
+  const List<char> needed = compile::detail::needed_nodes(graph);
+  for (int id = 0; id < graph.size(); ++id)
+    if (needed.data()[id] != 0 && graph.node(id).kind == graph::Kind::operation)
+      operations += static_cast<double>(compile::work_of(graph, graph.node(id), symbols).operations);
+  return operations / machine.operations_per_s + bytes / machine.bytes_per_s + launches * machine.launch_s;
+}
+
+template <class Stage, bool Split>
+void count_times(const graph::SymbolValues& symbols, const Machine& machine, StageCost& cost) {
+  using F = typename Stage::Source;
+  cost.forward_s = counted_s<StageForward<F>>(symbols, machine);
+  if constexpr (!Split) {
+    cost.input_gradient_s = counted_s<StageBackward<F>>(symbols, machine);
+  } else {
+    if constexpr (Stage::counts.received > 0)
+      cost.input_gradient_s = counted_s<StageInputGradient<F>>(symbols, machine);
+    if constexpr (Stage::counts.weights > 0)
+      cost.weight_gradient_s = counted_s<StageWeightGradient<F>>(symbols, machine);
+  }
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero. What is
+/// kept is that of a micro-batch which is computed again, if all are.
+template <class P, std::size_t N>
+[[nodiscard]] List<StageCost> stage_bytes(const std::array<Dims, N>& shapes,
+                                          const StageCheckpointing& checkpointing = {}) {
+  List<StageCost> costs;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (costs.push_back(detail::bytes_of_stage<std::tuple_element_t<I, typename P::Stages>>(
+         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]),
+         checkpointing(static_cast<int>(I)))),
+     ...);
+  }
+  (typename P::Sequence{});
+  return costs;
+}
+
+/// The costs of a pipeline P's stages on a machine that need not be here, for micro-batches whose inputs have these shapes.
+template <class P, std::size_t N>
+[[nodiscard]] List<StageCost> counted_costs(const std::array<Dims, N>& shapes, const Machine& machine) {
+  List<StageCost> costs = stage_bytes<P>(shapes);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (detail::count_times<std::tuple_element_t<I, typename P::Stages>,
+                         detail::splits_gradients<typename P::ScheduleType, P::ranks>()>(
+         P::Plan::template symbols<std::tuple_element_t<I, typename P::Stages>>(shapes, shapes[0][0]), machine,
+         costs[I]),
+     ...);
+  }
+  (typename P::Sequence{});
+  return costs;
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

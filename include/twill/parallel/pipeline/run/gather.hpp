@@ -1,0 +1,73 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// One timeline of what ranks have noted each for itself, whatever the ranks are: the clocks are compared, and all events are
+// put on that of rank 0. Nothing of it runs inside a step. Read next: parallel/group/clock_offset.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/group/clock_offset.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/numbers.hpp>
+#include <twill/parallel/pipeline/schedule/timeline.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+inline constexpr std::size_t numbers_of_event = 6;
+
+void write_event(const TimedAction& event, double* to);
+[[nodiscard]] TimedAction read_event(int rank, const double* from, double later);
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A collective call: the events of all ranks, on every rank, in seconds from the earliest beginning. `own` are this rank's in
+/// seconds since its `begin`; `clock` compares its clock, in which `begin` was read, with that of rank 0.
+template <parallel::Communicator C>
+[[nodiscard]] Timeline gather_timeline(C& communicator, const RankTimeline& own, double begin,
+                                       const parallel::ClockOffset& clock) {
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  parallel::Numbers head(communicator, 3);
+  head.values() = {begin + clock.offset_s, static_cast<double>(own.computed.size()),
+                   static_cast<double>(own.messages.size())};
+  const std::vector<double> heads = head.all();
+  double origin = heads[0];
+  std::size_t most = 1;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    origin = std::min(origin, heads[3 * rank]);
+    most = std::max(most, static_cast<std::size_t>(heads[3 * rank + 1] + heads[3 * rank + 2]));
+  }
+
+  parallel::Numbers events(communicator, most * detail::numbers_of_event);
+  double* next = events.values().data();
+  for (const auto* list : {&own.computed, &own.messages})
+    for (const TimedAction& event : *list) {
+      detail::write_event(event, next);
+      next += detail::numbers_of_event;
+    }
+  const std::vector<double> all = events.all();
+
+  Timeline timeline;
+  timeline.ranks.resize(ranks);
+  timeline.messages.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const double* from = all.data() + rank * most * detail::numbers_of_event;
+    const auto computed = static_cast<std::size_t>(heads[3 * rank + 1]);
+    const auto messages = static_cast<std::size_t>(heads[3 * rank + 2]);
+    for (std::size_t i = 0; i < computed + messages; ++i, from += detail::numbers_of_event)
+      (i < computed ? timeline.ranks : timeline.messages)[rank].push_back(
+          detail::read_event(static_cast<int>(rank), from, heads[3 * rank] - origin));
+  }
+  timeline.is_complete = true;
+  return timeline;
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/run/gather.ipp>
+#endif

@@ -1,0 +1,331 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pipeline outside of training: `auto infer = pipeline::inference(pipe, {.micro_batches = 4}); auto y = infer(x);` runs every
+// stage as in evaluation on micro-batches that follow each other, and keeps nothing of any. The result lies on the device of
+// the last stage. A rank that is alone in its process gives its communicator, too. Read next: parallel/pipeline/run/run.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+#include <twill/parallel/pipeline/schedule/transfers.hpp>
+#include <twill/parallel/threads/communicator.hpp>
+#include <twill/parallel/threads/ranks.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// How a batch is cut for inference.
+struct InferenceOptions {
+  int micro_batches = 1;             ///< at most; fewer where there are fewer rows
+  bool is_result_everywhere = false; ///< on every rank's device; else on that of the last stage. Where ranks are alone
+  std::int64_t timeout_ms = 300'000; ///< how long a rank waits for its peers in one call, where this makes the group
+};
+
+/// The forward passes of a pipeline whose stages lie where a kind of schedule has them: what a rank computes is ordered along
+/// the wave of each micro-batch, which is one order for all, so that no rank waits for another in a circle.
+template <ScheduleKind S> [[nodiscard]] constexpr Schedule forward_schedule(int ranks, int micro_batches) {
+  Schedule schedule;
+  schedule.ranks = ranks;
+  schedule.stages = ranks * S::stages_per_rank;
+  schedule.micro_batches = micro_batches;
+  for (int stage = 0; stage < schedule.stages; ++stage) schedule.rank_of.push_back(S::rank_of(stage, ranks));
+  schedule.orders.resize(static_cast<std::size_t>(ranks));
+  for (int wave = 0; wave < schedule.stages + micro_batches - 1; ++wave)
+    for (int stage = 0; stage < schedule.stages; ++stage)
+      if (wave >= stage && wave - stage < micro_batches)
+        schedule.order(schedule.rank(stage)).push_back(forward(stage, wave - stage));
+  return with_transfers(schedule);
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// What a stage is outside of training.
+template <class Stage> using EvaluationOf = typename Stage::Source::Evaluation;
+
+/// Whether it has the weights of the stage in training, in that order: those are given to it.
+template <class Stage> [[nodiscard]] consteval bool has_own_weights() {
+  using Own = compile::Face<StageInference<typename Stage::Source>>;
+  using Found = compile::Face<StageInference<EvaluationOf<Stage>>>;
+  bool is_same = Own::sizes.parameters == Found::sizes.parameters;
+  for (std::size_t i = 0; is_same && i < Own::sizes.parameters; ++i)
+    is_same = Own::frozen.parameters[i].name == Found::frozen.parameters[i].name;
+  return is_same;
+}
+
+/// One stage's program and what passes it.
+template <class Stage> struct EvaluatedStage {
+  using Source = EvaluationOf<Stage>;
+  using D = typename Stage::D;
+  static_assert(
+      has_own_weights<Stage>(),
+      "twill: inference: a stage of a model that is cut by balance has other weights in evaluation; cut it at "
+      "marks of its own (nn::stage_boundary)");
+
+  Program<StageInference<Source>, D> program{};
+  std::map<int, Blocks<D>> inputs{};
+  std::map<int, Blocks<D>> outputs{};
+};
+
+/// The `StageRunner` of one rank, which has no backward passes. X is the tuple of the model's inputs.
+template <class P, class X, class Stages, class Result> class InferenceRunner {
+  using D = typename P::device_type;
+  static constexpr std::size_t last = static_cast<std::size_t>(P::stages) - 1;
+
+public:
+  InferenceRunner(P& pipeline, Stages& stages, const Schedule& schedule, const std::vector<parallel::Rows>& pieces,
+                  const X& x, Result& result, int rank)
+      : pipeline_{pipeline},
+        stages_{stages},
+        schedule_{schedule},
+        pieces_{pieces},
+        x_{x},
+        result_{result},
+        rank_{rank} {}
+
+  void run_forward(int stage, int m) {
+    visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I> number, auto& own) {
+      const auto& network = pipeline_.template stage<I>();
+      Blocks<D> given = given_part<typename std::remove_cvref_t<decltype(own)>::Source>(x_, piece(m), network.device());
+      if constexpr (I > 0)
+        for (Block<D>& block :
+             schedule_.rank(stage - 1) == rank_ ? take(std::get<I - 1>(stages_).outputs, m) : take(own.inputs, m))
+          given.push_back(std::move(block));
+      std::vector<void*> addresses;
+      for (const Block<D>& block : given) addresses.push_back(block.data);
+      nn::RunContext context{network.knobs(), piece(m).begin, {}, network.state()->groups};
+      Blocks<D> made =
+          own.program(network.device(), symbols(number, m), addresses, network.state()->addresses(), context);
+      if constexpr (I == last)
+        store(made[0], m);
+      else
+        own.outputs.insert_or_assign(m, std::move(made));
+      synchronize(network.device());
+    });
+  }
+  void run_backward(int, int) {}
+
+  Message input(int stage, int m) {
+    Message message;
+    visit(stage, [&](auto number, auto& own) {
+      using Source = typename std::remove_cvref_t<decltype(own)>::Source;
+      Blocks<D> blocks;
+      const auto infos = compile::Face<StageInference<Source>>::view().inputs;
+      for (const graph::InputInfo& info : infos.subspan(static_cast<std::size_t>(stage_counts<Source>.given)))
+        blocks.push_back(Block<D>::make(pipeline_.template stage<number.value>().device(), info.dtype,
+                                        info.shape.evaluate(symbols(number, m))));
+      message = message_of(own.inputs.insert_or_assign(m, std::move(blocks)).first->second);
+    });
+    return message;
+  }
+  Message output(int stage, int m) {
+    Message message;
+    visit(stage, [&](auto, auto& own) { message = message_of(own.outputs.at(m)); });
+    return message;
+  }
+  void output_is_sent(int stage, int m) {
+    visit(stage, [&](auto, auto& own) { own.outputs.erase(m); });
+  }
+  Message output_gradient(int, int) { return {}; }
+  Message input_gradient(int, int) { return {}; }
+  void input_gradient_is_sent(int, int) {}
+
+private:
+  template <class F> void visit(int stage, F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, std::get<I>(stages_)) : void()),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Stages>>{});
+  }
+  template <std::size_t I>
+  [[nodiscard]] graph::SymbolValues symbols(std::integral_constant<std::size_t, I>, int m) const {
+    return symbols_of_rows<P, std::tuple_element_t<I, typename P::Stages>>(x_, piece(m).count);
+  }
+
+  /// Puts the rows of a micro-batch where they stand in the whole.
+  void store(const Block<D>& made, int m) {
+    Dims expected = result_.shape();
+    if (pieces_.size() > 1 && expected.rank > 0) expected[0] = piece(m).count;
+    if (!(expected == made.shape))
+      throw ShapeError("inference: the model makes " + to_string(made.shape) + " of " + std::to_string(piece(m).count) +
+                       " rows and " + to_string(result_.shape()) +
+                       " of all; take one micro-batch where results are not those of rows");
+    const auto row = static_cast<std::size_t>(piece(m).count > 0 ? made.shape.elements() / piece(m).count : 0);
+    const std::size_t size = size_of(made.dtype);
+    auto* const first = reinterpret_cast<std::byte*>(result_.data());
+    if (made.shape.elements() > 0)
+      copy_bytes(result_.device(), first + row * size * static_cast<std::size_t>(piece(m).begin), result_.device(),
+                 made.data, static_cast<std::size_t>(made.shape.elements()) * size, CopyOptions{});
+  }
+
+  [[nodiscard]] const parallel::Rows& piece(int m) const { return pieces_[static_cast<std::size_t>(m)]; }
+
+  P& pipeline_;
+  Stages& stages_;
+  const Schedule& schedule_;
+  const std::vector<parallel::Rows>& pieces_;
+  const X& x_;
+  Result& result_;
+  int rank_;
+};
+
+/// The stages of a pipeline outside of training, and the rows of a batch on their way through them.
+template <class P> class Evaluated {
+  template <class Tuple> struct StagesOf;
+  template <class... Stage> struct StagesOf<std::tuple<Stage...>> {
+    using type = std::tuple<EvaluatedStage<Stage>...>;
+  };
+  using Last = std::tuple_element_t<static_cast<std::size_t>(P::stages) - 1, typename P::Stages>;
+  using D = typename P::device_type;
+
+public:
+  using Result = compile::shown_output_t<StageInference<EvaluationOf<Last>>, 0, D>;
+
+  explicit Evaluated(P& pipeline) : pipeline_{&pipeline} {}
+
+  /// Memory for the result of all rows.
+  template <class X> [[nodiscard]] static Result make_result(const X& x, const D& device) {
+    const auto& info = compile::Face<StageInference<EvaluationOf<Last>>>::frozen.outputs[0];
+    return Result(device, info.shape.evaluate(symbols_of_rows<P, Last>(x, rows_of(x))));
+  }
+  template <class X> [[nodiscard]] static std::int64_t rows_of(const X& x) {
+    return std::apply([](const auto&... input) { return parallel::common_rows(input...).value_or(0); }, x);
+  }
+
+  /// Carries out a rank's part.
+  template <parallel::Communicator C, class X>
+  void run(const Schedule& schedule, C& communicator, const std::vector<parallel::Rows>& pieces, const X& x,
+           Result& result) {
+    check_batch<P>(std::type_identity<X>{});
+    InferenceRunner<P, X, Stages, Result> runner{*pipeline_, stages_, schedule, pieces, x, result, communicator.rank()};
+    pipeline::run(schedule, communicator, runner);
+  }
+
+  /// Gives up what an unfinished run has left.
+  void clear() {
+    std::apply([](auto&... stage) { ((stage.inputs.clear(), stage.outputs.clear()), ...); }, stages_);
+  }
+
+  [[nodiscard]] P& pipeline() { return *pipeline_; }
+
+private:
+  using Stages = typename StagesOf<typename P::Stages>::type;
+
+  P* pipeline_;
+  Stages stages_{};
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// A pipeline whose stages are all here, outside of training.
+template <class P> class PipelineInference {
+  using S = typename P::ScheduleType;
+  using D = typename P::device_type;
+
+public:
+  /// Forward passes through a pipeline of threads.
+  PipelineInference(P& pipeline, InferenceOptions options)
+      : stages_{pipeline}, options_{options}, communicators_{make_communicators()} {}
+
+  /// The result for all rows of the model's inputs, on the device of the last stage.
+  /// throws: ShapeError where inputs do not fit; ValueError where results are not those of rows; what a rank threw
+  template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
+    const std::tuple<const Inputs&...> x{inputs...};
+    const auto pieces = parallel::chunk_rows(stages_.rows_of(x), options_.micro_batches);
+    const Schedule schedule = forward_schedule<S>(P::ranks, static_cast<int>(pieces.size()));
+    auto result = stages_.make_result(x, stages_.pipeline().template stage<P::stages - 1>().device());
+    stages_.clear();
+    try {
+      parallel::run_ranks(communicators_,
+                          [&](auto& communicator) { stages_.run(schedule, communicator, pieces, x, result); });
+    } catch (...) { // a group that has failed serves no later run
+      communicators_ = make_communicators();
+      throw;
+    }
+    return result;
+  }
+
+private:
+  [[nodiscard]] std::vector<parallel::ThreadCommunicator<D>> make_communicators() {
+    return parallel::thread_communicators(stages_.pipeline().devices(), {.timeout_ms = options_.timeout_ms});
+  }
+
+  detail::Evaluated<P> stages_;
+  InferenceOptions options_;
+  std::vector<parallel::ThreadCommunicator<D>> communicators_;
+};
+
+/// One rank's part of a pipeline outside of training.
+template <class P, parallel::Communicator C> class RankInference {
+  using S = typename P::ScheduleType;
+
+public:
+  /// This rank's part of forward passes through a pipeline of ranks.
+  RankInference(P& pipeline, C& communicator, InferenceOptions options)
+      : stages_{pipeline}, communicator_{&communicator}, options_{options} {
+    if (communicator.size() != P::ranks)
+      throw ValueError("inference: " + std::string{S::name} + " with " + std::to_string(P::stages) +
+                       " stages runs on " + std::to_string(P::ranks) + " ranks, the communicator has " +
+                       std::to_string(communicator.size()));
+  }
+
+  /// The result for all rows on the rank of the last stage, or on all; elsewhere a tensor without elements. All ranks give
+  /// inputs of the same shapes; their elements are read where a stage takes them.
+  /// throws: as above; CommunicatorError naming another rank
+  template <AnyTensor... Inputs> [[nodiscard]] auto operator()(const Inputs&... inputs) {
+    try {
+      const std::tuple<const Inputs&...> x{inputs...};
+      const auto pieces = parallel::chunk_rows(stages_.rows_of(x), options_.micro_batches);
+      const Schedule schedule = forward_schedule<S>(P::ranks, static_cast<int>(pieces.size()));
+      const int last = schedule.rank(P::stages - 1);
+      typename detail::Evaluated<P>::Result result{};
+      if (options_.is_result_everywhere || communicator_->rank() == last)
+        result = stages_.make_result(x, typename P::device_type(communicator_->device()));
+      stages_.clear();
+      stages_.run(schedule, *communicator_, pieces, x, result);
+      if (options_.is_result_everywhere)
+        communicator_->run(parallel::Call::broadcast(parallel::elements(result), last));
+      return result;
+    } catch (...) {
+      communicator_->fail(std::current_exception());
+      throw;
+    }
+  }
+
+private:
+  detail::Evaluated<P> stages_;
+  C* communicator_;
+  InferenceOptions options_;
+};
+
+/// A pipeline outside of training: `infer(inputs...)` gives the model's result. It outlives what this returns.
+template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts>
+[[nodiscard]] auto inference(BasicPipeline<S, T, D, Parts...>& pipeline, InferenceOptions options = {}) {
+  return PipelineInference<BasicPipeline<S, T, D, Parts...>>{pipeline, options};
+}
+
+/// This rank's part of it.    throws: ValueError where the communicator has another number of ranks
+template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C>
+[[nodiscard]] auto inference(BasicPipeline<S, T, D, Parts...>& pipeline, C& communicator,
+                             InferenceOptions options = {}) {
+  return RankInference<BasicPipeline<S, T, D, Parts...>, C>{pipeline, communicator, options};
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

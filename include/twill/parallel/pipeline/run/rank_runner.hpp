@@ -1,0 +1,66 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runner of a rank that steps alone and has peers: ranks that hold the same stages, whom it tells as soon as the gradients
+// of a stage are complete, and all others, whom it tells what ends it. Read next: parallel/pipeline/run/rank_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/pipeline/run/runner.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// A runner that tells when the gradients of a stage are complete, `complete(stage)`, and first of all others the world what
+/// an action throws: a group that only hears of it would be a worse witness.
+template <class Runner, parallel::Communicator C, class Complete> class TellingRunner : public Runner {
+public:
+  template <class... Arguments>
+  TellingRunner(C* world, Complete complete, int micro_batches, Arguments&&... arguments)
+      : Runner(std::forward<Arguments>(arguments)...),
+        world_{world},
+        complete_{std::move(complete)},
+        micro_batches_{micro_batches} {}
+
+  void run_forward(int stage, int m) {
+    told([&] { Runner::run_forward(stage, m); });
+  }
+  void run_backward(int stage, int m) {
+    told([&] { Runner::run_backward(stage, m); });
+    count(stage);
+  }
+  void run_input_gradient(int stage, int m) {
+    told([&] { Runner::run_input_gradient(stage, m); });
+  }
+  void run_weight_gradient(int stage, int m) {
+    told([&] { Runner::run_weight_gradient(stage, m); });
+    count(stage);
+  }
+
+private:
+  template <class F> void told(F f) {
+    try {
+      f();
+    } catch (const parallel::CommunicatorError&) {
+      throw; // known to those who wait
+    } catch (...) {
+      if (world_ != nullptr) world_->fail(std::current_exception());
+      throw;
+    }
+  }
+  void count(int stage) {
+    const auto number = static_cast<std::size_t>(stage);
+    if (done_.size() <= number) done_.resize(number + 1, 0);
+    if (++done_[number] == micro_batches_) complete_(number);
+  }
+
+  C* world_;
+  Complete complete_;
+  int micro_batches_;
+  std::vector<int> done_{}; ///< micro-batches of each stage
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

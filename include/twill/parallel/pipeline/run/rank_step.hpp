@@ -1,0 +1,342 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training step of a pipeline in which each rank runs its own stages over a communicator, whatever that is made of: threads,
+// or processes that hold nothing of the other stages. All ranks make the same steps; of the batch a rank reads what its
+// stages take, the last one the targets. Tied weights and the norm for clipping go over the communicator too. Beside the
+// rank may stand those that hold the same stages of other replicas, who see other rows, and those that hold other parts of
+// the same layers; losses and gradients are those of all rows together. `ParallelModel` puts all of them together. All that work at a stage carry out its actions in one order, and that order is free of
+// deadlock, so calls among them inside of an action cannot meet in a circle. Read next: parallel/model/parallel_model.hpp.
+
+#include <twill/core/clock.hpp>
+#include <twill/core/config.hpp>
+#include <twill/parallel/data/chunk.hpp>
+#include <twill/parallel/data/zero_stage.hpp>
+#include <twill/parallel/group/clock_offset.hpp>
+#include <twill/parallel/group/collectives.hpp>
+#include <twill/parallel/pipeline/model/pipeline.hpp>
+#include <twill/parallel/pipeline/model/stage_rules.hpp>
+#include <twill/parallel/pipeline/run/gather.hpp>
+#include <twill/parallel/pipeline/run/rank_runner.hpp>
+#include <twill/parallel/pipeline/run/rank_ties.hpp>
+#include <twill/parallel/pipeline/run/replica_ranks.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+#include <twill/parallel/pipeline/run/step_options.hpp>
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// Who else works at a rank's stages. What is not null outlives the step.
+template <parallel::Communicator C, parallel::Communicator Data = C> struct RankPeers {
+  Data* replicas = nullptr; ///< the ranks that hold the same stages and see other rows, the pipeline's group "data"
+  C* world = nullptr;       ///< all ranks, which are told what ends this one
+  ReplicaOptions options{}; ///< how gradients of replicas are added up
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// One rank's part of the steps of a pipeline P by a loss of means and a rule. `Data` is the communicator of replicas, Z what
+/// these share out.
+template <class P, class L, optim::Rule R, parallel::Communicator C, parallel::Communicator Data = C,
+          class Z = parallel::Zero<0>>
+class RankStep {
+  using S = typename P::ScheduleType;
+  using D = typename P::device_type;
+  using T = typename P::Element;
+
+public:
+  /// throws: ValueError where the schedule cannot be carried out, the group has another number of ranks, the stages that are
+  /// here are not those of the communicator's rank, or the pipeline knows nothing of the replicas
+  RankStep(P& pipeline, C& communicator, L loss, R given, StepOptions options, RankPeers<C, Data> peers = {})
+      : rule{std::move(given)},
+        pipeline_{&pipeline},
+        communicator_{&communicator},
+        world_{peers.world},
+        loss_{std::move(loss)},
+        options_{options},
+        schedule_{pipeline::schedule<S>(P::ranks, options.micro_batches)},
+        optimisers_{pipeline, rule, peers.replicas, peers.options.buckets} {
+    options_.checkpointing.require_stages(P::stages);
+    require_own_stages(typename P::Sequence{});
+    if (peers.replicas != nullptr) require_known(*peers.replicas);
+    if (peers.replicas != nullptr) replicas_.emplace(*peers.replicas, pipeline.states(), peers.options);
+    if constexpr (P::Plan::has_ties) tied_ = tied_weights(P::infos());
+  }
+
+  /// One step on a batch: the model's inputs, then the targets. Returns the loss of the whole batch, on every rank.
+  /// throws: ValueError where the rows do not fill the micro-batches; what this rank threw; CommunicatorError naming another
+  template <AnyTensor... Batch> double operator()(const Batch&... batch) {
+    const double loss = gradients(batch...);
+    telling_others([&] {
+      detail::GradientSums sums{};
+      if constexpr (detail::asks_for_sums<R>) sums = sums_of_all();
+      gradient_norm_ = std::sqrt(sums.squares);
+      optimisers_.update(rule, sums);
+    });
+    return loss;
+  }
+
+  /// True for the inputs that the model declares, then the targets; others do not compile.
+  template <AnyTensor... Batch>
+  static constexpr bool takes = [] {
+    static_assert(sizeof...(Batch) >= 2, "twill: a step of a pipeline takes the model's inputs and the targets");
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      using All = std::tuple<Batch...>;
+      using Inputs = std::tuple<const std::tuple_element_t<I, All>&...>;
+      detail::check_batch<P>(std::type_identity<Inputs>{});
+    }
+    (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    return true;
+  }();
+
+  /// The loss, and the gradients of this rank's stages without an update: times the loss scale, if the rule has one.
+  template <AnyTensor... Batch> double gradients(const Batch&... batch) {
+    static_assert(takes<Batch...>);
+    const std::tuple<const Batch&...> all{batch...};
+    double loss = 0;
+    telling_others([&] {
+      loss = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return this->gradients_of(std::tie(std::get<I>(all)...), std::get<sizeof...(I)>(all));
+      }
+      (std::make_index_sequence<sizeof...(Batch) - 1>{});
+    });
+    return loss;
+  }
+
+  /// When each action of the last step ran on this rank, in seconds from its beginning.
+  [[nodiscard]] const List<TimedAction>& events() const { return events_.computed; }
+  /// The same of all ranks and of the messages between them, in seconds from the earliest beginning. A collective call, which
+  /// compares the clocks of the ranks; a step does not.
+  [[nodiscard]] Timeline timeline() {
+    return gather_timeline(*communicator_, events_, begin_, parallel::clock_offset(*communicator_));
+  }
+  /// What the ranks do, and in which order.
+  [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+  /// Of all gradients before the last clipping.
+  [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
+
+  /// A single number that the rule keeps, such as `optim::loss_scale_state`, as the last step left it. Waits for it.
+  /// throws: ValueError where this rank's stages have none of this name, or no step was made
+  [[nodiscard]] double state(std::string_view name) const { return optimisers_.state(name); }
+  /// The rule at work on the weights of a stage that is here.
+  template <std::size_t I> [[nodiscard]] auto& optimiser() { return optimisers_.template at<I>(); }
+  /// Steps made, those that a loss scale held back included.
+  [[nodiscard]] std::int64_t steps() const { return optimisers_.steps(); }
+
+  /// What the rule keeps, the count of steps and the rule's options, as one network has them, on every rank. A collective call
+  /// of all ranks.    throws: what this rank threw; CommunicatorError naming another
+  [[nodiscard]] nn::StateDict state_dict() {
+    nn::StateDict whole{};
+    telling_others([&] { whole = optimisers_.state_dict(*pipeline_, *communicator_); });
+    return train::detail::with_options(std::move(whole), rule);
+  }
+  /// What `load_state_dict` would throw.
+  void require_loadable(const nn::StateDict& state) const {
+    R copy = rule; // nothing is set
+    const train::detail::LoadedOptions options{copy, state};
+    optimisers_.require_loadable(options.states());
+  }
+  /// Goes on from the state of a step on one device, or on any number of ranks; where it holds no options, the rule keeps its
+  /// own. Every rank calls it with the same state; nobody waits for another.
+  /// throws: ShapeError, ValueError naming what does not fit, with nothing changed
+  train::OptionsReport load_state_dict(const nn::StateDict& state) {
+    train::detail::LoadedOptions options{rule, state};
+    optimisers_.load_state_dict(*pipeline_, options.states());
+    return options.set();
+  }
+
+  R rule; ///< its options may change between steps, on all ranks alike
+
+private:
+  /// Calls f; what it throws ends the other ranks' calls, too.
+  template <class F> void telling_others(F f) {
+    try {
+      f();
+    } catch (...) {
+      if (world_ != nullptr) world_->fail(std::current_exception());
+      communicator_->fail(std::current_exception());
+      pipeline_->groups().fail(std::current_exception());
+      if (replicas_) replicas_->communicator().fail(std::current_exception());
+      if (replicas_) replicas_->clear(); // reductions that have begun read the gradients
+      detail::give_up_step(*pipeline_);
+      throw;
+    }
+  }
+
+  template <class X, class Y> double gradients_of(const X& x, const Y& targets) {
+    const std::int64_t rows = detail::rows_of_batch(x, targets);
+    const auto pieces = detail::micro_batches_of(rows, options_.micro_batches);
+    const StageStates<D> states = pipeline_->states();
+    begin(rows, states);
+    const auto complete = [&](std::size_t stage) {
+      if (replicas_) replicas_->start(states, stage);
+    };
+    using Runner = detail::ModelRunner<P, L, X, Y>;
+    detail::TellingRunner<Runner, C, decltype(complete)> runner{
+        world_,  complete, options_.micro_batches, *pipeline_, schedule_, loss_, pieces, x,
+        targets, rank(),   options_.checkpointing};
+    runner.count_among(rows_.all);
+    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { runner.scale_gradients(own.scale()); });
+    begin_ = steady_seconds();
+    events_ = pipeline::run(schedule_, *communicator_, runner, begin_);
+    detail::drop_orders(*pipeline_);
+    if (replicas_) replicas_->finish(states);
+    RankTies<C, D>{*communicator_, schedule_, states}.add(tied_);
+    double loss = 0;
+    if (rank() == schedule_.rank(P::stages - 1)) {
+      loss = runner.loss();
+      if (replicas_) loss = total(replicas_->communicator(), loss);
+    }
+    return total(*communicator_, loss);
+  }
+
+  /// Gives up the last step, and agrees with the peers on what this one draws, counts and starts from.
+  void begin(std::int64_t rows, const StageStates<D>& states) {
+    if (replicas_) replicas_->clear();
+    detail::begin_step(*pipeline_, options_);
+    if constexpr (P::Plan::has_ties)
+      if (pipeline_->groups().all().empty()) share_draw();
+    rows_ = {0, rows};
+    if (!replicas_) return;
+    rows_ = rows_among(replicas_->communicator(), rows);
+    replicas_->agree_on_buffers(states);
+    pipeline_->for_each_stage_here([&](auto& stage) { stage.context.first_row = rows_.first; });
+  }
+
+  [[nodiscard]] int rank() const { return communicator_->rank(); }
+
+  template <std::size_t... I> void require_own_stages(std::index_sequence<I...>) const {
+    if (communicator_->size() != P::ranks)
+      throw ValueError("train_step: " + std::string{S::name} + " with " + std::to_string(P::stages) +
+                       " stages runs on " + std::to_string(P::ranks) + " ranks, the communicator has " +
+                       std::to_string(communicator_->size()));
+    if (((pipeline_->template has<I>() != (schedule_.rank(static_cast<int>(I)) == rank())) || ...))
+      throw ValueError("train_step: the pipeline holds other stages than those of rank " + std::to_string(rank()) +
+                       "; make it with (device, communicator.rank(), draw)");
+  }
+
+  /// Replicas draw alike, and sum what the model sums over ranks, along a group of the pipeline.
+  void require_known(const Data& replicas) const {
+    const kernel::RankGroup* const known = pipeline_->groups().find(detail::replicas_axis);
+    if (known != nullptr && known->axis().size == replicas.size() && known->rank() == replicas.rank()) return;
+    throw ValueError(
+        "train_step: the pipeline is not a member of the group of its " + std::to_string(replicas.size()) +
+        " replicas along the axis \"data\", so each would draw and normalise its rows by itself; make it a "
+        "ParallelModel, or give it that group (rank_group) when it is made");
+  }
+
+  /// The sum of a number over a group.
+  template <class Group> [[nodiscard]] double total(Group& group, double number) const {
+    Tensor<double, D, Shape<>> sum(D(communicator_->device()), Dims{});
+    sum.fill(number);
+    const parallel::Elements elements = parallel::elements(sum);
+    if constexpr (parallel::Communicator<Group>)
+      group.run(parallel::Call::all_reduce(elements));
+    else
+      group.run({kernel::Collective::all_reduce, kernel::Reduction::sum, elements.dtype, elements.data, elements.count,
+                 elements.data, elements.count});
+    if constexpr (D::has_memory) return sum.item();
+    return number;
+  }
+
+  /// All stages draw what the first one draws.
+  void share_draw() {
+    compile::Knobs knobs{};
+    pipeline_->for_each_stage_here([&](auto& stage) { knobs = stage.context.knobs; });
+    if (!knobs.draws()) return;
+    Tensor<std::int64_t, D, Shape<2>> draw(D(communicator_->device()));
+    const auto seed = static_cast<std::size_t>(knobs.find(graph::seed_knob));
+    const auto step = static_cast<std::size_t>(knobs.find(graph::step_knob));
+    std::int64_t numbers[2] = {static_cast<std::int64_t>(knobs.bits()[seed]),
+                               static_cast<std::int64_t>(knobs.bits()[step])};
+    copy_bytes(draw.device(), draw.data(), Cpu{}, numbers, sizeof(numbers), CopyOptions{});
+    communicator_->run(parallel::Call::broadcast(parallel::elements(draw), schedule_.rank(0)));
+    copy_bytes(Cpu{}, numbers, draw.device(), draw.data(), sizeof(numbers), CopyOptions{});
+    pipeline_->for_each_stage_here([&](auto& stage) {
+      stage.context.knobs.set_draw(static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]));
+    });
+  }
+
+  /// What the rule asks of all gradients: weights that the ranks hold in parts count with all their parts, others once.
+  [[nodiscard]] detail::GradientSums sums_of_all() {
+    const StageStates<D> states = pipeline_->states();
+    double scale = 1;
+    if constexpr (optim::ScaledRule<R>) optimisers_.for_each([&](auto& own) { scale = own.scale(); });
+    auto sums = detail::sums_of_gradients<T>(states, tied_, rule, scale,
+                                             [](const auto& info) { return !info.shard.is_part(); });
+    for (const auto& group : pipeline_->groups().all()) {
+      const auto is_along = [&](const auto& info) {
+        return info.shard.is_part() && info.shard.axis.is_named_as(group->axis());
+      };
+      if (has_parts(states, is_along))
+        sums += total_of(*group, detail::sums_of_gradients<T>(states, tied_, rule, scale, is_along));
+    }
+    return total_of(*communicator_, sums);
+  }
+  template <class Group> [[nodiscard]] detail::GradientSums total_of(Group& group, detail::GradientSums sums) const {
+    if constexpr (detail::is_by_norm<R>) sums.squares = total(group, sums.squares);
+    if constexpr (optim::ScaledRule<R>) sums.not_finite = total(group, sums.not_finite);
+    return sums;
+  }
+  template <class Chosen> [[nodiscard]] static bool has_parts(const StageStates<D>& states, Chosen is_chosen) {
+    for (const auto& state : states)
+      if (state)
+        for (const graph::ParameterInfo& info : state->infos)
+          if (is_chosen(info)) return true;
+    return false;
+  }
+
+  P* pipeline_;
+  C* communicator_;
+  C* world_;
+  std::optional<ReplicaRanks<Data, D>> replicas_{};
+  ReplicaRows rows_{}; ///< of the step under way
+  L loss_;
+  StepOptions options_;
+  double gradient_norm_ = 0;
+  Schedule schedule_;
+  std::vector<TiedWeight> tied_;
+  double begin_ = 0; ///< of the last step, by the steady clock
+  RankTimeline events_{};
+  detail::StageOptimisers<P, R, Data, Z> optimisers_;
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// This rank's part of a training step of a pipeline: `step(inputs, targets)` gives the loss on every rank.
+template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C,
+          class L, optim::Rule R>
+[[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, C& communicator, L loss, R rule,
+                              pipeline::StepOptions options) {
+  return pipeline::RankStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R, C>{model, communicator, std::move(loss),
+                                                                                 std::move(rule), options};
+}
+
+/// The same for one of several replicas; `replicas` joins the ranks that hold the same stages, and is the group along the axis
+/// "data" that the pipeline was made with. A `ParallelModel` does both.    throws: ValueError where the pipeline has no such group
+template <pipeline::ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, parallel::Communicator C,
+          parallel::Communicator Data, class L, optim::Rule R>
+[[nodiscard]] auto train_step(pipeline::BasicPipeline<S, T, D, Parts...>& model, C& communicator, Data& replicas,
+                              L loss, R rule, pipeline::StepOptions options) {
+  return pipeline::RankStep<pipeline::BasicPipeline<S, T, D, Parts...>, L, R, C, Data>{
+      model, communicator, std::move(loss), std::move(rule), options, {.replicas = &replicas}};
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA

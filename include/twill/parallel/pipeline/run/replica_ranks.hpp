@@ -1,0 +1,202 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one of several replicas of a pipeline's stages tells the others, who hold the same stages: the rows that it sees, its
+// buffers, and its gradients, in buckets. A stage's gradients are complete behind its last micro-batch, so its buckets are
+// reduced from there on while the other stages of the rank, and those before it, still work. All replicas carry out one
+// schedule, so their calls have one order. Read next: parallel/pipeline/run/rank_step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/data/buckets.hpp>
+#include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/numbers.hpp>
+#include <twill/parallel/pipeline/model/ties.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// How replicas of a pipeline's stages keep in step.
+struct ReplicaOptions {
+  parallel::BucketOptions buckets{}; ///< of their gradients
+  bool broadcasts_buffers = true;    ///< those of the first replica, before each step
+};
+
+/// Of all replicas' rows those before a replica's own, and how many there are.
+struct ReplicaRows {
+  std::int64_t first = 0;
+  std::int64_t all = 0;
+};
+
+/// Which rows of the whole batch are this replica's, who has so many: replicas see them in order. All replicas call it.
+template <parallel::Communicator C> [[nodiscard]] ReplicaRows rows_among(C& replicas, std::int64_t rows) {
+  parallel::Numbers<C> numbers{replicas, 1};
+  numbers.values()[0] = static_cast<double>(rows);
+  ReplicaRows found{};
+  int rank = 0;
+  for (const double other : numbers.all()) {
+    if (rank++ < replicas.rank()) found.first += static_cast<std::int64_t>(other);
+    found.all += static_cast<std::int64_t>(other);
+  }
+  return found;
+}
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// A weight or buffer of one of the stages that are here.
+struct Place {
+  std::size_t stage = 0;
+  std::size_t index = 0;
+};
+
+/// Tensors of one element type that travel as one.
+template <ComputeDevice D> struct Pack {
+  DType dtype = DType::float32;
+  std::vector<Place> places{};
+  std::vector<std::int64_t> offsets{}; ///< in elements
+  std::int64_t count = 0;
+  memory::Buffer<D> memory{}; ///< none where one tensor travels by itself
+
+  void add(const Place& place, const graph::ParameterInfo& info) {
+    places.push_back(place);
+    offsets.push_back(count);
+    count += info.shape.elements().factor;
+  }
+  [[nodiscard]] std::int64_t bytes() const { return count * static_cast<std::int64_t>(size_of(dtype)); }
+
+  /// Copies all tensors in; `buffer_of(place)` has them. Gives what travels.
+  template <class BufferOf> [[nodiscard]] parallel::Elements fill(const D& device, const BufferOf& buffer_of) {
+    if (places.size() == 1) {
+      const memory::Buffer<D>& own = buffer_of(places[0]);
+      return {own.data(), static_cast<std::int64_t>(own.bytes() / size_of(dtype)), dtype};
+    }
+    if (!memory) memory = memory::Buffer<D>(device, static_cast<std::size_t>(bytes()));
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const memory::Buffer<D>& own = buffer_of(places[i]);
+      copy_bytes(device, at(i), device, own.data(), own.bytes(), CopyOptions{});
+    }
+    synchronize(device);
+    return {memory.data(), count, dtype};
+  }
+  /// Copies them out again.
+  template <class BufferOf> void spread(const D& device, const BufferOf& buffer_of) const {
+    for (std::size_t i = 0; i < places.size() && places.size() > 1; ++i) {
+      const memory::Buffer<D>& own = buffer_of(places[i]);
+      copy_bytes(device, own.data(), device, at(i), own.bytes(), CopyOptions{});
+    }
+    synchronize(device);
+  }
+
+private:
+  [[nodiscard]] void* at(std::size_t i) const {
+    return static_cast<std::byte*>(memory.data()) + static_cast<std::size_t>(offsets[i]) * size_of(dtype);
+  }
+};
+
+/// The weights of a stage in the order in which their gradients travel, the last one first, or its buffers.
+template <ComputeDevice D>
+[[nodiscard]] std::vector<Pack<D>> packs_of(const nn::NetworkState<D>& state, std::size_t stage, graph::Role role,
+                                            const parallel::BucketOptions& options) {
+  std::vector<Pack<D>> packs{};
+  std::vector<std::size_t> open{}; // one of each type
+  for (std::size_t k = state.infos.size(); k-- > 0;) {
+    const graph::ParameterInfo& info = state.infos[k];
+    if (info.role != role) continue;
+    std::size_t place = 0;
+    while (place < open.size() && packs[open[place]].dtype != info.dtype) ++place;
+    if (place == open.size()) {
+      open.push_back(packs.size());
+      packs.push_back({});
+      packs.back().dtype = info.dtype;
+    }
+    Pack<D>& pack = packs[open[place]];
+    pack.add({stage, k}, info);
+    if (pack.bytes() >= (open[place] == 0 ? options.first_bucket_bytes : options.bucket_bytes))
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+  return packs;
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+namespace twill::inline v0::pipeline::inline TWILL_ISA {
+
+/// The gradients of the stages that are here, and their buffers, among the replicas of these stages.
+template <parallel::Communicator C, ComputeDevice D> class ReplicaRanks {
+  using Handle = decltype(std::declval<C&>().start(std::declval<const parallel::Call&>()));
+
+public:
+  ReplicaRanks(C& replicas, const StageStates<D>& states, const ReplicaOptions& options) : replicas_{&replicas} {
+    for (std::size_t stage = 0; stage < states.size(); ++stage) {
+      if (!states[stage]) continue;
+      for (auto& pack : detail::packs_of(*states[stage], stage, graph::Role::weight, options.buckets))
+        gradients_.push_back(std::move(pack));
+      if (!options.broadcasts_buffers) continue;
+      for (auto& pack : detail::packs_of(*states[stage], stage, graph::Role::buffer, options.buckets))
+        buffers_.push_back(std::move(pack));
+    }
+  }
+
+  [[nodiscard]] C& communicator() const { return *replicas_; }
+  /// How many calls add up all gradients that are here.
+  [[nodiscard]] std::size_t buckets() const { return gradients_.size(); }
+
+  /// Overwrites the buffers by those of the first replica.
+  void agree_on_buffers(const StageStates<D>& states) {
+    const auto buffer_of = [&](const detail::Place& place) -> const memory::Buffer<D>& {
+      return states[place.stage]->buffers[place.index];
+    };
+    for (detail::Pack<D>& pack : buffers_) {
+      const D device = device_of(states, pack);
+      replicas_->run(parallel::Call::broadcast(pack.fill(device, buffer_of), 0));
+      pack.spread(device, buffer_of);
+    }
+  }
+
+  /// Begins to add up the gradients of a stage, which are complete.
+  void start(const StageStates<D>& states, std::size_t stage) {
+    for (detail::Pack<D>& pack : gradients_)
+      if (pack.places[0].stage == stage)
+        under_way_.push_back({&pack, replicas_->start(parallel::Call::all_reduce(
+                                         pack.fill(device_of(states, pack), gradient_of(states))))});
+  }
+
+  /// Returns when all that was begun is done: gradients are those of all replicas.    throws: CommunicatorError
+  void finish(const StageStates<D>& states) {
+    for (UnderWay& reduction : under_way_) {
+      reduction.handle.wait();
+      reduction.pack->spread(device_of(states, *reduction.pack), gradient_of(states));
+    }
+    under_way_.clear();
+  }
+
+  /// Forgets what an unfinished step has begun.
+  void clear() { under_way_.clear(); }
+
+private:
+  struct UnderWay {
+    detail::Pack<D>* pack;
+    Handle handle;
+  };
+
+  [[nodiscard]] static D device_of(const StageStates<D>& states, const detail::Pack<D>& pack) {
+    return states[pack.places[0].stage]->device;
+  }
+  [[nodiscard]] static auto gradient_of(const StageStates<D>& states) {
+    return [&states](const detail::Place& place) -> const memory::Buffer<D>& {
+      return states[place.stage]->gradients[place.index];
+    };
+  }
+
+  C* replicas_;
+  std::vector<detail::Pack<D>> gradients_{};
+  std::vector<detail::Pack<D>> buffers_{};
+  std::vector<UnderWay> under_way_{}; ///< dies before the memory, and waits then
+};
+
+} // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -1,0 +1,295 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `StageRunner` of one rank of a training step: it gives each stage of the rank its part of the batch, hands on what
+// stages of one rank make for each other, and begins backward passes at the loss. Losses and gradients are weighted by
+// rows. Read next: parallel/pipeline/run/step.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/nn/leaf.hpp>
+#include <twill/parallel/data/chunk.hpp>
+#include <twill/parallel/data/scatter.hpp>
+#include <twill/parallel/pipeline/model/stage.hpp>
+#include <twill/parallel/pipeline/run/run.hpp>
+#include <twill/parallel/pipeline/run/step_options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+/// The micro-batches of a batch: equal but for the last.
+/// throws: ValueError where the rows do not fill them
+[[nodiscard]] std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches);
+
+/// The rows of a batch.    throws: ShapeError where its tensors have different numbers of them
+template <class X, class Y> [[nodiscard]] std::int64_t rows_of_batch(const X& x, const Y& targets) {
+  return std::apply([&](const auto&... input) { return parallel::common_rows(input..., targets).value_or(0); }, x);
+}
+
+/// Gives up the gradients of the last step, and what an unfinished one has kept of its micro-batches.
+template <class P> void give_up_step(P& pipeline) {
+  pipeline.for_each_stage_here([](auto& stage) {
+    stage.network.zero_grad();
+    stage.clear();
+  });
+}
+
+/// Whether the stages of a pipeline can keep weights in the order of who reads them: all or none do.
+template <class P> inline constexpr bool stages_keep_orders = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (can_keep_orders<typename std::tuple_element_t<I, typename P::Stages>::D> && ...);
+}
+(typename P::Sequence{});
+
+/// The weights are about to change.
+template <class P> void drop_orders(P& pipeline) {
+  pipeline.for_each_stage_here([](auto& stage) { stage.drop_orders(); });
+}
+
+/// Before a step; a cut model draws as one.
+template <class P> void begin_step(P& pipeline, const StepOptions& options = {}) {
+  give_up_step(pipeline);
+  const bool keeps_orders = stages_keep_orders<P> && options.weight_orders == WeightOrders::kept_for_step &&
+                            options.micro_batches > 1; // a single one keeps them for nobody
+  pipeline.for_each_stage_here([&](auto& stage) {
+    stage.keeps_orders = keeps_orders;
+    stage.context = stage.network.context_without_draw();
+  });
+  if (!pipeline.groups().all().empty())
+    return pipeline.draw_with_groups(
+        [](auto& stage, const Draw& draw) { stage.context.knobs.set_draw(draw.seed, draw.step); });
+  std::optional<Draw> draw;
+  pipeline.for_each_stage_here([&](auto& stage) {
+    if (!stage.context.knobs.draws()) return;
+    if (!draw || !P::Plan::has_ties) draw = stage.network.state()->next_draw();
+    stage.context.knobs.set_draw(draw->seed, draw->step);
+  });
+}
+
+[[nodiscard]] inline Message message_of(const auto& blocks) {
+  Message message;
+  for (const auto& block : blocks) message.push_back(block.elements());
+  return message;
+}
+
+/// The inputs of the batch, as a stage gets them, against what the model of a pipeline declares.
+template <class P, class... Inputs> consteval void check_batch(std::type_identity<std::tuple<const Inputs&...>>) {
+  using D = typename P::device_type;
+  nn::check_inputs<typename P::Plan::BatchModel, typename P::Element, D, false,
+                   decltype(parallel::rows_of<0>(std::declval<const Inputs&>(), parallel::Rows{})
+                                .to(std::declval<const D&>()))...>();
+}
+
+/// What the stage of a source takes of the batch, on its device.
+template <class Source, ComputeDevice D, class X>
+[[nodiscard]] Blocks<D> given_part(const X& x, const parallel::Rows& rows, const D& device) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return Blocks<D>{
+        Block<D>::of(parallel::rows_of<0>(std::get<static_cast<std::size_t>(given_inputs<Source>[K])>(x), rows)
+                         .to(device)
+                         .contiguous())...};
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(stage_counts<Source>.given)>{});
+}
+
+/// The numbers of a stage's symbols for so many rows of the batch.
+template <class P, class Stage, class X>
+[[nodiscard]] graph::SymbolValues symbols_of_rows(const X& x, std::int64_t rows) {
+  auto shapes =
+      std::apply([](const auto&... input) { return std::array<Dims, sizeof...(input)>{input.shape()...}; }, x);
+  for (Dims& shape : shapes) shape[0] = rows;
+  return P::Plan::template symbols<Stage>(shapes, rows);
+}
+
+/// P is a pipeline, L a loss, X the tuple of the model's inputs, Y the targets.
+template <class P, class L, class X, class Y> class ModelRunner {
+  using Stages = typename P::Stages;
+  using D = typename P::device_type;
+  static constexpr int last = P::stages - 1;
+
+  /// Whether a stage may be on the device of the next one, as far as the compiler knows.
+  template <std::size_t I>
+  static constexpr bool is_with_the_next =
+      std::is_same_v<typename std::tuple_element_t<I, Stages>::D, typename std::tuple_element_t<I + 1, Stages>::D>;
+
+public:
+  ModelRunner(P& pipeline, const Schedule& schedule, const L& loss, const std::vector<parallel::Rows>& pieces,
+              const X& x, const Y& targets, int rank, const StageCheckpointing& checkpointing)
+      : pipeline_{pipeline},
+        schedule_{schedule},
+        loss_{loss},
+        pieces_{pieces},
+        x_{x},
+        targets_{targets},
+        rank_{rank},
+        checkpointing_{checkpointing},
+        all_rows_{pieces.back().begin + pieces.back().count} {
+    check_batch<P>(std::type_identity<X>{});
+  }
+
+  void run_forward(int stage, int m) {
+    visit(stage, [&]<std::size_t I>(std::integral_constant<std::size_t, I>, auto& own) {
+      if constexpr (I > 0)
+        if constexpr (is_with_the_next<I - 1>)
+          if (is_here(stage - 1)) own.inputs.insert_or_assign(m, take(pipeline_.template at<I - 1>().outputs, m));
+      own.forward(m, given(own, m), symbols(own, m), piece(m).begin, recompute(stage, m));
+      synchronize(own.network.device());
+    });
+  }
+
+  void run_backward(int stage, int m) {
+    visit(stage, [&](auto number, auto& own) {
+      find_cotangents(number, own, m);
+      own.backward(m);
+      count(stage, own);
+      synchronize(own.network.device());
+    });
+  }
+  void run_input_gradient(int stage, int m) {
+    visit(stage, [&](auto number, auto& own) {
+      if constexpr (requires { own.input_gradient(m); }) {
+        find_cotangents(number, own, m);
+        own.input_gradient(m);
+        synchronize(own.network.device());
+      } else {
+        refuse_parts(stage);
+      }
+    });
+  }
+  void run_weight_gradient(int stage, int m) {
+    visit(stage, [&](auto, auto& own) {
+      if constexpr (requires { own.weight_gradient(m); }) {
+        own.weight_gradient(m);
+        count(stage, own);
+        synchronize(own.network.device());
+      } else {
+        refuse_parts(stage);
+      }
+    });
+  }
+
+  Message input(int stage, int m) {
+    return in(stage, [&](auto& own) {
+      return message_of(own.inputs.insert_or_assign(m, own.make_inputs(symbols(own, m))).first->second);
+    });
+  }
+  Message output(int stage, int m) {
+    return in(stage, [&](auto& own) { return message_of(own.outputs.at(m)); });
+  }
+  Message output_gradient(int stage, int m) {
+    return in(stage, [&](auto& own) {
+      return message_of(own.cotangents.insert_or_assign(m, own.make_cotangents(symbols(own, m))).first->second);
+    });
+  }
+  Message input_gradient(int stage, int m) {
+    return in(stage, [&](auto& own) { return message_of(own.input_gradients.at(m)); });
+  }
+  void output_is_sent(int stage, int m) {
+    visit(stage, [&](auto, auto& own) { own.outputs.erase(m); });
+  }
+  void input_gradient_is_sent(int stage, int m) {
+    visit(stage, [&](auto, auto& own) { own.input_gradients.erase(m); });
+  }
+
+  /// Whether the gradients of all micro-batches of a stage are added up.
+  [[nodiscard]] bool is_complete(int stage) const {
+    return done_[static_cast<std::size_t>(stage)] == schedule_.micro_batches;
+  }
+
+  /// Weighs losses by their share of so many rows: those of all replicas, of which this batch is one's.
+  void count_among(std::int64_t rows) { all_rows_ = rows; }
+
+  /// Gradients are multiplied by this from the loss on.
+  void scale_gradients(double factor) { gradient_scale_ = factor; }
+
+  /// The loss of the whole batch, on the rank of the last stage; of one of several replicas its share.
+  [[nodiscard]] double loss() const { return loss_sum_; }
+
+private:
+  [[noreturn]] static void refuse_parts(int stage) {
+    throw ValueError("train_step: " + std::string{P::ScheduleType::name} + " computes the gradients of stage " +
+                     std::to_string(stage) + " in two parts now and whole with the fewest micro-batches that it takes");
+  }
+
+  /// Counts the micro-batches whose gradients a stage has.
+  template <class Own> void count(int stage, Own& own) {
+    ++done_[static_cast<std::size_t>(stage)];
+    if (is_complete(stage)) own.leave_orders();
+  }
+
+  template <class F> void visit(int stage, F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((stage == static_cast<int>(I) ? f(std::integral_constant<std::size_t, I>{}, pipeline_.template at<I>())
+                                     : void()),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Stages>>{});
+  }
+  template <class F> Message in(int stage, F f) {
+    Message result;
+    visit(stage, [&](auto, auto& own) { result = f(own); });
+    return result;
+  }
+
+  template <class Own> [[nodiscard]] Blocks<typename Own::D> given(const Own& own, int m) const {
+    return given_part<typename Own::Source>(x_, piece(m), own.network.device());
+  }
+  template <class Own> [[nodiscard]] graph::SymbolValues symbols(const Own&, int m) const {
+    return symbols_of_rows<P, Own>(x_, piece(m).count);
+  }
+
+  /// The gradients of what a stage has made: of the loss, or of the next stage on this rank; others were received.
+  template <std::size_t I, class Own> void find_cotangents(std::integral_constant<std::size_t, I>, Own& own, int m) {
+    if constexpr (I == static_cast<std::size_t>(last)) {
+      const nn::Leaf result{detail::take(own.outputs, m)[0].template as<typename Own::Output>()};
+      const auto value = loss_(result, parallel::rows_of<0>(targets_, piece(m)).to(own.network.device()).contiguous());
+      using Value = typename std::remove_cvref_t<decltype(value)>::Value;
+      Value weight(value.device(), value.shape());
+      weight.fill(static_cast<typename Value::value_type>(gradient_scale_ * share(m)));
+      if constexpr (Own::D::has_memory) loss_sum_ += share(m) * static_cast<double>(value.item());
+      value.backward_from(weight);
+      own.cotangents.insert_or_assign(m, Blocks<typename Own::D>{Block<typename Own::D>::of(result.gradient())});
+    } else if constexpr (is_with_the_next<I>) {
+      if (is_here(static_cast<int>(I) + 1))
+        own.cotangents.insert_or_assign(m, take(pipeline_.template at<I + 1>().input_gradients, m));
+    }
+  }
+
+  [[nodiscard]] Recompute recompute(int stage, int m) const {
+    const bool is_last = m + 1 == schedule_.micro_batches;
+    const Checkpointing mode = checkpointing_(stage);
+    return mode == Checkpointing::always || (mode == Checkpointing::except_last && !is_last) ? Recompute::yes
+                                                                                             : Recompute::no;
+  }
+  [[nodiscard]] bool is_here(int stage) const { return schedule_.rank(stage) == rank_; }
+  [[nodiscard]] const parallel::Rows& piece(int m) const { return pieces_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] double share(int m) const {
+    return all_rows_ > 0 ? static_cast<double>(piece(m).count) / static_cast<double>(all_rows_) : 0;
+  }
+
+  P& pipeline_;
+  const Schedule& schedule_;
+  const L& loss_;
+  const std::vector<parallel::Rows>& pieces_;
+  const X& x_;
+  const Y& targets_;
+  int rank_;
+  const StageCheckpointing& checkpointing_;
+  std::int64_t all_rows_;
+  double gradient_scale_ = 1;
+  double loss_sum_ = 0;
+  std::array<int, static_cast<std::size_t>(P::stages)> done_{}; ///< micro-batches of each stage
+};
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/pipeline/run/runner.ipp>
+#endif

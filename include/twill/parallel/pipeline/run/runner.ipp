@@ -1,0 +1,18 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/pipeline/run/runner.hpp.
+
+#include <twill/parallel/pipeline/run/runner.hpp>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+TWILL_BODY std::vector<parallel::Rows> micro_batches_of(std::int64_t rows, int micro_batches) {
+  auto pieces = parallel::chunk_rows(rows, micro_batches);
+  if (pieces.size() != static_cast<std::size_t>(micro_batches))
+    throw ValueError("train_step: " + std::to_string(rows) + " rows make " + std::to_string(pieces.size()) +
+                     " micro-batches, not " + std::to_string(micro_batches));
+  return pieces;
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

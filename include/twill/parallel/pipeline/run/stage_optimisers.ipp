@@ -1,0 +1,21 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/pipeline/run/stage_optimisers.hpp.
+
+#include <twill/parallel/pipeline/run/stage_optimisers.hpp>
+
+namespace twill::inline v0::pipeline::detail::inline TWILL_ISA {
+
+TWILL_BODY std::vector<graph::ParameterInfo> divided_states(std::span<const graph::ParameterInfo> network,
+                                                            std::span<const graph::ParameterInfo> table) {
+  std::vector<graph::ParameterInfo> states{table.begin() + static_cast<std::ptrdiff_t>(network.size()), table.end()};
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    int weight = parallel::detail::weight_of(table, network.size() + i);
+    for (std::size_t k = 0; k < network.size() && weight >= 0; ++k)
+      if (network[k].role == graph::Role::weight && weight-- == 0) states[i].shard = network[k].shard;
+  }
+  return states;
+}
+
+} // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA

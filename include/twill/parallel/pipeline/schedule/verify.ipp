@@ -1,0 +1,18 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/pipeline/schedule/verify.hpp.
+
+#include <twill/parallel/pipeline/schedule/verify.hpp>
+
+namespace twill::inline v0::pipeline {
+
+TWILL_BODY std::string to_string(const Verdict& verdict) {
+  if (verdict) return "the schedule is sound";
+  const std::string end{sentence(verdict.fault)};
+  if (verdict.fault == Fault::too_few_micro_batches || verdict.fault == Fault::micro_batches_are_not_a_multiple)
+    return "the schedule " + end;
+  return to_string(verdict.action) + " on rank " + std::to_string(verdict.rank) + " " + end;
+}
+
+} // namespace twill::inline v0::pipeline

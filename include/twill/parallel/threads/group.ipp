@@ -1,0 +1,97 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies of parallel/threads/group.hpp.
+
+#include <twill/device/cpu/signal.hpp>
+#include <twill/parallel/threads/group.hpp>
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+TWILL_BODY Deadline deadline_after(std::int64_t timeout_ms) {
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+}
+
+TWILL_BODY void ThreadGroup::meet(int rank) {
+  const Deadline deadline = deadline_after(timeout_ms());
+  std::unique_lock lock(mutex());
+  throw_if_failed();
+  progress(rank).begins(progress(rank).calls + 1, signature_of(slot(rank).call, size()));
+  for (int other = 0; other < size(); ++other)
+    if (progress(other).has_left) fail_for_leaving(other);
+  throw_if_failed();
+  const std::uint64_t round = round_.load(std::memory_order_relaxed);
+  if (++arrived_ == size()) {
+    if (!agree(progress(rank).calls, [&](int other) { return progress(other).last; })) throw_if_failed();
+    open_round(lock);
+    return;
+  }
+  if (spin_until_opened(lock, round)) return;
+  while (round_.load(std::memory_order_relaxed) == round) {
+    throw_if_failed();
+    if (changed_.wait_until(lock, deadline) != std::cv_status::timeout) continue;
+    if (round_.load(std::memory_order_relaxed) != round) return;
+    throw_if_failed();
+    fail_for_missing(progress(rank).last, [&](int other) { return progress(other).calls < progress(rank).calls; });
+  }
+}
+
+TWILL_BODY void ThreadGroup::part() {
+  std::unique_lock lock(mutex());
+  const std::uint64_t round = round_.load(std::memory_order_relaxed);
+  if (++arrived_ == size()) return open_round(lock);
+  if (spin_until_opened(lock, round)) return;
+  changed_.wait(lock, [&] { return round_.load(std::memory_order_relaxed) != round; });
+}
+
+TWILL_BODY void ThreadGroup::give_up(int rank, const std::exception_ptr& cause) {
+  const std::lock_guard lock(mutex());
+  world_->keep(cause);
+  fail_for_exception(rank, cause);
+}
+
+TWILL_BODY void ThreadGroup::leave(int rank, bool by_exception) {
+  const std::lock_guard lock(mutex());
+  progress(rank).has_left = true;
+  progress(rank).has_thrown = by_exception;
+  if (arrived_ > 0) fail_for_leaving(rank);
+  changed_.notify_all();
+}
+
+TWILL_BODY void ThreadGroup::check_alive() {
+  const std::lock_guard lock(mutex());
+  throw_if_failed();
+}
+
+TWILL_BODY int ThreadGroup::first_missing(int rank) const {
+  for (int other = 0; other < size(); ++other)
+    if (progress(other).calls < progress(rank).calls) return other;
+  return -1;
+}
+
+TWILL_BODY void ThreadGroup::end_calls(const Failure&, bool) { changed_.notify_all(); }
+
+TWILL_BODY int ThreadGroup::blamed() {
+  if (!has_failed()) return -1;
+  const std::lock_guard lock(mutex());
+  return failure().origin;
+}
+
+TWILL_BODY void ThreadGroup::open_round(std::unique_lock<std::mutex>& lock) {
+  arrived_ = 0;
+  round_.store(round_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  lock.unlock();
+  changed_.notify_all();
+}
+
+TWILL_BODY bool ThreadGroup::spin_until_opened(std::unique_lock<std::mutex>& lock, std::uint64_t round) {
+  lock.unlock();
+  for (int turn = 0; turn < 1000; ++turn) {
+    if (round_.load(std::memory_order_acquire) != round) return true;
+    twill::detail::spin_pause();
+  }
+  lock.lock();
+  return false;
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

@@ -1,0 +1,75 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// The asynchronous side of a rank: a thread that carries out started calls one after the other, in the order in which they
+// were started, while the rank goes on computing. The thread begins with the first started call and ends with the queue,
+// after the calls that were started. Read next: parallel/threads/communicator.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/parallel/threads/rank.hpp>
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+class ThreadQueue {
+public:
+  /// A started call, from its start to its end.
+  class Job {
+  public:
+    explicit Job(const Call& call) : call_{call} {}
+
+    void run(ThreadRank& rank);
+    /// throws: what went wrong, once; the thread that waits owns the exception, and not the queue's
+    void wait();
+    [[nodiscard]] bool is_done();
+
+  private:
+    Call call_;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    std::exception_ptr error_;
+    bool is_done_ = false;
+  };
+
+  explicit ThreadQueue(ThreadRank rank) : rank_{std::move(rank)} {}
+  ThreadQueue(const ThreadQueue&) = delete;
+  ThreadQueue& operator=(const ThreadQueue&) = delete;
+  ~ThreadQueue();
+
+  [[nodiscard]] ThreadRank& rank() { return rank_; }
+  [[nodiscard]] const ThreadRank& rank() const { return rank_; }
+
+  /// Appends a collective call.
+  [[nodiscard]] std::shared_ptr<Job> start(const Call& call);
+
+  /// Carries out a collective call after those started before, in the calling thread if there are none.
+  void run(const Call& call);
+
+  /// Waits until nothing is under way.
+  void drain();
+
+private:
+  void serve();
+
+  ThreadRank rank_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable idle_;
+  std::vector<std::shared_ptr<Job>> jobs_; ///< in the order in which they were started
+  int unfinished_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/threads/queue.ipp>
+#endif
