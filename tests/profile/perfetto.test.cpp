@@ -11,8 +11,8 @@
 #include <twill/parallel/pipeline/schedules.hpp>
 #include <twill/parallel/pipeline/simulate.hpp>
 #include <twill/profile/memory_trace.hpp>
-#include <twill/profile/node_trace.hpp>
 #include <twill/profile/schedule_trace.hpp>
+#include <twill/profile/trace_report.hpp>
 #include <twill/train/train_step.hpp>
 
 #include "tests/support/python.hpp"
