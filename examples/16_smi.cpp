@@ -7,7 +7,7 @@
 // prints: cpu:0
 // prints: load
 
-#include <twill/profile/cuda/machine.hpp>
+#include <twill/profile/cuda/utilization.hpp>
 
 #include <chrono>
 #include <cstdlib>

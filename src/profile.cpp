@@ -4,20 +4,18 @@
 
 #include <twill/profile/confusion.ipp>
 #include <twill/profile/device_table.ipp>
+#include <twill/profile/format.ipp>
 #include <twill/profile/gantt.ipp>
-#include <twill/profile/memory_lives.ipp>
 #include <twill/profile/memory_page.ipp>
 #include <twill/profile/memory_places.ipp>
 #include <twill/profile/memory_trace.ipp>
-#include <twill/profile/node_table.ipp>
-#include <twill/profile/node_trace.ipp>
-#include <twill/profile/peaks.ipp>
 #include <twill/profile/plan_drawing.ipp>
 #include <twill/profile/progress.ipp>
 #include <twill/profile/schedule_trace.ipp>
 #include <twill/profile/source_places.ipp>
-#include <twill/profile/statement_trace.ipp>
+#include <twill/profile/svg.ipp>
 #include <twill/profile/svg_plot.ipp>
 #include <twill/profile/table.ipp>
 #include <twill/profile/trace.ipp>
 #include <twill/profile/trace_events.ipp>
+#include <twill/profile/trace_report.ipp>

@@ -7,8 +7,8 @@
 
 #include "bench/gpu/programs.cuh"
 
-#include <twill/profile/node_table.hpp>
 #include <twill/profile/trace.hpp>
+#include <twill/profile/trace_report.hpp>
 
 #include <cmath>
 #include <cstddef>

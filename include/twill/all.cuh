@@ -6,6 +6,5 @@
 #include <twill/all.hpp>
 #include <twill/cuda.cuh>
 #include <twill/data/gpu/staging.hpp>
-#include <twill/profile/cuda/machine.hpp>
 #include <twill/profile/cuda/show_utilization.cuh>
 #include <twill/profile/cuda/utilization.hpp>

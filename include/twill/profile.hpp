@@ -5,21 +5,19 @@
 
 #include <twill/profile/confusion.hpp>
 #include <twill/profile/device_table.hpp>
+#include <twill/profile/format.hpp>
 #include <twill/profile/gantt.hpp>
 #include <twill/profile/measured_peaks.hpp>
-#include <twill/profile/memory_lives.hpp>
 #include <twill/profile/memory_page.hpp>
 #include <twill/profile/memory_places.hpp>
 #include <twill/profile/memory_trace.hpp>
-#include <twill/profile/node_table.hpp>
-#include <twill/profile/node_trace.hpp>
-#include <twill/profile/peaks.hpp>
 #include <twill/profile/plan_drawing.hpp>
 #include <twill/profile/progress.hpp>
 #include <twill/profile/schedule_trace.hpp>
 #include <twill/profile/source_places.hpp>
-#include <twill/profile/statement_trace.hpp>
+#include <twill/profile/svg.hpp>
 #include <twill/profile/svg_plot.hpp>
 #include <twill/profile/table.hpp>
 #include <twill/profile/trace.hpp>
 #include <twill/profile/trace_events.hpp>
+#include <twill/profile/trace_report.hpp>

@@ -75,7 +75,7 @@ TEST_CASE("two timelines share an axis, and messages lie under the rows of their
   CHECK(makespan == plain.makespan() + 2); // four messages are waited for
   const double width = (1000 - 20 - 64) * 2 / makespan;
   char box[64];
-  std::snprintf(box, sizeof box, "x=\"%.2f\"", 980 - width);
+  std::snprintf(box, sizeof box, "<rect x=\"%.2f\"", 980 - width);
   CHECK(count(svg, box) == 1);
 }
 

@@ -11,8 +11,8 @@
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
 #include <twill/profile/memory_trace.hpp>
-#include <twill/profile/node_trace.hpp>
 #include <twill/profile/schedule_trace.hpp>
+#include <twill/profile/trace_report.hpp>
 #include <twill/train/train_step.hpp>
 
 #include "tests/support/python.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <twill/expr.hpp>
-#include <twill/profile/node_trace.hpp>
 #include <twill/profile/trace.hpp>
+#include <twill/profile/trace_report.hpp>
 
 #include "tests/support/test_seed.hpp"
 

@@ -5,8 +5,7 @@
 #include <twill/nn/losses.hpp>
 #include <twill/optim/sgd.hpp>
 #include <twill/profile/measured_peaks.hpp>
-#include <twill/profile/node_table.hpp>
-#include <twill/profile/node_trace.hpp>
+#include <twill/profile/trace_report.hpp>
 #include <twill/train/train_step.hpp>
 
 #include "tests/support/late_device.hpp"

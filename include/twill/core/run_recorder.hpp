@@ -3,8 +3,8 @@
 //
 // Where executors and eager statements tell what each launch was and when it ran, while somebody records; otherwise they ask
 // one flag. The records know no device, no model and no instruction set, so one recorder takes in the runs of all threads,
-// devices and shared libraries of a process. Read next: compile/run/observer.hpp and profile/statement_trace.hpp, which fill
-// them, and profile/trace.hpp, which shows them.
+// devices and shared libraries of a process. Read next: compile/run/observer.hpp and profile/trace.hpp, which fill them,
+// and profile/trace_report.hpp, which shows them.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>

@@ -3,7 +3,7 @@
 //
 // What a launch of an eager statement hands to whoever watches: addresses of what it is made of, and a function that runs it.
 // A launch asks one flag; only while somebody watches does it say more. Who watches describes it, times it or names it, and
-// runs it (profile/statement_trace.hpp, kernel/launch_ranges.hpp), so files that only launch compile nothing of that. Launches
+// runs it (profile/trace.hpp, kernel/launch_ranges.hpp), so files that only launch compile nothing of that. Launches
 // of host devices that run later than they are given to the device are not watched. Read next: kernel/launch_info.hpp.
 
 #include <twill/core/config.hpp>

@@ -1,18 +1,20 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which classes a classifier takes for which: counts of (actual, predicted) pairs, with precision (how many of those called
-// so are so) and recall (how many of those that are so are called so) of each class. Read next: profile/table.hpp.
+// Confusion matrices of classifiers: counts of (actual, predicted) pairs, with the precision (the share of those
+// predicted as a class that belong to it) and the recall (the share of a class that is predicted as it) of each class.
+// Read next: profile/table.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/profile/format.hpp>
 #include <twill/profile/table.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <numeric>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -20,7 +22,7 @@
 
 namespace twill::inline v0::profile {
 
-/// Counts of what was predicted where something else, or the same, was true.
+/// Counts of predicted classes for each actual class.
 class ConfusionMatrix {
 public:
   /// One name for each class.
@@ -51,9 +53,9 @@ public:
 
   /// The share of samples on the diagonal; 0 without samples, as are the two below without any in their denominator.
   [[nodiscard]] double accuracy() const;
-  /// The part of what was predicted as a class that is of it; 0 where nothing was.
+  /// The share of samples predicted as a class that belong to it; 0 where there are none.
   [[nodiscard]] double precision(std::int64_t predicted) const;
-  /// The part of a class that was predicted as it; 0 where there is none.
+  /// The share of a class that was predicted as it; 0 where there is none.
   [[nodiscard]] double recall(std::int64_t actual) const;
 
   /// A row for each actual class, a column for each predicted one, named by its number.
@@ -69,11 +71,11 @@ public:
         const std::int64_t count = matrix.count(actual, predicted);
         cells.push_back(count == 0 ? "." : std::to_string(count));
       }
-      cells.push_back(percent(matrix.recall(actual)));
-      precisions.push_back(percent(matrix.precision(actual)));
+      cells.push_back(percent(matrix.recall(actual), 1));
+      precisions.push_back(percent(matrix.precision(actual), 1));
       table.row(std::move(cells));
     }
-    precisions.push_back(percent(matrix.accuracy()));
+    precisions.push_back(percent(matrix.accuracy(), 1));
     table.rule().row(std::move(precisions));
     return to_string(table);
   }
@@ -85,7 +87,6 @@ public:
 private:
   [[nodiscard]] std::size_t place(std::int64_t actual, std::int64_t predicted) const;
   [[nodiscard]] static double ratio(std::int64_t part, std::int64_t whole);
-  [[nodiscard]] static std::string percent(double share);
 
   std::vector<std::string> classes_;
   std::vector<std::int64_t> counts_;

@@ -12,9 +12,7 @@ TWILL_BODY std::int64_t ConfusionMatrix::count(std::int64_t actual, std::int64_t
 }
 
 TWILL_BODY std::int64_t ConfusionMatrix::total() const {
-  std::int64_t sum = 0;
-  for (const std::int64_t count : counts_) sum += count;
-  return sum;
+  return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0});
 }
 
 TWILL_BODY double ConfusionMatrix::accuracy() const {
@@ -44,12 +42,6 @@ TWILL_BODY std::size_t ConfusionMatrix::place(std::int64_t actual, std::int64_t 
 
 TWILL_BODY double ConfusionMatrix::ratio(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-TWILL_BODY std::string ConfusionMatrix::percent(double share) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f%%", 100 * share);
-  return text;
 }
 
 } // namespace twill::inline v0::profile

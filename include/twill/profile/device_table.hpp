@@ -1,14 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables about devices: `show_utilization` tells what each is busy with now (load, memory), `memory_table` what twill's pools
-// have used and at most used. The load of a host device is that of its cores, over a short interval, whoever causes it;
-// other kinds add an overload of `core_times`. Read next: profile/table.hpp, memory/summary.hpp.
+// Tables of devices: `show_utilization` prints load and memory of each, `memory_table` lists the bytes that twill's
+// pools hold and have held at most. The load of a host device is that of its cores over a short interval, by all
+// processes; other kinds add an overload of `core_times`. Read next: profile/table.hpp, memory/summary.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
-#include <twill/memory/out_of_memory.hpp>
 #include <twill/memory/statistics.hpp>
+#include <twill/profile/format.hpp>
 #include <twill/profile/table.hpp>
 
 #include <algorithm>
@@ -34,44 +34,48 @@ struct CoreTimes {
 /// The time that a set of cores has spent, from the text of /proc/stat.
 [[nodiscard]] CoreTimes core_times_from(std::istream& stat, const std::vector<int>& cores);
 
-/// What the cores of a host device have done since the machine started, as /proc/stat says.
+/// The time that the cores of a host device have spent since the machine started, as /proc/stat says.
 [[nodiscard]] CoreTimes core_times(Cpu device);
 
 /// The share of an interval that a device was busy, 0 to 1; negative where nothing is known.
 [[nodiscard]] double load_between(const CoreTimes& before, const CoreTimes& after);
 
 namespace detail {
-[[nodiscard]] std::string percent_text(double share);
-template <class Bytes> [[nodiscard]] std::string bytes_text(Bytes bytes) {
-  return memory::format_bytes(static_cast<std::int64_t>(bytes));
-}
+
 template <class D> [[nodiscard]] std::vector<D> all_devices() {
   std::vector<D> devices;
   for (int index = 0; index < device_count<D>(); ++index) devices.push_back(D{index});
   return devices;
 }
+
+/// The load of each device over an interval.
+template <class D>
+[[nodiscard]] std::vector<double> loads(const std::vector<D>& devices, std::chrono::milliseconds interval) {
+  std::vector<double> loads(devices.size(), -1);
+  if constexpr (requires(const D& device) { core_times(device); }) {
+    std::vector<CoreTimes> before;
+    for (const D& device : devices) before.push_back(core_times(device));
+    std::this_thread::sleep_for(interval);
+    for (std::size_t i = 0; i < devices.size(); ++i) loads[i] = load_between(before[i], core_times(devices[i]));
+  }
+  return loads;
+}
+
 } // namespace detail
 
 /// Id, load, memory and name of each device; the load is measured over an interval.
 template <class D>
 [[nodiscard]] Table utilization_table(const std::vector<D>& devices,
                                       std::chrono::milliseconds interval = std::chrono::milliseconds(100)) {
-  std::vector<CoreTimes> before(devices.size());
-  constexpr bool has_load = requires(const D& device) { core_times(device); };
-  if constexpr (has_load) {
-    std::transform(devices.begin(), devices.end(), before.begin(), [](const D& device) { return core_times(device); });
-    std::this_thread::sleep_for(interval);
-  }
+  const std::vector<double> loads = detail::loads(devices, interval);
   Table table(
       {{"id", Align::left}, {"load"}, {"pool used"}, {"pool held"}, {"used"}, {"total"}, {"name", Align::left}});
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const D& device = devices[i];
-    double load = -1;
-    if constexpr (has_load) load = load_between(before[i], core_times(device));
     const DeviceMemory whole = device_memory(device);
-    table.row({twill::to_string(device), detail::percent_text(load), detail::bytes_text(memory_allocated(device)),
-               detail::bytes_text(memory_reserved(device)), detail::bytes_text(whole.used),
-               detail::bytes_text(whole.total), device_name(device)});
+    table.row({twill::to_string(device), percent(loads[i], 0), bytes_text(memory_allocated(device)),
+               bytes_text(memory_reserved(device)), bytes_text(whole.used), bytes_text(whole.total),
+               device_name(device)});
   }
   return table;
 }
@@ -81,16 +85,15 @@ template <class D = Cpu> void show_utilization(std::ostream& stream = std::cout)
   stream << utilization_table(detail::all_devices<D>());
 }
 
-/// What the pools of some devices hold now and have held at most.
+/// The bytes that the pools of some devices hold now and have held at most.
 template <class D> [[nodiscard]] Table memory_table(const std::vector<D>& devices) {
   Table table(
       {{"device", Align::left}, {"allocated"}, {"peak"}, {"reserved"}, {"peak"}, {"allocations"}, {"device free"}});
   for (const D& device : devices) {
     const auto stats = memory_stats(device);
-    table.row({twill::to_string(device), detail::bytes_text(memory_allocated(device)),
-               detail::bytes_text(max_memory_allocated(device)), detail::bytes_text(memory_reserved(device)),
-               detail::bytes_text(max_memory_reserved(device)), std::to_string(stats.all.allocation.allocated),
-               detail::bytes_text(device_memory(device).free)});
+    table.row({twill::to_string(device), bytes_text(memory_allocated(device)), bytes_text(max_memory_allocated(device)),
+               bytes_text(memory_reserved(device)), bytes_text(max_memory_reserved(device)),
+               std::to_string(stats.all.allocation.allocated), bytes_text(device_memory(device).free)});
   }
   return table;
 }

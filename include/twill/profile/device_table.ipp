@@ -35,14 +35,4 @@ TWILL_BODY double load_between(const CoreTimes& before, const CoreTimes& after) 
   return all > 0 ? static_cast<double>(after.busy - before.busy) / static_cast<double>(all) : -1.0;
 }
 
-namespace detail {
-
-TWILL_BODY std::string percent_text(double share) {
-  if (share < 0) return "-";
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0f%%", 100 * share);
-  return text;
-}
-
-} // namespace detail
 } // namespace twill::inline v0::profile

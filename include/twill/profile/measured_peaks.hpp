@@ -1,16 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limits of a device, measured when somebody asks: bytes a second of a triad over arrays that no cache holds, and
-// operations of arithmetic a second of multiply-adds in the registers of a host device's cores, of a large matrix product on
-// other kinds. What disturbs a measure makes it longer, so the best of several counts. Read next: profile/trace.hpp.
+// Measured peaks of a device: bytes a second of a triad over arrays that no cache holds, and operations of arithmetic a
+// second of multiply-adds in the registers of a host device's cores, of a large matrix product on other kinds. A
+// disturbance makes a measurement longer, so the best of several counts. Read next: profile/trace.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
 #include <twill/expr.hpp>
 #include <twill/kernel/native.hpp>
-#include <twill/profile/peaks.hpp>
+#include <twill/profile/trace.hpp>
 #include <twill/tensor/create.hpp>
 
 #include <algorithm>
@@ -27,9 +27,7 @@ struct PeaksOptions {
   double seconds = 0.05;                           ///< for each measure, at least
 };
 
-} // namespace twill::inline v0::profile
-
-namespace twill::inline v0::profile::detail::inline TWILL_ISA {
+namespace detail::inline TWILL_ISA {
 
 /// Seconds of one call of `run()`, the best of several.
 template <class F> [[nodiscard]] double best_seconds(double at_least_s, const F& run) {
@@ -59,7 +57,7 @@ template <ComputeDevice D> [[nodiscard]] double measured_bandwidth(const D& devi
   return repetitions * 3.0 * static_cast<double>(options.array_bytes) / seconds;
 }
 
-/// So many multiply-adds in each element of independent registers; the sum keeps them from being optimised away.
+/// Multiply-adds in each element of independent registers; the sum keeps them from being optimised away.
 template <class T> [[nodiscard]] T multiply_add_in_registers(std::int64_t rounds) {
   constexpr int lanes = kernel::vector_bytes / static_cast<int>(sizeof(T));
   using Pack = kernel::Pack<T, lanes>;
@@ -106,11 +104,11 @@ template <class T, ComputeDevice D>
   return 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / seconds;
 }
 
-} // namespace twill::inline v0::profile::detail::inline TWILL_ISA
+} // namespace detail::inline TWILL_ISA
 
-namespace twill::inline v0::profile::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
-/// Measures the limits of a device with memory, which should have nothing else to do.
+/// Measures the limits of a device with memory, which should be idle otherwise.
 /// cost: some tenths of a second, and the memory of three large arrays
 template <ComputeDevice D>
 requires D::has_memory [[nodiscard]] Peaks measured_peaks(const D& device, const PeaksOptions& options = {}) {
@@ -118,4 +116,5 @@ requires D::has_memory [[nodiscard]] Peaks measured_peaks(const D& device, const
           detail::measured_arithmetic<float>(device, options), detail::measured_arithmetic<double>(device, options)};
 }
 
-} // namespace twill::inline v0::profile::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace twill::inline v0::profile

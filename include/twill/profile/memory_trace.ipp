@@ -8,87 +8,109 @@
 namespace twill::inline v0::profile {
 namespace detail {
 
-TWILL_BODY void MemoryTraceText::add(const memory::MemoryTimeline& line, std::size_t process, double begin_seconds) {
-  process_ = process;
-  begin_seconds_ = begin_seconds;
-  reserved_ = -1;
-  events_.name_process(process_, join_text({"memory of ", line.pool}));
-  events_.name_thread(process_, 0, "pool");
-  count(line.begin_seconds, line.allocated_before, line.reserved_before);
-  for (const memory::TimedEvent& timed : line.events) {
+/// Writes the events of one pool after the other.
+class MemoryTrace {
+public:
+  MemoryTrace(const MemoryTraceOptions& options, double begin_seconds)
+      : options_{options}, begin_seconds_{begin_seconds} {}
+
+  void add(const memory::MemoryTimeline& line, std::size_t process) {
     using enum memory::MemoryEventKind;
-    if (timed.event.kind == allocate || timed.event.kind == release || timed.event.kind == reserve_segment ||
-        timed.event.kind == return_segment)
-      count(timed.seconds, timed.allocated, timed.reserved);
-    if (timed.event.kind != allocate && timed.event.kind != release) mark(timed);
-  }
-  if (!line.events.empty()) count(line.end_seconds, line.events.back().allocated, line.events.back().reserved);
-  add_slices(lives_of(line));
-}
-
-TWILL_BODY void MemoryTraceText::add_slices(const MemoryLives& all_lives) {
-  std::vector<const MemoryLife*> chosen;
-  for (const MemoryLife& life : all_lives.lives) chosen.push_back(&life);
-  if (chosen.size() > options_.most_slices) {
-    sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) { return left->bytes > right->bytes; });
-    chosen.resize(options_.most_slices);
-  }
-  sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) {
-    return left->begin_seconds < right->begin_seconds;
-  });
-  std::vector<double> ends; // of each lane
-  for (const MemoryLife* life : chosen) {
-    std::size_t lane = 0;
-    while (lane < ends.size() && ends[lane] > life->begin_seconds) ++lane;
-    if (lane == ends.size()) {
-      ends.push_back(0);
-      events_.name_thread(process_, lane + 1, join_text({"allocations, lane ", lane + 1}));
+    std::int64_t last_reserved = -1;
+    const auto count = [&](double seconds, std::int64_t allocated, std::int64_t reserved) {
+      events_.count("allocated", process, us(seconds), "bytes", allocated);
+      if (reserved != std::exchange(last_reserved, reserved))
+        events_.count("reserved", process, us(seconds), "bytes", reserved);
+    };
+    events_.name_process(process, join_text({"memory of ", line.pool}));
+    events_.name_thread(process, 0, "pool");
+    count(line.begin_seconds, line.allocated_before, line.reserved_before);
+    for (const memory::TimedEvent& timed : line.events) {
+      const memory::MemoryEventKind kind = timed.event.kind;
+      const bool is_of_program = kind == allocate || kind == release;
+      if (is_of_program || kind == reserve_segment || kind == return_segment)
+        count(timed.seconds, timed.allocated, timed.reserved);
+      if (!is_of_program)
+        events_.mark(memory::name(kind), "pool", process, 0, us(timed.seconds),
+                     join_text({"\"bytes\": ", timed.event.bytes}));
     }
-    ends[lane] = life->end_seconds;
-    const std::string& place = all_lives.places[life->place]; // in the name, by which viewers choose colours
-    events_.complete(
-        join_text({memory::format_bytes(life->bytes), ", ", place}), "allocation", process_, lane + 1,
-        microseconds(life->begin_seconds), microseconds(life->end_seconds),
-        join_text({"\"place\": ", TraceEvents::quoted(place), ", \"bytes\": ", life->bytes,
-                   ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",
-                   ", \"held\": ", life->ends_after() ? "true" : "false"}));
+    if (!line.events.empty()) count(line.end_seconds, line.events.back().allocated, line.events.back().reserved);
+    add_slices(lives_of(line), process);
   }
-}
 
-TWILL_BODY void MemoryTraceText::count(double seconds, std::int64_t allocated, std::int64_t reserved) {
-  events_.count("allocated", process_, microseconds(seconds), "bytes", allocated);
-  if (reserved != std::exchange(reserved_, reserved))
-    events_.count("reserved", process_, microseconds(seconds), "bytes", reserved);
-}
+  [[nodiscard]] std::string text() const { return events_.text(); }
 
-TWILL_BODY void MemoryTraceText::mark(const memory::TimedEvent& timed) {
-  events_.mark(memory::name(timed.event.kind), "pool", process_, 0, microseconds(timed.seconds),
-               join_text({"\"bytes\": ", timed.event.bytes}));
-}
+private:
+  void add_slices(const MemoryLives& all, std::size_t process) {
+    std::vector<const MemoryLife*> chosen;
+    for (const MemoryLife& life : all.lives) chosen.push_back(&life);
+    if (chosen.size() > options_.most_slices) {
+      sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) { return left->bytes > right->bytes; });
+      chosen.resize(options_.most_slices);
+    }
+    sort_stably(chosen, [](const MemoryLife* left, const MemoryLife* right) {
+      return left->begin_seconds < right->begin_seconds;
+    });
+    for (const MemoryLife* life : chosen) {
+      const double start = us(life->begin_seconds), end = us(life->end_seconds);
+      const std::string& place = all.places[life->place]; // in the name, by which viewers choose colours
+      events_.complete(
+          join_text({bytes_text(life->bytes), ", ", place}), "allocation", process,
+          events_.free_thread(process, "allocations, lane", start, end), start, end,
+          join_text({"\"place\": ", TraceEvents::quoted(place), ", \"bytes\": ", life->bytes,
+                     ", \"requested\": ", life->requested, ", \"older\": ", life->begins_before() ? "true" : "false",
+                     ", \"held\": ", life->ends_after() ? "true" : "false"}));
+    }
+  }
+
+  [[nodiscard]] double us(double seconds) const { return 1e6 * (seconds - begin_seconds_); }
+
+  const MemoryTraceOptions& options_;
+  double begin_seconds_;
+  TraceEvents events_{};
+};
 
 } // namespace detail
 
+TWILL_BODY MemoryLives lives_of(const memory::MemoryTimeline& line) {
+  MemoryPlaces places;
+  places.prepare(line.events);
+  places.prepare(line.before);
+  MemoryLives all;
+  std::map<const void*, std::size_t> open; // the lives that go on, by the address of their block
+  const auto begin = [&](const void* address, std::size_t bytes, std::size_t requested, std::size_t place,
+                         double seconds, std::size_t event) {
+    open[address] = all.lives.size();
+    all.lives.push_back({static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(requested), place, seconds,
+                         line.end_seconds, event});
+  };
+  for (const memory::Allocation& old : line.before)
+    begin(old.address, old.bytes, old.requested, places.number_of(old), line.begin_seconds, no_event);
+  for (std::size_t number = 0; number < line.events.size(); ++number) {
+    const memory::TimedEvent& timed = line.events[number];
+    const memory::MemoryEvent& event = timed.event;
+    if (event.kind == memory::MemoryEventKind::allocate) {
+      const std::size_t place = places.number_of(event.place, timed.calls);
+      begin(event.address, event.bytes, event.requested, place, timed.seconds, number);
+    } else if (event.kind == memory::MemoryEventKind::release) {
+      const auto found = open.find(event.address);
+      if (found == open.end()) continue;
+      all.lives[found->second].end_seconds = timed.seconds;
+      all.lives[found->second].end_event = number;
+      open.erase(found);
+    }
+  }
+  for (const MemoryPlace& place : places.all()) all.places.push_back(to_string(place));
+  return all;
+}
+
 TWILL_BODY std::string memory_trace(const std::vector<memory::MemoryTimeline>& lines,
                                     const MemoryTraceOptions& options) {
-  detail::MemoryTraceText trace{options};
   double begin = lines.empty() ? 0 : lines.front().begin_seconds;
   for (const memory::MemoryTimeline& line : lines) begin = std::min(begin, line.begin_seconds);
-  for (std::size_t process = 0; process < lines.size(); ++process) trace.add(lines[process], process, begin);
-  return trace.finish();
-}
-
-TWILL_BODY std::string memory_trace(const memory::MemoryTimeline& line, const MemoryTraceOptions& options) {
-  return memory_trace(std::vector{line}, options);
-}
-
-TWILL_BODY void save_memory_trace(const std::string& path, const std::vector<memory::MemoryTimeline>& lines,
-                                  const MemoryTraceOptions& options) {
-  detail::write_text(path, memory_trace(lines, options), "memory trace");
-}
-
-TWILL_BODY void save_memory_trace(const std::string& path, const memory::MemoryTimeline& line,
-                                  const MemoryTraceOptions& options) {
-  detail::write_text(path, memory_trace(line, options), "memory trace");
+  detail::MemoryTrace trace{options, begin};
+  for (std::size_t process = 0; process < lines.size(); ++process) trace.add(lines[process], process);
+  return trace.text();
 }
 
 } // namespace twill::inline v0::profile

@@ -1,19 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress of long work: a bar that is redrawn in place on a terminal, and a plain line now and then elsewhere (a file, a
-// log), with loss, rate, time passed and time left. The loss may be a lazy scalar: it is read, and with it the device waited
-// for, only when something is about to be shown. Costs a clock reading for each update. Read next: profile/svg_plot.hpp.
+// Progress bars: a bar that is redrawn in place on a terminal, and a plain line now and then elsewhere (a file, a log),
+// with loss, rate, time passed and time left. The loss may be a lazy scalar: it is read, which waits for the device,
+// only when something is about to be shown. An update costs one reading of the clock. Read next: profile/svg_plot.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/profile/format.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -74,7 +74,7 @@ public:
   /// Counts `units` more as done.
   void update(std::int64_t units);
 
-  /// The same, with the loss of these units.
+  /// Counts `units` more as done, and notes their loss.
   template <ProgressValue L> void update(std::int64_t units, const L& loss) {
     advance(units, [&] {
       if constexpr (std::convertible_to<const L&, double>)

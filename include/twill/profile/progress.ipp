@@ -10,20 +10,15 @@ namespace detail {
 
 TWILL_BODY std::string clock_text(double seconds) {
   if (!(seconds < 360'000)) return "-:--"; // also for not-a-number
-  const auto whole = static_cast<int>(std::lround(seconds));
-  char text[32];
-  if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
-  else
-    std::snprintf(text, sizeof text, "%d:%02d", whole / 60, whole % 60);
-  return text;
+  const auto whole = std::lround(seconds);
+  const auto two_digits = [](long value) { return join_text({value < 10 ? "0" : "", value}); };
+  if (whole < 3600) return join_text({whole / 60, ":", two_digits(whole % 60)});
+  return join_text({whole / 3600, ":", two_digits(whole / 60 % 60), ":", two_digits(whole % 60)});
 }
 
 TWILL_BODY std::string rate_text(double rate) {
   if (!std::isfinite(rate)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, rate < 10 ? "%.1f" : "%.0f", rate);
-  std::string digits = text;
+  std::string digits = fixed(rate, rate < 10 ? 1 : 0);
   if (rate >= 10)
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
       digits.insert(static_cast<std::size_t>(at), 1, ',');
@@ -64,7 +59,7 @@ TWILL_BODY void Progress::show(double time, bool is_last) {
   is_finished_ = is_finished_ || is_last;
   if (options_.style == ProgressStyle::silent) return;
   if (options_.style == ProgressStyle::bar) {
-    *options_.output << '\r' << line(time) << "\x1b[K"; // clears what a longer line left behind
+    *options_.output << '\r' << line(time) << "\x1b[K"; // clears the rest of a longer line
     needs_newline_ = !is_last;
     if (is_last) *options_.output << '\n';
   } else {
@@ -78,14 +73,9 @@ TWILL_BODY std::string Progress::line(double time) const {
   const double elapsed = time - started_;
   std::string text = join_text({options_.title, options_.title.empty() ? "" : "  "});
   if (options_.style == ProgressStyle::bar) text += bar(share) + " ";
-  char percent[16];
-  std::snprintf(percent, sizeof percent, "%3d%%", static_cast<int>(100 * share));
-  text += percent;
-  if (!std::isnan(loss_)) {
-    char loss[40];
-    std::snprintf(loss, sizeof loss, "  loss %.4f", loss_);
-    text += loss;
-  }
+  const std::string percent = join_text({static_cast<int>(100 * share), "%"});
+  text += std::string(4 - percent.size(), ' ') + percent;
+  if (!std::isnan(loss_)) text += "  loss " + fixed(loss_, 4);
   const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : std::numeric_limits<double>::infinity();
   text += join_text({"  ", detail::rate_text(rate), " ", options_.unit, "/s  ", detail::clock_text(elapsed)});
   const double left = done_ > 0 ? elapsed * (1 - share) / share : std::numeric_limits<double>::quiet_NaN();

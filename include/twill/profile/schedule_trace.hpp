@@ -1,15 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline's timelines in the Trace Event Format, which chrome://tracing and Perfetto open: a process for each timeline, in
-// it a thread for what each rank computes and one for what it sends and receives, more where messages overlap, and an arrow
-// from each send to its receive. The same as a picture: profile/gantt.hpp.
+// Trace documents of pipeline schedules, simulated or executed: a process for each timeline, in it a thread for what
+// each rank computes and one for what it sends and receives, more where messages overlap, and an arrow from each send
+// to its receive. chrome://tracing and Perfetto open them. Read next: profile/gantt.hpp, which draws the timelines,
+// profile/trace_events.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/stable_order.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/pipeline/schedule/timeline.hpp>
-#include <twill/profile/gantt.hpp>
+#include <twill/profile/format.hpp>
 #include <twill/profile/trace_events.hpp>
 
 #include <cstddef>
@@ -17,52 +18,29 @@
 #include <string_view>
 #include <vector>
 
-namespace twill::inline v0::profile::detail {
+namespace twill::inline v0::profile {
 
-/// Writes the events of one timeline after the other.
-class TraceText {
-public:
-  explicit TraceText(double microseconds) : microseconds_{microseconds} {}
-
-  void add(const NamedTimeline& named, std::size_t process);
-
-  [[nodiscard]] std::string finish() const { return events_.text(); }
-
-private:
-  /// One row of messages of a rank, in which none overlaps another.
-  struct Lane {
-    std::size_t rank = 0;
-    double end = 0;
-  };
-
-  void add_messages(const pipeline::Timeline& timeline);
-
-  /// The thread of a message on one of its sides: the rank's first lane that is free.
-  std::size_t lane(std::vector<Lane>& lanes, const pipeline::Timeline& timeline, const pipeline::TimedMessage& message,
-                   int side);
-
-  void complete(const std::string& name, std::string_view category, std::size_t thread, double start, double end,
-                const std::string& arguments);
-  [[nodiscard]] std::string time(double value) const { return fixed(value * microseconds_, 3); }
-
-  double microseconds_;
-  std::size_t process_ = 0;
-  std::size_t flows_ = 0;
-  TraceEvents events_{};
+/// One of several timelines in a document.
+struct NamedTimeline {
+  std::string name;            ///< of its process in a trace, above its rows in a chart
+  pipeline::Timeline timeline; ///< its actions and messages
 };
 
-} // namespace twill::inline v0::profile::detail
-
-namespace twill::inline v0::profile {
+/// A kind of action in words: "forward", "gradient of the weights".
+[[nodiscard]] std::string_view words_of(pipeline::Work work);
 
 /// Several timelines in the Trace Event Format. `microseconds` is the length of their unit: 1e6 for seconds.
 [[nodiscard]] std::string chrome_trace(const std::vector<NamedTimeline>& timelines, double microseconds = 1);
-/// One.
-[[nodiscard]] std::string chrome_trace(const pipeline::Timeline& timeline, double microseconds = 1);
+/// One timeline in the Trace Event Format.
+[[nodiscard]] inline std::string chrome_trace(const pipeline::Timeline& timeline, double microseconds = 1) {
+  return chrome_trace(std::vector{NamedTimeline{{}, timeline}}, microseconds);
+}
 
-/// Writes the trace to a file.    throws: SystemError
-void save_chrome_trace(const std::string& path, const std::vector<NamedTimeline>& timelines, double microseconds = 1);
-void save_chrome_trace(const std::string& path, const pipeline::Timeline& timeline, double microseconds = 1);
+/// Writes the trace of a timeline, or of several named ones, to a file.    throws: SystemError
+template <class Timelines = std::vector<NamedTimeline>>
+void save_chrome_trace(const std::string& path, const Timelines& timelines, double microseconds = 1) {
+  save_text("trace", path, chrome_trace(timelines, microseconds));
+}
 
 } // namespace twill::inline v0::profile
 

@@ -8,6 +8,7 @@
 namespace twill::inline v0::profile {
 namespace detail {
 
+/// The output of a program; nothing where it cannot be started.
 TWILL_BODY std::string output_of(std::vector<std::string> command) {
   int ends[2] = {};
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -33,7 +34,7 @@ TWILL_BODY std::string output_of(std::vector<std::string> command) {
       text.clear();
     }
   }
-  close(ends[0]); // whoever still writes is ended by that
+  close(ends[0]); // ends a program that still writes
   while (is_started && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
   return text;
@@ -83,81 +84,38 @@ TWILL_BODY std::string short_function(const std::string& mangled) {
 TWILL_BODY bool is_own_function(std::string_view mangled) {
   for (const std::string_view begin : {"_ZN5twill", "_ZNK5twill", "_ZZN5twill", "_ZZNK5twill", "_ZNSt", "_ZNKSt",
                                        "_ZSt", "_ZZNSt", "_ZZSt", "_ZN9__gnu_cxx"})
-    if (mangled.substr(0, begin.size()) == begin) return true;
+    if (mangled.starts_with(begin)) return true;
   return false;
 }
 
+/// Whether a function begins a program or a thread, which says nothing about it.
 TWILL_BODY bool is_beginning(std::string_view function) {
   for (const std::string_view name :
        {"_start", "__libc_start", "start_thread", "clone", "__clone", "thread_start", "execute_native_thread_routine"})
-    if (function.substr(0, name.size()) == name) return true;
+    if (function.starts_with(name)) return true;
   return false;
 }
 
+/// Whether a file is in the folder of twill's headers, which is this one's path without its end, or the standard
+/// library's.
 TWILL_BODY bool is_own_file(std::string_view path) {
   constexpr std::string_view here = __FILE__;
   constexpr std::string_view own = here.substr(0, here.rfind("profile/"));
   return path.find(own) != std::string_view::npos || path.find("/include/c++/") != std::string_view::npos;
 }
 
-} // namespace detail
+/// A place in a file of code.
+struct Code {
+  std::string file{};
+  std::uintptr_t offset = 0;
+};
 
-TWILL_BODY void SourcePlaces::prepare(std::span<const memory::CallStack* const> stacks) {
-  std::vector<Asked> asked;
-  for (const memory::CallStack* stack : stacks) {
-    if (stack == nullptr) continue;
-    for (std::size_t i = 0; i < stack->size; ++i) {
-      const void* const address = stack->addresses[i];
-      const std::size_t number = detail::number_of(numbers_, {address, nullptr}).number;
-      if (number < lines_.size() && !lines_[number].empty()) continue;
-      lines_.resize(numbers_.size()); // first, so that whatever throws below leaves a place for each number
-      const Code code = code_of(address);
-      lines_[number] = {SourceLine{exported_name(address), {}, 0, is_own_exported(address)}};
-      if (!code.file.empty()) among(asked, code.file).addresses.emplace_back(address, code.offset);
-    }
-  }
-  for (const auto& [file, addresses] : asked)
-    for (std::size_t first = 0; first < addresses.size(); first += most_at_once)
-      ask(file, std::span{addresses}.subspan(first, std::min(most_at_once, addresses.size() - first)));
-}
-
-TWILL_BODY std::vector<SourceLine> SourcePlaces::lines(const memory::CallStack* stack) {
-  std::vector<SourceLine> result;
-  if (stack == nullptr) return result;
-  prepare(std::span{&stack, 1});
-  for (std::size_t i = 0; i < stack->size; ++i)
-    for (const SourceLine& line : lines_of(stack->addresses[i]))
-      if (!detail::is_beginning(line.function)) result.push_back(line);
-  return result;
-}
-
-TWILL_BODY std::string SourcePlaces::statement(const memory::CallStack* stack) {
-  std::string outermost;
-  for (const SourceLine& line : lines(stack)) {
-    if (!line.is_own && (!line.file.empty() || !line.function.empty())) return words(line);
-    if (!line.function.empty()) outermost = line.function;
-  }
-  return outermost.empty() ? outermost : "<" + outermost + ">";
-}
-
-TWILL_BODY std::string SourcePlaces::words(const SourceLine& line) {
-  if (line.file.empty()) return line.function;
-  const std::string place = join_text({line.file.substr(line.file.rfind('/') + 1), ":", line.line});
-  return line.function.empty() ? place : join_text({place, " (", line.function, ")"});
-}
-
-TWILL_BODY SourcePlaces::Asked& SourcePlaces::among(std::vector<Asked>& asked, const std::string& file) {
-  for (Asked& known : asked)
-    if (known.file == file) return known;
-  asked.push_back({file, {}});
-  return asked.back();
-}
-
-TWILL_BODY SourcePlaces::Code SourcePlaces::code_of(const void* address) {
+/// The file of code that an address is in.
+TWILL_BODY Code code_of(const void* address) {
   struct Search {
     std::uintptr_t address = 0;
     Code found{};
-  } search{reinterpret_cast<std::uintptr_t>(address) - 1, {}}; // inside of the call, not behind it
+  } search{reinterpret_cast<std::uintptr_t>(address) - 1, {}}; // inside of the call, not after it
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
         Search& wanted = *static_cast<Search*>(data);
@@ -181,30 +139,34 @@ TWILL_BODY SourcePlaces::Code SourcePlaces::code_of(const void* address) {
   return search.found;
 }
 
-TWILL_BODY const char* SourcePlaces::exported_symbol(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 ? info.dli_sname : nullptr;
+/// An address that addr2line is asked about, and where its answer goes.
+struct Asked {
+  std::uintptr_t offset = 0;
+  std::vector<SourceLine>* lines = nullptr;
+};
+
+/// A function and its place as addr2line prints them.
+TWILL_BODY SourceLine line_of(const std::string& mangled, const std::string& place) {
+  SourceLine line{short_function(mangled), {}, 0, is_own_function(mangled)};
+  const std::size_t colon = place.rfind(':');
+  const std::string file = place.substr(0, colon);
+  if (colon == std::string::npos || file == "??") return line;
+  line.file = file;
+  line.line = std::atoi(place.c_str() + colon + 1); // "12 (discriminator 2)" is 12
+  line.is_own = is_own_file(file);
+  return line;
 }
 
-TWILL_BODY std::string SourcePlaces::exported_name(const void* address) {
-  const char* const symbol = exported_symbol(address);
-  return symbol == nullptr ? std::string{} : detail::short_function(symbol);
-}
-
-TWILL_BODY bool SourcePlaces::is_own_exported(const void* address) {
-  const char* const symbol = exported_symbol(address);
-  return symbol != nullptr && detail::is_own_function(symbol);
-}
-
-TWILL_BODY void SourcePlaces::ask(const std::string& file,
-                                  std::span<const std::pair<const void*, std::uintptr_t>> addresses) {
+/// Asks addr2line about addresses in a file of code. It prints for each address itself, then two lines for each
+/// function around it: its name, and file:line.
+TWILL_BODY void ask_addr2line(const std::string& file, std::span<const Asked> addresses) {
   std::vector<std::string> command{"addr2line", "-a", "-f", "-i", "-e", file};
-  for (const auto& [address, offset] : addresses) {
+  for (const Asked& asked : addresses) {
     char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(offset));
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(asked.offset));
     command.emplace_back(text);
   }
-  const std::string answer = detail::output_of(std::move(command));
+  const std::string answer = output_of(std::move(command));
   std::size_t number = 0, at = 0;
   const auto next_line = [&] {
     const std::size_t end = std::min(answer.find('\n', at), answer.size());
@@ -216,9 +178,9 @@ TWILL_BODY void SourcePlaces::ask(const std::string& file,
   bool is_first = true;
   while (at < answer.size()) {
     const std::string first = next_line();
-    if (first.substr(0, 2) == "0x") {
+    if (first.starts_with("0x")) {
       if (number == addresses.size()) return;
-      lines = &lines_of(addresses[number++].first);
+      lines = addresses[number++].lines;
       is_first = true;
       continue;
     }
@@ -229,19 +191,53 @@ TWILL_BODY void SourcePlaces::ask(const std::string& file,
   }
 }
 
-TWILL_BODY SourceLine SourcePlaces::line_of(const std::string& mangled, const std::string& place) {
-  SourceLine line{detail::short_function(mangled), {}, 0, detail::is_own_function(mangled)};
-  const std::size_t colon = place.rfind(':');
-  const std::string file = place.substr(0, colon);
-  if (colon == std::string::npos || file == "??") return line;
-  line.file = file;
-  line.line = std::atoi(place.c_str() + colon + 1); // "12 (discriminator 2)" is 12
-  line.is_own = detail::is_own_file(file);
-  return line;
+} // namespace detail
+
+TWILL_BODY std::string to_string(const SourceLine& line) {
+  if (line.file.empty()) return line.function;
+  const std::string place = join_text({line.file.substr(line.file.rfind('/') + 1), ":", line.line});
+  return line.function.empty() ? place : join_text({place, " (", line.function, ")"});
 }
 
-TWILL_BODY std::vector<SourceLine>& SourcePlaces::lines_of(const void* address) {
-  return lines_[detail::number_of(numbers_, {address, nullptr}).number];
+TWILL_BODY void SourcePlaces::prepare(std::span<const memory::CallStack* const> stacks) {
+  constexpr std::size_t most_at_once = 1000;
+  std::map<std::string, std::vector<detail::Asked>> files;
+  for (const memory::CallStack* stack : stacks) {
+    if (stack == nullptr) continue;
+    for (std::size_t i = 0; i < stack->size; ++i) {
+      const void* const address = stack->addresses[i];
+      std::vector<SourceLine>& lines = lines_[address];
+      if (!lines.empty()) continue;
+      Dl_info info{};
+      const char* const symbol = dladdr(address, &info) != 0 ? info.dli_sname : nullptr;
+      lines.emplace_back();
+      if (symbol != nullptr) lines[0] = {detail::short_function(symbol), {}, 0, detail::is_own_function(symbol)};
+      const detail::Code code = detail::code_of(address);
+      if (!code.file.empty()) files[code.file].push_back({code.offset, &lines});
+    }
+  }
+  for (const auto& [file, asked] : files)
+    for (std::size_t first = 0; first < asked.size(); first += most_at_once)
+      detail::ask_addr2line(file, std::span{asked}.subspan(first, std::min(most_at_once, asked.size() - first)));
+}
+
+TWILL_BODY std::vector<SourceLine> SourcePlaces::lines(const memory::CallStack* stack) {
+  std::vector<SourceLine> result;
+  if (stack == nullptr) return result;
+  prepare(std::span{&stack, 1});
+  for (std::size_t i = 0; i < stack->size; ++i)
+    for (const SourceLine& line : lines_[stack->addresses[i]])
+      if (!detail::is_beginning(line.function)) result.push_back(line);
+  return result;
+}
+
+TWILL_BODY std::string SourcePlaces::statement(const memory::CallStack* stack) {
+  std::string outermost;
+  for (const SourceLine& line : lines(stack)) {
+    if (!line.is_own && (!line.file.empty() || !line.function.empty())) return to_string(line);
+    if (!line.function.empty()) outermost = line.function;
+  }
+  return outermost.empty() ? outermost : "<" + outermost + ">";
 }
 
 } // namespace twill::inline v0::profile

@@ -1,20 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Line charts as self-contained SVG: axes with round ticks, a grid, a legend, several series. Ticks are multiples of 1, 2 or
-// 5 times a power of ten (Heckbert, "Nice numbers for graph labels", Graphics Gems, 1990); colours are those of Okabe and
-// Ito (2008), which colour-blind readers can tell apart. Values that are not finite leave a gap in their line.
+// Line charts as self-contained SVG documents: several series with bars of deviation, axes with round ticks, a grid, a
+// legend. Values that are not finite leave a gap in their line. Read next: profile/svg.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/profile/format.hpp>
+#include <twill/profile/svg.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -32,34 +30,6 @@ struct PlotOptions {
   int height_px = 440;      ///< of the whole drawing
   bool y_from_zero = false; ///< The y axis includes 0.
 };
-
-namespace detail {
-
-/// Round positions that span a range.
-struct Ticks {
-  double first = 0;
-  double step = 1;
-  int count = 2;
-  int digits = 0; ///< after the point
-
-  [[nodiscard]] double at(int tick) const { return first + step * tick; }
-  [[nodiscard]] double last() const { return at(count - 1); }
-};
-
-/// The nearest 1, 2 or 5 times a power of ten.
-[[nodiscard]] double nice_number(double value);
-
-/// About `wanted` ticks around [low, high]; an empty range is widened.
-[[nodiscard]] Ticks nice_ticks(double low, double high, int wanted);
-
-[[nodiscard]] std::string fixed(double value, int digits);
-
-/// A tick's label; large and tiny values in exponent form.
-[[nodiscard]] std::string tick_label(const Ticks& ticks, int tick);
-
-[[nodiscard]] std::string escape_xml(std::string_view text);
-
-} // namespace detail
 
 /// A chart that series are added to.
 class LinePlot {
@@ -82,7 +52,7 @@ public:
     return *this;
   }
 
-  /// The same with bars that reach as far above and below each point as its deviation says.
+  /// Adds a line and, around each point, a bar as long up and down as its deviation.
   /// throws: ShapeError unless there are as many of each
   template <class X, class Y, class Deviations>
   LinePlot& add(std::string name, const X& x, const Y& y, const Deviations& deviations) {
@@ -103,7 +73,7 @@ public:
   }
 
   /// Writes the file. throws: SystemError
-  void save(const std::string& path) const;
+  void save(const std::string& path) const { save_text("plot", path, svg()); }
 
   /// The whole document.
   [[nodiscard]] std::string svg() const;
@@ -114,37 +84,13 @@ private:
     std::vector<std::pair<double, double>> points;
     std::vector<double> deviations; ///< of y; none, or one for each point
 
+    [[nodiscard]] bool is_visible(std::size_t point) const;
     [[nodiscard]] double deviation(std::size_t point) const;
+    void draw(Svg& svg, const SvgAxis& x, const SvgAxis& y, std::string_view colour) const;
   };
 
-  /// Where the plotting area lies and what it shows.
-  struct Frame {
-    double left, top, right, bottom;
-    detail::Ticks x, y;
-    double x_low, x_high;
-
-    [[nodiscard]] double px(double value) const { return left + (value - x_low) / (x_high - x_low) * (right - left); }
-    [[nodiscard]] double py(double value) const;
-  };
-
-  // Okabe and Ito's palette, the darker half first.
-  static constexpr std::array<std::string_view, 7> colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                           "#E69F00", "#56B4E9", "#7A7A7A"};
-
-  [[nodiscard]] Frame layout() const;
-
-  static void draw_segment(std::string& text, double x1, double y1, double x2, double y2, std::string_view colour);
-
-  static void draw_text(std::string& text, double x, double y, std::string_view content, std::string_view attributes);
-
-  void draw_axes(std::string& text, const Frame& frame) const;
-
-  void draw_line(std::string& text, const Frame& frame, std::size_t index) const;
-
-  void draw_labels(std::string& text, const Frame& frame) const;
-
-  // One line of names above the plotting area; a single series needs none.
-  void draw_legend(std::string& text, const Frame& frame) const;
+  /// Both axes, fitted to the series and to the place that labels leave.
+  [[nodiscard]] std::pair<SvgAxis, SvgAxis> axes() const;
 
   PlotOptions options_;
   std::vector<Series> series_;

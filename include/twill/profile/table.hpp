@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text in aligned columns, for people: a header, a rule, rows. Cells are strings; whoever makes them decides their format.
-// Widths count characters, not bytes, so names in any script line up. Read next: profile/device_table.hpp.
+// Tables as text in aligned columns: a header, a rule, rows. Cells are strings, in a format of their own
+// (profile/format.hpp). Widths count characters, not bytes, so names in any script line up. Read next:
+// profile/device_table.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -45,7 +46,7 @@ public:
   /// A rule across the table, before the next row.
   Table& rule();
 
-  /// Writes what `to_string` says.
+  /// Writes the lines of the table.
   friend std::ostream& operator<<(std::ostream& stream, const Table& table) { return stream << to_string(table); }
 
   /// The lines of the table, each ending with a newline.

@@ -1,33 +1,39 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text in the Trace Event Format, which chrome://tracing and Perfetto open: processes and threads with names, complete events
-// with their beginning, their length and what the viewer shows beside them, marks, counters and arrows. Times are microseconds,
-// written as whole nanoseconds, so that what touches does not overlap. Names need not be UTF-8, the document is. Threads are
-// counted from 0 in each process; in the document no thread has the number of a process. What is written with it:
-// profile/node_trace.hpp, profile/schedule_trace.hpp, profile/memory_trace.hpp.
+// Trace Event Format documents, which chrome://tracing and Perfetto open: processes and threads with names, complete
+// events with their beginning, length and arguments, marks, counters and arrows. Times are microseconds, written as
+// whole nanoseconds, so that events which touch do not overlap. Names need not be UTF-8, the document is. Threads are
+// counted from 0 in each process; in the document no thread has the number of a process. Documents are written by
+// profile/trace_report.hpp, profile/schedule_trace.hpp and profile/memory_trace.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/core/utf8.hpp>
 #include <twill/io/json.hpp>
-#include <twill/profile/svg_plot.hpp>
+#include <twill/profile/format.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace twill::inline v0::profile {
 
 /// The events of a trace, one after the other.
 class TraceEvents {
 public:
-  /// What viewers call a process.
-  void name_process(std::size_t process, std::string_view name) { name_something("process_name", process, 0, name); }
-  /// What viewers call a thread of it.
+  /// Names a process for viewers.
+  void name_process(std::size_t process, std::string_view name) { add_name("process_name", process, 0, name); }
+  /// Names a thread of a process for viewers.
   void name_thread(std::size_t process, std::size_t thread, std::string_view name);
+
+  /// A thread of a process with this name in which nothing overlaps an event of this time, which it is taken for; where
+  /// all are busy, a new one, after all that the process has. Events are asked for in the order in which they begin.
+  [[nodiscard]] std::size_t free_thread(std::size_t process, std::string_view name, double start_us, double end_us);
 
   /// Something that took a while. `arguments` are members of a JSON object: `"\"bytes\": 12"`.
   void complete(std::string_view name, std::string_view category, std::size_t process, std::size_t thread,
@@ -37,10 +43,10 @@ public:
   void mark(std::string_view name, std::string_view category, std::size_t process, std::size_t thread, double time_us,
             std::string_view arguments);
 
-  /// What a counter of a process is from this moment on.
+  /// The value of a process's counter from this moment on.
   void count(std::string_view name, std::size_t process, double time_us, std::string_view unit, std::int64_t value);
 
-  /// One end of an arrow between two events, on the event of its thread in which this moment lies.
+  /// One end of an arrow between two events, on the event of its thread at this moment.
   void arrow(std::string_view name, bool is_head, std::size_t number, std::size_t process, std::size_t thread,
              double time_us);
 
@@ -51,15 +57,17 @@ public:
   [[nodiscard]] static std::string quoted(std::string_view text) { return io::json_quoted(repaired_utf8(text)); }
 
 private:
-  [[nodiscard]] static double nanoseconds(double microseconds) { return std::round(1e3 * microseconds); }
-  [[nodiscard]] static std::string fixed_us(double whole_nanoseconds);
-  [[nodiscard]] static std::string time(double microseconds) { return fixed_us(nanoseconds(microseconds)); }
+  struct Thread {
+    std::size_t process = 0;
+    std::size_t number = 0;
+    std::string name{};
+    double end_us = 0; ///< of the last event that it was taken for
+  };
 
   void begin(std::string_view name, std::string_view phase, std::size_t process, std::size_t thread);
-  /// Perfetto takes a thread 0, and one with its process' number, for the process' main thread, and shows both as one.
-  [[nodiscard]] static std::size_t thread_number(std::size_t process, std::size_t thread);
-  void name_something(std::string_view what, std::size_t process, std::size_t thread, std::string_view name);
+  void add_name(std::string_view kind, std::size_t process, std::size_t thread, std::string_view name);
 
+  std::vector<Thread> threads_{};
   std::string text_{};
 };
 

@@ -2,7 +2,6 @@
 
 #include "tests/support/fake_nvml.hpp"
 
-#include <twill/profile/cuda/machine.hpp>
 #include <twill/profile/cuda/utilization.hpp>
 
 #include <catch2/catch.hpp>

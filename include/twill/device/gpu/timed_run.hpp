@@ -5,7 +5,7 @@
 // launch and behind each. They are made before the run begins, since what fails behind its updates could not be made again.
 // Nothing waits for them before the trace ends, so runs follow each other as without them; a launch that is shorter than its
 // own submission shows the latter. Knows drivers by their tables alone. Read next:
-// compile/run/gpu/capture.hpp, profile/statement_trace.hpp.
+// compile/run/gpu/capture.hpp, profile/trace.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `show_utilization()` for programs with CUDA: the table of the host devices, and one of the GPUs. Read next:
-// profile/cuda/utilization.hpp.
+// Utilization tables for programs with CUDA: `show_utilization()` prints that of the host devices and that of the GPUs.
+// Read next: profile/cuda/utilization.hpp.
 
 #include <twill/device/cuda/cuda.cuh>
 #include <twill/device/cuda/visible_devices.hpp>
@@ -17,7 +17,7 @@
 
 namespace twill::inline v0::profile {
 
-/// The rows of some GPUs, none of which is used by asking.
+/// The rows of some GPUs. Asking uses none of them.
 [[nodiscard]] inline std::vector<GpuRow> gpu_rows(const std::vector<Cuda>& devices) {
   std::vector<GpuRow> rows{};
   for (const Cuda& device : devices) {
@@ -39,7 +39,7 @@ inline void show_utilization(std::ostream& stream = std::cout) {
 
 namespace twill::inline v0 {
 
-/// Which GPUs of the machine this process's devices are, a line for each.
+/// The GPUs of the machine that this process's devices are, a line for each.
 [[nodiscard]] inline std::string describe_visible_devices() {
   std::vector<std::string> buses{};
   for (const auto& row : profile::gpu_rows(profile::detail::all_devices<Cuda>())) buses.push_back(row.bus);

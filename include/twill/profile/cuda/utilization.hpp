@@ -1,20 +1,43 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of `show_utilization` for GPUs: load and memory as NVIDIA's management library sees them, whoever causes them, beside
-// what twill's pools hold. Asking uses no GPU, so it creates no context. Where the library is missing the table says so. Read
-// next: profile/device_table.hpp, device/cuda/nvml.hpp.
+// Utilization of GPUs as NVIDIA's management library sees it, by all processes, for `show_utilization` and for a table
+// of the whole machine: the host devices of this process and every GPU, with load, memory and the processes on it.
+// Asking uses no GPU, so it creates no context, and needs neither CUDA nor a driver: without one the text says why
+// there are no figures. `examples/16_smi.cpp` prints the machine. Read next: profile/device_table.hpp,
+// device/cuda/nvml.hpp.
 
 #include <twill/device/cuda/nvml.hpp>
-#include <twill/memory/out_of_memory.hpp>
 #include <twill/profile/device_table.hpp>
+#include <twill/profile/format.hpp>
 #include <twill/profile/table.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
 namespace twill::inline v0::profile {
+
+namespace detail {
+
+/// The name of a process of this machine, "-" where the system does not tell.
+[[nodiscard]] inline std::string process_name(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name{};
+  if (!std::getline(file, name)) return "-";
+  for (char& letter : name) // a process may call itself anything
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  return name;
+}
+
+[[nodiscard]] inline std::string load_text(const nvml::Gpu& gpu) {
+  return gpu.load_percent < 0 ? "-" : percent(gpu.load_percent / 100.0, 0);
+}
+
+} // namespace detail
 
 /// A GPU of this process, and what its pool holds.
 struct GpuRow {
@@ -37,21 +60,71 @@ struct GpuRow {
       {{"id", Align::left}, {"load"}, {"pool used"}, {"pool held"}, {"used"}, {"total"}, {"name", Align::left}});
   for (const GpuRow& row : rows) {
     const nvml::Gpu* const gpu = nvml::find_by_bus(gpus, row.bus);
-    const bool has_load = gpu != nullptr && gpu->load_percent >= 0;
-    table.row({row.id, detail::percent_text(has_load ? gpu->load_percent / 100.0 : -1.0),
-               detail::bytes_text(row.pool_used_bytes), detail::bytes_text(row.pool_held_bytes),
-               gpu == nullptr ? std::string{"-"} : detail::bytes_text(gpu->used_bytes),
-               gpu == nullptr ? std::string{"-"} : detail::bytes_text(gpu->total_bytes), row.name});
+    table.row({row.id, gpu == nullptr ? "-" : detail::load_text(*gpu), bytes_text(row.pool_used_bytes),
+               bytes_text(row.pool_held_bytes), gpu == nullptr ? "-" : bytes_text(gpu->used_bytes),
+               gpu == nullptr ? "-" : bytes_text(gpu->total_bytes), row.name});
   }
   return table;
 }
 
-/// The table as text, or the reason why there is none.
+/// The table as text, or the reason for its absence.
 [[nodiscard]] TWILL_COLD inline std::string gpu_utilization_text(const std::vector<GpuRow>& rows,
                                                                  const nvml::Library& library) {
   const std::string problem = library.is_usable() ? std::string{} : library.problem() + "\n";
   if (rows.empty()) return "no cuda devices\n" + problem;
   return to_string(gpu_utilization_table(rows, library)) + problem;
+}
+
+/// Id, name, load and memory of some host devices, which share the machine's memory. Their load is measured over an
+/// interval.
+[[nodiscard]] inline Table host_table(const std::vector<Cpu>& devices, std::chrono::milliseconds interval) {
+  const std::vector<double> loads = detail::loads(devices, interval);
+  Table table({{"id", Align::left}, {"load"}, {"used"}, {"free"}, {"total"}, {"name", Align::left}});
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const DeviceMemory memory = device_memory(devices[i]);
+    table.row({twill::to_string(devices[i]), percent(loads[i], 0), bytes_text(memory.used), bytes_text(memory.free),
+               bytes_text(memory.total), device_name(devices[i])});
+  }
+  return table;
+}
+
+/// Id, name, load and memory of GPUs, in the order of their buses.
+[[nodiscard]] TWILL_COLD inline Table gpu_table(const std::vector<nvml::Gpu>& gpus) {
+  Table table({{"id", Align::left}, {"load"}, {"used"}, {"free"}, {"total"}, {"name", Align::left}});
+  for (const nvml::Gpu& gpu : gpus)
+    table.row({"gpu:" + std::to_string(gpu.index), detail::load_text(gpu), bytes_text(gpu.used_bytes),
+               bytes_text(gpu.free_bytes), bytes_text(gpu.total_bytes), gpu.name});
+  return table;
+}
+
+/// The processes on GPUs, and their shares of the memory of their GPU.
+[[nodiscard]] TWILL_COLD inline Table process_table(const std::vector<nvml::Gpu>& gpus) {
+  Table table({{"gpu", Align::left}, {"process"}, {"memory"}, {"share"}, {"name", Align::left}});
+  for (const nvml::Gpu& gpu : gpus)
+    for (const nvml::Process& process : gpu.processes)
+      table.row({"gpu:" + std::to_string(gpu.index), std::to_string(process.pid),
+                 process.used_bytes < 0 ? "-" : bytes_text(process.used_bytes),
+                 percent(static_cast<double>(process.used_bytes) / static_cast<double>(gpu.total_bytes), 0),
+                 detail::process_name(process.pid)});
+  return table;
+}
+
+/// The tables of all devices of the machine, and where there are no GPUs the reason.
+[[nodiscard]] TWILL_COLD inline std::string
+machine_text(const nvml::Library& library = nvml::Library::of_driver(),
+             std::chrono::milliseconds interval = std::chrono::milliseconds(100)) {
+  std::string text = to_string(host_table(detail::all_devices<Cpu>(), interval));
+  std::vector<nvml::Gpu> gpus{};
+  try {
+    gpus = library.gpus();
+  } catch (const DeviceError& error) {
+    return text + "\nno GPUs: " + error.what() + "\n";
+  }
+  if (gpus.empty()) return text + "\nno GPUs\n";
+  text += "\n" + to_string(gpu_table(gpus));
+  bool has_processes = false;
+  for (const nvml::Gpu& gpu : gpus) has_processes = has_processes || !gpu.processes.empty();
+  return has_processes ? text + "\n" + to_string(process_table(gpus)) : text;
 }
 
 } // namespace twill::inline v0::profile
