@@ -57,28 +57,25 @@ struct FaceSizes {
 [[nodiscard]] TWILL_CONSTEXPR TableSizes room_around(const FaceSizes& face) {
   const std::size_t n = face.nodes;
   const auto room = [](std::size_t count, std::size_t least) { return count > least ? count : least; };
-  return {room(n, usual_room.values),
-          room(5 * n / 2, usual_room.operands),
-          room(3 * n / 4, usual_room.instructions),
-          room(usual_room.kernels + n / 16, usual_room.kernels),
-          room(usual_room.lines + n / 2, usual_room.lines),
-          room(n, usual_room.shapes),
-          room(n / 4, usual_room.attributes),
-          room(n / 2, usual_room.inputs), // a backward pass takes in what the forward pass kept
-          room(4 * face.parameters, usual_room.parameters),
-          usual_room.knobs + face.knobs,
-          usual_room.symbols + face.symbols,
-          room(n / 16, usual_room.requirements),
-          room(n / 16, usual_room.loops),
-          3 * face.taps, // values, their gradients, and the parts of some
-          usual_room.bounds + face.bounds,
-          0,
-          {},
-          1,
-          usual_room.scopes + face.scopes};
+  return {.values = room(n, usual_room.values),
+          .operands = room(5 * n / 2, usual_room.operands),
+          .instructions = room(3 * n / 4, usual_room.instructions),
+          .kernels = room(usual_room.kernels + n / 16, usual_room.kernels),
+          .lines = room(usual_room.lines + n / 2, usual_room.lines),
+          .shapes = room(n, usual_room.shapes),
+          .attributes = room(n / 4, usual_room.attributes),
+          .inputs = room(n / 2, usual_room.inputs), // a backward pass takes in what the forward pass kept
+          .parameters = room(4 * face.parameters, usual_room.parameters),
+          .knobs = usual_room.knobs + face.knobs,
+          .symbols = usual_room.symbols + face.symbols,
+          .requirements = room(n / 16, usual_room.requirements),
+          .loops = room(n / 16, usual_room.loops),
+          .taps = 3 * face.taps, // values, their gradients, and the parts of some
+          .bounds = usual_room.bounds + face.bounds,
+          .scopes = usual_room.scopes + face.scopes};
 }
 
-/// The same as constexpr data. Empty lists hold one unused record, because an array has to.
+/// A face as constexpr data. Empty lists hold one unused record, because an array has to.
 template <FaceSizes S> struct FrozenFace {
   template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
 
@@ -93,17 +90,12 @@ template <FaceSizes S> struct FrozenFace {
 
   /// From a face that has room for more, or from the lists of a graph.
   template <class From> constexpr FrozenFace(const From& from, const FaceSizes& count) {
-    const auto copy = [](const auto& records, std::size_t size, auto& to) {
-      const auto* const source = records.data();
-      auto* const target = to.data();
-      for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
-    };
-    copy(from.inputs, count.inputs, inputs);
-    copy(from.parameters, count.parameters, parameters);
-    copy(from.knobs, count.knobs, knobs);
-    copy(from.symbols, count.symbols, symbols);
-    copy(from.taps, count.taps, taps);
-    if constexpr (!std::is_same_v<From, graph::Graph>) copy(from.outputs, count.outputs, outputs);
+    copy_records(from.inputs, count.inputs, inputs);
+    copy_records(from.parameters, count.parameters, parameters);
+    copy_records(from.knobs, count.knobs, knobs);
+    copy_records(from.symbols, count.symbols, symbols);
+    copy_records(from.taps, count.taps, taps);
+    if constexpr (!std::is_same_v<From, graph::Graph>) copy_records(from.outputs, count.outputs, outputs);
   }
 
   constexpr explicit FrozenFace(const graph::Graph& graph) : FrozenFace{graph, face_sizes_of(graph)} {

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is left of a graph when the compiler is done: flat arrays of values, operands and instructions, and the lines of
-// each distinct program. The same records serve as vectors during constant evaluation, as constexpr arrays afterwards and
+// Tables, the results of compilation: flat arrays of values, operands and instructions, and the lines of each distinct
+// program. The records serve as vectors during constant evaluation, as constexpr arrays afterwards and
 // as spans for the executor, which is not a template over the graph. Read next: compile/passes/lower.hpp, compile/run/executor.hpp.
 
 #include <twill/compile/passes/reading.hpp>
@@ -113,25 +113,34 @@ struct KernelInfo {
   bool is_product = false;      ///< a matrix product
 };
 
-/// Everything, growing.
+// The lists of records of a table, for structures that hold them in several forms: `list(view, type, name)`. Views that are
+// std::span go to callers, the others are read by executors alone.
+// clang-format off
+#define TWILL_TABLE_LISTS(list) \
+  list(Records, ValueInfo, values) \
+  list(Records, OperandInfo, operands) \
+  list(Records, Instruction, instructions) \
+  list(Records, KernelInfo, kernels) \
+  list(Records, Line, lines) \
+  list(Records, Extents, shapes) /* of the operands of operations */ \
+  list(Records, std::int64_t, attributes) /* of operations */ \
+  list(RecordSpan, graph::InputInfo, inputs) \
+  list(RecordSpan, graph::ParameterInfo, parameters) \
+  list(RecordSpan, graph::KnobInfo, knobs) \
+  list(Records, graph::Symbol, symbols) \
+  list(Records, graph::Requirement, requirements) \
+  list(Records, LoopRegion, loops) \
+  list(RecordSpan, graph::TapInfo, taps) \
+  list(Records, graph::IntegerBounds, bounds) \
+  list(Records, graph::Name, scopes) /* the paths of instructions */
+// clang-format on
+
+/// A table that grows while a graph is lowered.
 struct Lowered {
-  List<ValueInfo> values{};
-  List<OperandInfo> operands{};
-  List<Instruction> instructions{};
-  List<KernelInfo> kernels{};
+#define TWILL_LIST(view, type, name) List<type> name{};
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
   List<const graph::Operation*> operations{}; ///< for each kernel its operation, null for programs
-  List<Line> lines{};
-  List<Extents> shapes{}; ///< of the operands of operations
-  List<std::int64_t> attributes{};
-  List<graph::InputInfo> inputs{};
-  List<graph::ParameterInfo> parameters{};
-  List<graph::KnobInfo> knobs{};
-  List<graph::Symbol> symbols{};
-  List<graph::Requirement> requirements{};
-  List<LoopRegion> loops{};
-  List<graph::TapInfo> taps{};
-  List<graph::IntegerBounds> bounds{};
-  List<graph::Name> scopes{}; ///< the paths of instructions
   graph::Fault fault{};
   int outputs = 0;
   int slots = 1; ///< of devices
@@ -139,88 +148,71 @@ struct Lowered {
   constexpr Lowered() = default;
 };
 
-/// How many records of each sort a frozen table holds.
+/// The numbers of records of a table, of each kind.
 struct TableSizes {
-  std::size_t values = 0, operands = 0, instructions = 0, kernels = 0, lines = 0, shapes = 0, attributes = 0;
-  std::size_t inputs = 0, parameters = 0, knobs = 0, symbols = 0, requirements = 0, loops = 0, taps = 0, bounds = 0;
+#define TWILL_LIST(view, type, name) std::size_t name = 0;
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
   int outputs = 0;
   graph::Fault fault{};
   int slots = 1;
-  std::size_t scopes = 0;
 };
 
 [[nodiscard]] TWILL_CONSTEXPR TableSizes sizes_of(const Lowered& lowered) {
-  return {lowered.values.size(),     lowered.operands.size(), lowered.instructions.size(),
-          lowered.kernels.size(),    lowered.lines.size(),    lowered.shapes.size(),
-          lowered.attributes.size(), lowered.inputs.size(),   lowered.parameters.size(),
-          lowered.knobs.size(),      lowered.symbols.size(),  lowered.requirements.size(),
-          lowered.loops.size(),      lowered.taps.size(),     lowered.bounds.size(),
-          lowered.outputs,           lowered.fault,           lowered.slots,
-          lowered.scopes.size()};
+  TableSizes sizes{};
+#define TWILL_LIST(view, type, name) sizes.name = lowered.name.size();
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
+  sizes.outputs = lowered.outputs;
+  sizes.fault = lowered.fault;
+  sizes.slots = lowered.slots;
+  return sizes;
 }
 
-/// The same as constexpr data. Empty lists hold one unused record, because an array has to.
+/// A table as constexpr data. Empty lists hold one unused record, because an array has to.
 template <TableSizes S> struct FrozenTable {
   template <class T, std::size_t N> using Array = std::array<T, N == 0 ? 1 : N>;
 
   static constexpr TableSizes sizes = S;
-  Array<ValueInfo, S.values> values{};
-  Array<OperandInfo, S.operands> operands{};
-  Array<Instruction, S.instructions> instructions{};
-  Array<KernelInfo, S.kernels> kernels{};
-  Array<Line, S.lines> lines{};
-  Array<Extents, S.shapes> shapes{};
-  Array<std::int64_t, S.attributes> attributes{};
-  Array<graph::InputInfo, S.inputs> inputs{};
-  Array<graph::ParameterInfo, S.parameters> parameters{};
-  Array<graph::KnobInfo, S.knobs> knobs{};
-  Array<graph::Symbol, S.symbols> symbols{};
-  Array<graph::Requirement, S.requirements> requirements{};
-  Array<LoopRegion, S.loops> loops{};
-  Array<graph::TapInfo, S.taps> taps{};
-  Array<graph::IntegerBounds, S.bounds> bounds{};
-  Array<graph::Name, S.scopes> scopes{};
+#define TWILL_LIST(view, type, name) Array<type, S.name> name{};
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
 };
 
 /// A table with room for S from lists, or from another table, that hold `count` records.
 template <TableSizes S, class From>
 [[nodiscard]] constexpr FrozenTable<S> freeze(const From& from, const TableSizes& count) {
   FrozenTable<S> table{};
-  const auto copy = [](const auto& records, std::size_t size, auto& to) {
-    const auto* source = records.data();
-    auto* target = to.data();
-    for (std::size_t i = 0; i < size; ++i) target[i] = source[i];
-  };
-  copy(from.values, count.values, table.values);
-  copy(from.operands, count.operands, table.operands);
-  copy(from.instructions, count.instructions, table.instructions);
-  copy(from.kernels, count.kernels, table.kernels);
-  copy(from.lines, count.lines, table.lines);
-  copy(from.shapes, count.shapes, table.shapes);
-  copy(from.attributes, count.attributes, table.attributes);
-  copy(from.inputs, count.inputs, table.inputs);
-  copy(from.parameters, count.parameters, table.parameters);
-  copy(from.knobs, count.knobs, table.knobs);
-  copy(from.symbols, count.symbols, table.symbols);
-  copy(from.requirements, count.requirements, table.requirements);
-  copy(from.loops, count.loops, table.loops);
-  copy(from.taps, count.taps, table.taps);
-  copy(from.bounds, count.bounds, table.bounds);
-  copy(from.scopes, count.scopes, table.scopes);
+#define TWILL_LIST(view, type, name) copy_records(from.name, count.name, table.name);
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
   return table;
 }
 
 /// Room that most functions fit into. Arrays need their sizes before their contents: what fits here is compiled once, and
 /// only larger functions a second time.
-inline constexpr TableSizes usual_room{64, 160, 48, 24, 160, 32, 16, 6, 16, 8, 4, 2, 2, 0, 2, 0, {}, 1, 8};
+inline constexpr TableSizes usual_room{.values = 64,
+                                       .operands = 160,
+                                       .instructions = 48,
+                                       .kernels = 24,
+                                       .lines = 160,
+                                       .shapes = 32,
+                                       .attributes = 16,
+                                       .inputs = 6,
+                                       .parameters = 16,
+                                       .knobs = 8,
+                                       .symbols = 4,
+                                       .requirements = 2,
+                                       .loops = 2,
+                                       .bounds = 2,
+                                       .scopes = 8};
 
 [[nodiscard]] TWILL_CONSTEXPR bool fits(const TableSizes& sizes, const TableSizes& room) {
-  return sizes.values <= room.values && sizes.operands <= room.operands && sizes.instructions <= room.instructions &&
-         sizes.kernels <= room.kernels && sizes.lines <= room.lines && sizes.shapes <= room.shapes &&
-         sizes.attributes <= room.attributes && sizes.inputs <= room.inputs && sizes.parameters <= room.parameters &&
-         sizes.knobs <= room.knobs && sizes.symbols <= room.symbols && sizes.requirements <= room.requirements &&
-         sizes.loops <= room.loops && sizes.taps <= room.taps && sizes.bounds <= room.bounds &&
-         sizes.scopes <= room.scopes;
+#define TWILL_LIST(view, type, name)                                                                                   \
+  if (sizes.name > room.name) return false;
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
+  return true;
 }
 
 /// A table, and the operations behind its kernels. They stay out of the table: what refers to it at run time would drag their
@@ -280,69 +272,38 @@ template <class T> struct Records {
   [[nodiscard]] constexpr Records subspan(std::size_t offset, std::size_t size) const { return {first + offset, size}; }
 };
 
-/// A frozen table as the run time sees it.
+template <class T> using RecordSpan = std::span<const T>;
+
+/// A table as executors and reports read it.
 struct TableView {
-  Records<ValueInfo> values{};
-  Records<OperandInfo> operands{};
-  Records<Instruction> instructions{};
-  Records<KernelInfo> kernels{};
-  Records<Line> lines{};
-  Records<Extents> shapes{};
-  Records<std::int64_t> attributes{};
-  std::span<const graph::InputInfo> inputs{};
-  std::span<const graph::ParameterInfo> parameters{};
-  std::span<const graph::KnobInfo> knobs{};
-  Records<graph::Symbol> symbols{};
-  Records<graph::Requirement> requirements{};
-  Records<LoopRegion> loops{};
-  std::span<const graph::TapInfo> taps{};
-  Records<graph::IntegerBounds> bounds{};
-  Records<graph::Name> scopes{};
+#define TWILL_LIST(view, type, name) view<type> name{};
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
   int outputs = 0;
   int slots = 1;
 };
 
 template <TableSizes S> [[nodiscard]] constexpr TableView view_of(const FrozenTable<S>& table) {
-  return {{table.values.data(), S.values},
-          {table.operands.data(), S.operands},
-          {table.instructions.data(), S.instructions},
-          {table.kernels.data(), S.kernels},
-          {table.lines.data(), S.lines},
-          {table.shapes.data(), S.shapes},
-          {table.attributes.data(), S.attributes},
-          {table.inputs.data(), S.inputs},
-          {table.parameters.data(), S.parameters},
-          {table.knobs.data(), S.knobs},
-          {table.symbols.data(), S.symbols},
-          {table.requirements.data(), S.requirements},
-          {table.loops.data(), S.loops},
-          {table.taps.data(), S.taps},
-          {table.bounds.data(), S.bounds},
-          {table.scopes.data(), S.scopes},
-          S.outputs,
-          S.slots};
+  TableView view{};
+#define TWILL_LIST(form, type, name) view.name = {table.name.data(), S.name};
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
+  view.outputs = S.outputs;
+  view.slots = S.slots;
+  return view;
 }
 
-/// A table that is still growing, as the run time would see it. It has to stay where it is.
+/// A view of a table that is still growing, which has to stay where it is.
 [[nodiscard]] TWILL_CONSTEXPR TableView view_of(const Lowered& lowered) {
-  return {{lowered.values.data(), lowered.values.size()},
-          {lowered.operands.data(), lowered.operands.size()},
-          {lowered.instructions.data(), lowered.instructions.size()},
-          {lowered.kernels.data(), lowered.kernels.size()},
-          {lowered.lines.data(), lowered.lines.size()},
-          {lowered.shapes.data(), lowered.shapes.size()},
-          {lowered.attributes.data(), lowered.attributes.size()},
-          {lowered.inputs.data(), lowered.inputs.size()},
-          {lowered.parameters.data(), lowered.parameters.size()},
-          {lowered.knobs.data(), lowered.knobs.size()},
-          {lowered.symbols.data(), lowered.symbols.size()},
-          {lowered.requirements.data(), lowered.requirements.size()},
-          {lowered.loops.data(), lowered.loops.size()},
-          {lowered.taps.data(), lowered.taps.size()},
-          {lowered.bounds.data(), lowered.bounds.size()},
-          {lowered.scopes.data(), lowered.scopes.size()},
-          lowered.outputs,
-          lowered.slots};
+  TableView view{};
+#define TWILL_LIST(form, type, name) view.name = {lowered.name.data(), lowered.name.size()};
+  TWILL_TABLE_LISTS(TWILL_LIST)
+#undef TWILL_LIST
+  view.outputs = lowered.outputs;
+  view.slots = lowered.slots;
+  return view;
 }
 
 } // namespace twill::inline v0::compile::inline TWILL_ISA
+
+#undef TWILL_TABLE_LISTS

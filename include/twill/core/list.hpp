@@ -199,4 +199,11 @@ private:
   std::size_t capacity_ = 0;
 };
 
+/// Copies the first records of a list or an array into an array.
+template <class From, class To> constexpr void copy_records(const From& from, std::size_t count, To& to) {
+  const auto* const source = from.data();
+  auto* const target = to.data();
+  for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
+}
+
 } // namespace twill::inline v0

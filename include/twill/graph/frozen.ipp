@@ -14,23 +14,9 @@ TWILL_BODY Graph thaw(const GraphView& view) {
     to.clear();
     to.append(from.data(), from.data() + from.size());
   };
-  copy(view.nodes, graph.nodes);
-  copy(view.inputs, graph.inputs);
-  copy(view.parameters, graph.parameters);
-  copy(view.knobs, graph.knobs);
-  copy(view.symbols, graph.symbols);
-  copy(view.requirements, graph.requirements);
-  copy(view.bounds, graph.bounds);
-  copy(view.outputs, graph.outputs);
-  copy(view.channels_last_outputs, graph.channels_last_outputs);
-  copy(view.taps, graph.taps);
-  copy(view.scopes, graph.scopes);
-  copy(view.loops, graph.loops);
-  copy(view.regions, graph.regions);
-  copy(view.stage_boundaries, graph.stage_boundaries);
-  copy(view.carries, graph.carries);
-  copy(view.attributes, graph.attributes);
-  copy(view.merged_symbols, graph.merged_symbols);
+#define TWILL_LIST(type, name) copy(view.name, graph.name);
+  TWILL_GRAPH_LISTS(TWILL_LIST)
+#undef TWILL_LIST
   return graph;
 }
 
