@@ -3,7 +3,6 @@
 //
 // All of expr/.
 
-#include <twill/expr/activations.hpp>
 #include <twill/expr/bind.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/contraction.hpp>
@@ -17,19 +16,12 @@
 #include <twill/expr/evaluate_reductions.hpp>
 #include <twill/expr/evaluate_several.hpp>
 #include <twill/expr/functions.hpp>
-#include <twill/expr/functions/arithmetic.hpp>
-#include <twill/expr/functions/choice.hpp>
-#include <twill/expr/functions/comparison.hpp>
-#include <twill/expr/functions/exponential.hpp>
-#include <twill/expr/functions/floating.hpp>
-#include <twill/expr/functions/rounding.hpp>
-#include <twill/expr/functions/special.hpp>
-#include <twill/expr/functions/trigonometric.hpp>
 #include <twill/expr/gather.hpp>
 #include <twill/expr/grids.hpp>
 #include <twill/expr/join.hpp>
 #include <twill/expr/label_walk.hpp>
 #include <twill/expr/leaf.hpp>
+#include <twill/expr/map.hpp>
 #include <twill/expr/masks.hpp>
 #include <twill/expr/matmul.hpp>
 #include <twill/expr/node.hpp>
@@ -58,6 +50,5 @@
 #include <twill/expr/scatter.hpp>
 #include <twill/expr/statistics.hpp>
 #include <twill/expr/symbol.hpp>
-#include <twill/expr/symbol_functions.hpp>
 #include <twill/expr/take.hpp>
 #include <twill/expr/triangles.hpp>

@@ -18,7 +18,6 @@
 #include <twill/kernel/count.hpp>
 #include <twill/kernel/draw.hpp>
 #include <twill/kernel/epilogue_product.hpp>
-#include <twill/kernel/formulas.hpp>
 #include <twill/kernel/interpolation.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/kernel/launch_info.hpp>

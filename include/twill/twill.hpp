@@ -7,6 +7,7 @@
 #include <twill/compile.hpp>
 #include <twill/core.hpp>
 #include <twill/device.hpp>
+#include <twill/elementwise.hpp>
 #include <twill/expr.hpp>
 #include <twill/graph.hpp>
 #include <twill/kernel.hpp>

@@ -67,6 +67,13 @@ constexpr auto of_integers = [](auto a, auto b) {
          floor_divide(a, b) + a % b;
 };
 
+using Numbers = Tensor<float, Cpu, Shape<dyn>>;
+static_assert(elementwise::Argument<graph::Value> && elementwise::Argument<const expr::Symbol&> &&
+              elementwise::Argument<Numbers&> && elementwise::Argument<decltype(Numbers{} + 1)>);
+static_assert(!elementwise::Argument<float> && !elementwise::Argument<Dims>);
+static_assert(elementwise::With<float, graph::Value> && elementwise::With<Numbers, int>);
+static_assert(!elementwise::With<float, int> && !elementwise::With<graph::Value, Numbers>);
+
 template <class F> struct Traced {
   template <class... X> constexpr auto operator()(X... x) const { return sum(F{}(x...)); }
 };

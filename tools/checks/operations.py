@@ -5,6 +5,8 @@
 A line names a function and, for its values, derivatives, element types and shapes, the tests (short names that the file's
 head explains); derivatives and types may be `none(reason)`. The check refuses a function without a line, a line without a function, a test that does
 not exist or does not use the function, and an operation with a kernel that tests/support/operation_kernels.hpp does not run.
+An elementwise function needs no line but a row of its name in a table of functions, which runs it for values, derivatives, types
+and shapes; one whose formula has a rule of gradients is also in the table of derivatives.
 """
 
 import re
@@ -14,10 +16,15 @@ import tree
 TABLE = "tests/operations.txt"
 KERNELS = "tests/support/operation_kernels.hpp"
 FOLDERS = ("graph", "ops", "nn")
+ELEMENTWISE = "include/twill/elementwise"
+ROWS = ("tests/graph/table_of_functions.test.cpp", "tests/nn/table_of_functions.test.cpp")
+RULES = "include/twill/graph/functions.hpp"
+GRADIENTS = "tests/support/gradient_table.hpp"
 ASPECTS = ("values", "derivatives", "types", "shapes")
 MAY_LACK = ("derivatives", "types")
 RESULT = r"(?:graph::)?(?:Value|Sorted|Recurrent|std::array<Value, \w+>)"
 FUNCTION = re.compile(rf"^(?:template <[^>]*> )?(?:\[\[nodiscard\]\] )?(?:TWILL_CONSTEXPR|constexpr) {RESULT} (operator[^\s\w(]+|\w+)\(", re.M)
+NAMED = re.compile(r"^(?:template <.*> )?(?:\[\[nodiscard\]\] )?constexpr auto (\w+)\(", re.M)
 LOSS = re.compile(r"^inline constexpr Loss<.*> (\w+)\{\};")
 OPERATION = re.compile(r"^inline constexpr Operation (\w+)\{(.*?)\};", re.M | re.S)
 OPENED = re.compile(r"^namespace (.*) \{$")
@@ -50,6 +57,24 @@ def declared(root):
     return functions, operations
 
 
+def elementwise(root):
+    """Names of the functions of elementwise/, apart from what computes them."""
+    texts = [path.read_text() for path in (root / ELEMENTWISE).glob("*.hpp") if path.name != "argument.hpp"]
+    return {name for text in texts for name in NAMED.findall(text)}
+
+
+def elementwise_faults(root, functions):
+    """Functions without a row, and formulas with a rule that the table of derivatives lacks."""
+    rows = "".join((root / path).read_text() for path in ROWS)
+    for name in sorted(functions):
+        if not re.search(rf'\{{"{name}\b', rows):
+            yield f"{ROWS[0]}: {name} has no row; add one"
+    for formula in re.findall(r"rule_of<formula::(\w+)>", (root / RULES).read_text()):
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", formula).lower()
+        if not uses((root / GRADIENTS).read_text(), name):
+            yield f"{GRADIENTS}: {name}, whose formula has a rule of gradients, has no row"
+
+
 def read_table(text):
     """The tests by their short names, the cells of each function, and what is no operation."""
     files, lines, apart = {}, {}, set()
@@ -76,6 +101,8 @@ def uses(text, name):
 
 def check(root):
     functions, operations = declared(root)
+    by_row = elementwise(root)
+    yield from elementwise_faults(root, by_row)
     files, lines, apart = read_table((root / TABLE).read_text())
     texts = {}
     for short, path in files.items():
@@ -85,7 +112,7 @@ def check(root):
             texts[short] = (root / path).read_text()
     for name in sorted(functions - lines.keys() - apart):
         yield f"{TABLE}: {name} has no line; test its values, derivatives, types and shapes, and say where"
-    for name in sorted((lines.keys() | apart) - functions):
+    for name in sorted((lines.keys() | apart) - functions - by_row):
         yield f"{TABLE}: {name} is no public function of traced values"
     for name, cells in lines.items():
         for aspect in ASPECTS:

@@ -128,6 +128,8 @@ class Operations(Tree):
                     "inline constexpr Operation argsort_operation{};\n[[nodiscard]] constexpr Value argsort(Value x,\n"
                     "                                      int axis);\n\n} // namespace twill::graph\n")
         self.write("tests/table.cpp", "abs(x); argsort(x);")
+        for path in (*operations.ROWS, operations.GRADIENTS):
+            self.write(path, "")
         self.write(operations.KERNELS, "kernel_of<&graph::argsort_operation>")
         self.lines("test table tests/table.cpp", "abs values=table derivatives=table types=table shapes=table",
                    "argsort values=table derivatives=none(places) types=table shapes=table")
@@ -147,6 +149,17 @@ class Operations(Tree):
         self.assertIn("hinge has no line", faults)
         self.assertIn("the operation fresh_operation is missing", faults)
         self.assertNotIn("hidden", faults)
+
+    def test_an_elementwise_function_needs_a_row_and_a_rule_of_gradients_another(self):
+        self.header("elementwise/real.hpp", body="\ntemplate <Argument X> [[nodiscard]] constexpr auto log_sin(X&& x) { return x; }\n")
+        self.header("graph/functions.hpp", body="\ntemplate <> inline constexpr const Operation* rule_of<formula::LogSin> = nullptr;\n"
+                    "[[nodiscard]] constexpr Value abs(Value x) { return x; }\n")
+        faults = self.faults()
+        self.assertIn("log_sin has no row; add one", faults)
+        self.assertIn("log_sin, whose formula has a rule of gradients, has no row", faults)
+        self.write(operations.ROWS[0], '{"log_sin of integers", singles}')
+        self.write(operations.GRADIENTS, "graph::log_sin(x)")
+        self.assertEqual(self.faults(), "")
 
     def test_lines_have_to_name_functions_tests_that_use_them_and_every_aspect(self):
         self.lines("test table tests/table.cpp", "test gone tests/gone.cpp", "apart argsort finds places",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 # A file includes its own layer or an earlier one.
 LAYERS = [
-    "core", "device", "memory", "kernel", "tensor", "graph", "compile", "expr",
+    "core", "device", "memory", "kernel", "elementwise", "tensor", "graph", "compile", "expr",
     "ops", "nn", "optim", "train", "data", "io", "parallel", "profile",
     "algorithms",
 ]

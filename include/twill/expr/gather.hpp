@@ -13,7 +13,7 @@
 #include <twill/expr/evaluate.hpp>
 #include <twill/expr/leaf.hpp>
 #include <twill/expr/node.hpp>
-#include <twill/expr/symbol_functions.hpp>
+#include <twill/expr/symbol.hpp>
 #include <twill/kernel/launch.hpp>
 #include <twill/tensor/tensor.hpp>
 

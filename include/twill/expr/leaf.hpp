@@ -125,6 +125,9 @@ concept AnyOperand = TensorOperand<X> || WeakScalar<std::remove_cvref_t<X>>;
 /// The operands of an operator of tensors: numbers alone are the language's.
 template <class... X>
 concept Operands = (AnyOperand<X> && ...) && (TensorOperand<X> || ...);
+/// An operand beside A, one of which is no number.
+template <class B, class A>
+concept OperandWith = Operands<A, B>;
 
 } // namespace twill::inline v0::inline TWILL_ISA
 

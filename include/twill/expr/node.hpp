@@ -120,7 +120,7 @@ template <class D, class... A> [[nodiscard]] D common_device(std::string_view op
 }
 
 /// What every expression can do: become a tensor, or a number if it has one element; that is when it is evaluated.
-template <class Derived> struct Evaluates {
+template <class Derived> struct Evaluates : ArgumentBase<ArgumentKind::tensor, Derived> {
   static constexpr bool is_expression = true;
 
   /// `Tensor c = a * b`

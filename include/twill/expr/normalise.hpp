@@ -12,7 +12,7 @@
 #include <twill/expr/row_symbols.hpp>
 #include <twill/expr/rowwise.hpp>
 #include <twill/expr/statistics.hpp>
-#include <twill/expr/symbol_functions.hpp>
+#include <twill/expr/symbol.hpp>
 
 #include <limits>
 #include <string_view>

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the nodes of an expression compute: a primitive, a choice, a conversion, or a function of symbols. Each is a type
-// with a name and `emit`; `make_node` turns operands of any kind into the node. Read next: expr/operators.hpp.
+// with a name and `emit`; `make_node` turns operands of any kind into the node. The algebra of tensors makes the nodes of the
+// functions of elementwise/. Read next: expr/operators.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -32,7 +33,7 @@ template <Primitive P> struct Apply {
 struct Where {
   static constexpr std::string_view name() { return "where"; }
   static constexpr DType result(DType, DType a, DType b) { return promote(a, b); }
-  static constexpr Symbol emit(Symbol condition, Symbol a, Symbol b) { return expr::where(condition, a, b); }
+  static constexpr Symbol emit(Symbol condition, Symbol a, Symbol b) { return choose(condition, a, b); }
 };
 
 template <DType To> struct Convert {
@@ -80,3 +81,36 @@ template <Primitive P, class... X> [[nodiscard]] auto apply_node(X&&... x) {
 }
 
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::elementwise::inline TWILL_ISA {
+
+template <> struct Algebra<ArgumentKind::tensor> {
+  template <Primitive P, class X> static auto apply(X&& x) { return expr::apply_node<P>(std::forward<X>(x)); }
+  template <Primitive P, class A, class B> static auto apply(A&& a, B&& b, int) {
+    return expr::apply_node<P>(std::forward<A>(a), std::forward<B>(b));
+  }
+  template <class C, class A, class B> static auto choose(C&& condition, A&& a, B&& b, int) {
+    using namespace expr;
+    constexpr DType common = common_type<A, B>();
+    return Node<Where, operand_t<common, C>, operand_t<common, A>, operand_t<common, B>>(
+        operand<common>(std::forward<C>(condition)), operand<common>(std::forward<A>(a)),
+        operand<common>(std::forward<B>(b)));
+  }
+  template <DType To, class X> static auto convert(X&& x) {
+    return expr::make_node<expr::Convert<To>>(std::forward<X>(x));
+  }
+  template <class X> static auto floating(X&& x) {
+    return convert<floating_type(expr::typed<X>().type)>(std::forward<X>(x));
+  }
+  template <class F, class... X> static auto compose(X&&... x) {
+    if constexpr (requires { F::keeps_integers; })
+      return expr::make_node<expr::Function<F>>(std::forward<X>(x)...);
+    else
+      return expr::function_node<F>(std::forward<X>(x)...);
+  }
+  template <class F, class X> static auto compose_with(X&& x, double parameter) {
+    return expr::function_node<F>(std::forward<X>(x), parameter);
+  }
+};
+
+} // namespace twill::inline v0::elementwise::inline TWILL_ISA

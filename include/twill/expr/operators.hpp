@@ -15,100 +15,68 @@
 namespace twill::inline v0::inline TWILL_ISA {
 
 /// `a + b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator+(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator+(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::add>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a - b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator-(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator-(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::subtract>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a * b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator*(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator*(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::multiply>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a / b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator/(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator/(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::divide>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a % b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator%(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator%(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::remainder>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a & b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator&(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator&(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::bitwise_and>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a | b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator|(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator|(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::bitwise_or>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a ^ b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator^(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator^(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::bitwise_xor>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a << b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator<<(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator<<(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::left_shift>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a >> b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator>>(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator>>(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::right_shift>(std::forward<A>(a), std::forward<B>(b));
 }
 
 /// `a == b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator==(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator==(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::equal>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a != b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator!=(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator!=(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::not_equal>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a < b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator<(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator<(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::less>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a <= b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator<=(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator<=(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::less_equal>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a > b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator>(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator>(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::greater>(std::forward<A>(a), std::forward<B>(b));
 }
 /// `a >= b` element by element; shapes broadcast, a plain number does not widen the type.
-template <class A, class B>
-requires Operands<A, B>
-[[nodiscard]] auto operator>=(A&& a, B&& b) {
+template <class A, OperandWith<A> B> [[nodiscard]] auto operator>=(A&& a, B&& b) {
   return expr::apply_node<expr::Primitive::greater_equal>(std::forward<A>(a), std::forward<B>(b));
 }
 

@@ -10,7 +10,6 @@
 #include <twill/core/promotion.hpp>
 #include <twill/expr/row_symbols.hpp>
 #include <twill/expr/symbol.hpp>
-#include <twill/expr/symbol_functions.hpp>
 #include <twill/kernel/program.hpp>
 
 #include <limits>

@@ -10,7 +10,6 @@
 #include <twill/core/promotion.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/expr/symbol.hpp>
-#include <twill/expr/symbol_functions.hpp>
 #include <twill/kernel/program.hpp>
 
 namespace twill::inline v0::expr::inline TWILL_ISA {

@@ -3,12 +3,17 @@
 //
 // `Symbol` stands for one value of a program being written. Arithmetic on symbols appends lines and follows the same
 // promotion as tensors do, so an elementwise function is written once, as ordinary code, and a value that it uses twice is
-// computed once. Read next: expr/symbol_functions.hpp, the operators and
-// functions of symbols.
+// computed once. Its functions are those of elementwise/. Read next: expr/operation.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/elementwise/activations.hpp>
+#include <twill/elementwise/argument.hpp>
+#include <twill/elementwise/arithmetic.hpp>
+#include <twill/elementwise/comparison.hpp>
+#include <twill/elementwise/floating.hpp>
+#include <twill/elementwise/real.hpp>
 #include <twill/expr/code.hpp>
 #include <twill/kernel/primitive.hpp>
 
@@ -16,6 +21,7 @@
 
 namespace twill::inline v0::expr::inline TWILL_ISA {
 
+using namespace elementwise;
 using kernel::Primitive;
 
 using kernel::Family;
@@ -64,7 +70,7 @@ using kernel::Family;
 }
 
 /// One value of the program being written.
-class Symbol {
+class Symbol : public ArgumentBase<ArgumentKind::symbol, Symbol> {
 public:
   constexpr Symbol() = default;
   constexpr Symbol(Code& code, int line) : code_{&code}, line_{line} {}
@@ -101,7 +107,7 @@ private:
 }
 
 /// An operand of a function of symbols: a symbol, or a plain number, which is weak.
-class Term {
+class Term : public ArgumentBase<ArgumentKind::symbol, Term> {
 public:
   constexpr Term(Symbol symbol) : symbol_{symbol} {} // NOLINT: implicit on purpose
   template <class T>
@@ -135,7 +141,7 @@ private:
 }
 
 /// a where the condition holds, b elsewhere.
-[[nodiscard]] constexpr Symbol where(Symbol condition, const Term& a, const Term& b) {
+[[nodiscard]] constexpr Symbol choose(Symbol condition, const Term& a, const Term& b) {
   const DType common = a.is_number() == b.is_number() ? promote(a.type(), b.type())
                        : a.is_number()                ? weak_promote(b.type(), a.kind())
                                                       : weak_promote(a.type(), b.kind());
@@ -149,4 +155,57 @@ private:
   return {code, code.step(Primitive::where, common, {chosen.line(), first.line(), second.line(), 0})};
 }
 
+// clang-format off
+[[nodiscard]] constexpr Symbol operator+(Term a, Term b) { return apply(Primitive::add, a, b); }
+[[nodiscard]] constexpr Symbol operator-(Term a, Term b) { return apply(Primitive::subtract, a, b); }
+[[nodiscard]] constexpr Symbol operator*(Term a, Term b) { return apply(Primitive::multiply, a, b); }
+[[nodiscard]] constexpr Symbol operator/(Term a, Term b) { return apply(Primitive::divide, a, b); }
+[[nodiscard]] constexpr Symbol operator%(Term a, Term b) { return apply(Primitive::remainder, a, b); }
+[[nodiscard]] constexpr Symbol operator&(Term a, Term b) { return apply(Primitive::bitwise_and, a, b); }
+[[nodiscard]] constexpr Symbol operator|(Term a, Term b) { return apply(Primitive::bitwise_or, a, b); }
+[[nodiscard]] constexpr Symbol operator^(Term a, Term b) { return apply(Primitive::bitwise_xor, a, b); }
+[[nodiscard]] constexpr Symbol operator<<(Term a, Term b) { return apply(Primitive::left_shift, a, b); }
+[[nodiscard]] constexpr Symbol operator>>(Term a, Term b) { return apply(Primitive::right_shift, a, b); }
+[[nodiscard]] constexpr Symbol operator==(Term a, Term b) { return apply(Primitive::equal, a, b); }
+[[nodiscard]] constexpr Symbol operator!=(Term a, Term b) { return apply(Primitive::not_equal, a, b); }
+[[nodiscard]] constexpr Symbol operator<(Term a, Term b) { return apply(Primitive::less, a, b); }
+[[nodiscard]] constexpr Symbol operator<=(Term a, Term b) { return apply(Primitive::less_equal, a, b); }
+[[nodiscard]] constexpr Symbol operator>(Term a, Term b) { return apply(Primitive::greater, a, b); }
+[[nodiscard]] constexpr Symbol operator>=(Term a, Term b) { return apply(Primitive::greater_equal, a, b); }
+[[nodiscard]] constexpr Symbol operator-(Symbol x) { return apply(Primitive::negate, x); }
+[[nodiscard]] constexpr Symbol operator!(Symbol x) { return apply(Primitive::logical_not, x); }
+[[nodiscard]] constexpr Symbol operator~(Symbol x) { return apply(Primitive::invert, x); }
+[[nodiscard]] constexpr Symbol operator+(Symbol x) { return x; }
+// clang-format on
+
 } // namespace twill::inline v0::expr::inline TWILL_ISA
+
+namespace twill::inline v0::elementwise::inline TWILL_ISA {
+
+template <> struct Algebra<ArgumentKind::symbol> {
+  using Symbol = expr::Symbol;
+  using Term = expr::Term;
+
+  template <Primitive P> static constexpr Symbol apply(Symbol x) { return expr::apply(P, x); }
+  template <Primitive P> static constexpr Symbol apply(const Term& a, const Term& b, int) {
+    return expr::apply(P, a, b);
+  }
+  static constexpr Symbol choose(Symbol condition, const Term& a, const Term& b, int) {
+    return expr::choose(condition, a, b);
+  }
+  template <DType To> static constexpr Symbol convert(Symbol x) { return x.to(To); }
+  static constexpr Symbol floating(Symbol x) { return x.to(floating_type(x.type())); }
+
+  template <class F> static constexpr Symbol compose(Symbol x) { return F{}(x); }
+  template <class F> static constexpr Symbol compose(const Term& a, const Term& b) {
+    return F{}(a.beside(b), b.beside(a));
+  }
+  template <class F> static constexpr Symbol compose(Symbol a, Symbol b, const Term& c) {
+    return F{}(a, b, c.beside(a));
+  }
+  template <class F> static constexpr Symbol compose_with(Symbol x, double parameter) {
+    return F{}(x, x.number(parameter));
+  }
+};
+
+} // namespace twill::inline v0::elementwise::inline TWILL_ISA

@@ -1,60 +1,91 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// More functions of traced values by NumPy's names: second spellings, and formulas, whose derivatives follow from those of the
-// primitives. With graph/operators.hpp they are the names that tensors have, so a generic function serves both. Read next:
-// graph/reductions.hpp.
+// Elementwise functions of traced values: the algebra with which elementwise/ appends nodes, and the derivatives of formulas
+// that are computed in pieces. With graph/operators.hpp they are the names that tensors have, so a generic function serves
+// both. Read next: graph/reductions.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/elementwise/activations.hpp>
+#include <twill/elementwise/argument.hpp>
+#include <twill/elementwise/arithmetic.hpp>
+#include <twill/elementwise/comparison.hpp>
+#include <twill/elementwise/floating.hpp>
+#include <twill/elementwise/real.hpp>
 #include <twill/graph/operators.hpp>
 #include <twill/graph/smooth.hpp>
-#include <twill/kernel/formulas.hpp>
 
 #include <numbers>
+#include <optional>
 
 namespace twill::inline v0::graph {
 
-namespace detail {
-/// A formula of two operands; a number beside a value becomes one of its type, a real one if need be.
-template <class F> [[nodiscard]] constexpr Value formula_of(F formula, const Term& left, const Term& right) {
-  Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
-  const DType dtype = common_dtype(left, right);
-  return formula(materialise(graph, left, dtype), materialise(graph, right, dtype));
-}
-} // namespace detail
+using elementwise::cast;
 
-// clang-format off
-/// NumPy's other names of operations.
-[[nodiscard]] constexpr Value negative(Value x) { return -x; }
-[[nodiscard]] constexpr Value absolute(Value x) { return abs(x); }
-[[nodiscard]] constexpr Value positive(Value x) { return x; }
-[[nodiscard]] constexpr Value fabs(Value x) { return abs(cast(x, floating_type(x.dtype()))); }
-[[nodiscard]] constexpr Value rint(Value x) { return round(x); }
-[[nodiscard]] constexpr Value fix(Value x) { return trunc(x); }
-[[nodiscard]] constexpr Value arcsin(Value x) { return asin(x); }
-[[nodiscard]] constexpr Value arccos(Value x) { return acos(x); }
-[[nodiscard]] constexpr Value arctan(Value x) { return atan(x); }
-[[nodiscard]] constexpr Value arcsinh(Value x) { return asinh(x); }
-[[nodiscard]] constexpr Value arccosh(Value x) { return acosh(x); }
-[[nodiscard]] constexpr Value arctanh(Value x) { return atanh(x); }
-[[nodiscard]] constexpr Value bitwise_not(Value x) { return invert(x); }
-[[nodiscard]] constexpr Value true_divide(Term left, Term right) { return divide(left, right); }
-[[nodiscard]] constexpr Value mod(Term left, Term right) { return remainder(left, right); }
-[[nodiscard]] constexpr Value arctan2(Term left, Term right) { return atan2(left, right); }
+/// The rule of a formula's gradients, where it is not that of its lines.
+template <class F> inline constexpr const Operation* rule_of = nullptr;
 
-/// Operations made of others, so they fuse and have gradients as those have.
-[[nodiscard]] constexpr Value signbit(Value x) { return formula::Signbit{}(x); }
-[[nodiscard]] constexpr Value isposinf(Value x) { return formula::Isposinf{}(x); }
-[[nodiscard]] constexpr Value isneginf(Value x) { return formula::Isneginf{}(x); }
-[[nodiscard]] constexpr Value deg2rad(Value x) { return formula::Deg2rad{}(x); }
-[[nodiscard]] constexpr Value radians(Value x) { return formula::Deg2rad{}(x); }
-[[nodiscard]] constexpr Value rad2deg(Value x) { return formula::Rad2deg{}(x); }
-[[nodiscard]] constexpr Value degrees(Value x) { return formula::Rad2deg{}(x); }
-[[nodiscard]] constexpr Value spacing(Value x) { return formula::Spacing{}(x); }
-[[nodiscard]] constexpr Value heaviside(Term left, Term right) { return detail::formula_of(formula::Heaviside{}, left, right); }
-[[nodiscard]] constexpr Value lcm(Term left, Term right) { return detail::formula_of(formula::Lcm{}, left, right); }
-// clang-format on
+} // namespace twill::inline v0::graph
+
+namespace twill::inline v0::graph::inline TWILL_ISA {
+
+/// A formula's value by the operation that its argument comes from, where that computes it on its way.
+using Absorber = std::optional<Value> (*)(Value);
+/// The operations that do so: an activation behind a product, as ops/biased_product.hpp says.
+template <class F> inline constexpr Absorber absorbed = nullptr;
+
+} // namespace twill::inline v0::graph::inline TWILL_ISA
+
+namespace twill::inline v0::elementwise::inline TWILL_ISA {
+
+template <> struct Algebra<ArgumentKind::value> {
+  using Term = graph::Term;
+  using Value = graph::Value;
+
+  template <Primitive P> static constexpr Value apply(Value x) { return graph::detail::unary(P, x); }
+  template <Primitive P, class A, class B> static constexpr Value apply(const A& a, const B& b, int line) {
+    return graph::detail::binary(P, {a, line}, {b, line});
+  }
+  template <class A, class B> static constexpr Value choose(Value condition, const A& a, const B& b, int line) {
+    return graph::detail::choose(condition, {a, line}, {b, line});
+  }
+  template <DType To> static constexpr Value convert(Value x) { return graph::cast(x, To); }
+  static constexpr Value floating(Value x) { return graph::cast(x, floating_type(x.dtype())); }
+
+  template <class F> static constexpr Value compose(Value x) {
+    if constexpr (graph::absorbed<F> != nullptr)
+      if (const auto product = graph::absorbed<F>(x)) return *product;
+    const Value y = F{}(x);
+    if constexpr (graph::rule_of<F> != nullptr) return graph::with_rule(y, *graph::rule_of<F>, {x});
+    return y;
+  }
+  /// A number beside a value becomes one of its type, a real one if need be.
+  template <class F> static constexpr Value compose(const Term& a, const Term& b) {
+    graph::Graph& graph = a.is_number ? b.value.graph() : a.value.graph();
+    const DType dtype = graph::detail::common_dtype(a, b);
+    const Value y = F{}(graph::detail::materialise(graph, a, dtype), graph::detail::materialise(graph, b, dtype));
+    return with_rule_of<F>(y, a, b);
+  }
+  template <class F> static constexpr Value compose(Value a, Value b, const Term& c) {
+    return F{}(a, b, graph::detail::materialise(a.graph(), c, graph::detail::common_dtype(a, c)));
+  }
+  template <class F> static constexpr Value compose_with(Value x, double parameter) {
+    return with_rule_of<F>(F{}(x, parameter), x, parameter);
+  }
+
+private:
+  template <class F> static constexpr Value with_rule_of(Value y, const Term& a, const Term& b) {
+    if constexpr (graph::rule_of<F> == nullptr)
+      return y;
+    else
+      return graph::with_rule(y, *graph::rule_of<F>, {graph::detail::beside(y, a), graph::detail::beside(y, b)});
+  }
+};
+
+} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+
+namespace twill::inline v0::graph {
 
 namespace detail {
 using Two = Applied<2>;
@@ -98,62 +129,47 @@ constexpr Value share_slope_of_2(const Applied<1>& f) { return f.y * share_of_2(
   const Value is_zero = equal(f.x[0], 0);
   return where(is_zero, 0, (cos(f.x[0] * 3.14159265358979323846) - f.y) / where(is_zero, 1, f.x[0]));
 }
+
+[[nodiscard]] constexpr Value logistic_slope(const Applied<1>& f) { return f.y * (1 - f.y); }
+[[nodiscard]] TWILL_CONSTEXPR Value elu_slope(const Applied<2>& f) {
+  return where(f.x[0] > 0, 1, f.x[1] * exp(minimum(f.x[0], 0)));
+}
+[[nodiscard]] constexpr Value elu_by_scale(const Applied<2>& f) { return expm1(minimum(f.x[0], 0)); }
+[[nodiscard]] TWILL_CONSTEXPR Value celu_slope(const Applied<2>& f) {
+  return where(f.x[0] > 0, 1, exp(minimum(f.x[0], 0) / f.x[1]));
+}
+[[nodiscard]] TWILL_CONSTEXPR Value celu_by_scale(const Applied<2>& f) {
+  const Value ratio = minimum(f.x[0], 0) / f.x[1];
+  return expm1(ratio) - ratio * exp(ratio);
+}
 } // namespace detail
 
-/// The larger of two, a number rather than NaN.
-[[nodiscard]] TWILL_CONSTEXPR Value fmax(Term left, Term right) {
-  return detail::with_derivatives<detail::first_is_larger, detail::second_is_larger>(
-      detail::formula_of(formula::Fmax{}, left, right), left, right);
-}
+template <> inline constexpr const Operation* rule_of<formula::Sigmoid> = &detail::smooth_rule<detail::logistic_slope>;
 
-/// The smaller of two, a number rather than NaN.
-[[nodiscard]] TWILL_CONSTEXPR Value fmin(Term left, Term right) {
-  return detail::with_derivatives<detail::first_is_smaller, detail::second_is_smaller>(
-      detail::formula_of(formula::Fmin{}, left, right), left, right);
-}
+namespace detail {
+[[nodiscard]] constexpr Value softplus_slope(const Applied<1>& f) { return sigmoid(f.x[0]); }
+} // namespace detail
 
-/// sin(pi x) / (pi x), and 1 at 0.
-[[nodiscard]] TWILL_CONSTEXPR Value sinc(Value x) {
-  return detail::with_derivative<detail::sinc_slope>(formula::Sinc{}(x), x);
-}
-
-/// log(exp(a) + exp(b)) without overflow.
-[[nodiscard]] TWILL_CONSTEXPR Value logaddexp(Term left, Term right) {
-  return detail::with_derivatives<detail::share_of_first, detail::share_of_second>(
-      detail::formula_of(formula::Logaddexp{}, left, right), left, right);
-}
-
-/// log2(2^a + 2^b) without overflow.
-[[nodiscard]] TWILL_CONSTEXPR Value logaddexp2(Term left, Term right) {
-  return detail::with_derivatives<detail::share_of_first_of_2, detail::share_of_second_of_2>(
-      detail::formula_of(formula::Logaddexp2{}, left, right), left, right);
-}
-
-/// x log y, 0 where x is 0 and y is no NaN. The derivative by x is 0 where x is 0 and y is not positive.
-[[nodiscard]] TWILL_CONSTEXPR Value xlogy(Term left, Term right) {
-  return detail::with_derivatives<detail::log_or_nothing, detail::ratio>(
-      detail::formula_of(formula::Xlogy{}, left, right), left, right);
-}
-
-/// start + weight (end - start), exact at both ends.
-[[nodiscard]] TWILL_CONSTEXPR Value lerp(Value start, Value end, Term weight) {
-  const DType dtype = detail::common_dtype(start, weight);
-  return formula::Lerp{}(start, end, detail::materialise(start.graph(), weight, dtype));
-}
-
-/// A power in float64.
-[[nodiscard]] TWILL_CONSTEXPR Value float_power(Term left, Term right) {
-  Graph& graph = left.is_number ? right.value.graph() : left.value.graph();
-  return power(detail::materialise(graph, left, DType::float64), detail::materialise(graph, right, DType::float64));
-}
-
-/// x between low and high; NaN stays NaN. At a bound that is a number the gradient of x is 0.
-[[nodiscard]] constexpr Value clamp(Value x, Term low, Term high) { return minimum(maximum(x, low), high); }
-[[nodiscard]] constexpr Value clip(Value x, Term low, Term high) { return clamp(x, low, high); }
-[[nodiscard]] constexpr Value clamp_min(Value x, Term low) { return maximum(x, low); }
-[[nodiscard]] constexpr Value clamp_max(Value x, Term high) { return minimum(x, high); }
-
-/// Converts as static_cast does; to bool: different from zero.
-template <Scalar T> [[nodiscard]] constexpr Value cast(Value x) { return cast(x, dtype_of<T>); }
+template <>
+inline constexpr const Operation* rule_of<formula::Fmax> =
+    &detail::smooth_rule<detail::first_is_larger, detail::second_is_larger>;
+template <>
+inline constexpr const Operation* rule_of<formula::Fmin> =
+    &detail::smooth_rule<detail::first_is_smaller, detail::second_is_smaller>;
+template <> inline constexpr const Operation* rule_of<formula::Sinc> = &detail::smooth_rule<detail::sinc_slope>;
+template <>
+inline constexpr const Operation* rule_of<formula::Logaddexp> =
+    &detail::smooth_rule<detail::share_of_first, detail::share_of_second>;
+template <>
+inline constexpr const Operation* rule_of<formula::Logaddexp2> =
+    &detail::smooth_rule<detail::share_of_first_of_2, detail::share_of_second_of_2>;
+template <>
+inline constexpr const Operation* rule_of<formula::Xlogy> = &detail::smooth_rule<detail::log_or_nothing, detail::ratio>;
+template <> inline constexpr const Operation* rule_of<formula::Softplus> = &detail::smooth_rule<detail::softplus_slope>;
+template <>
+inline constexpr const Operation* rule_of<formula::Elu> = &detail::smooth_rule<detail::elu_slope, detail::elu_by_scale>;
+template <>
+inline constexpr const Operation* rule_of<formula::Celu> =
+    &detail::smooth_rule<detail::celu_slope, detail::celu_by_scale>;
 
 } // namespace twill::inline v0::graph

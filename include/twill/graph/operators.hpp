@@ -156,97 +156,27 @@ struct Pair {
 [[nodiscard]] constexpr Value operator!(Value x) { return detail::unary(Primitive::logical_not, x); }
 [[nodiscard]] constexpr Value operator~(Value x) { return detail::unary(Primitive::invert, x); }
 [[nodiscard]] constexpr Value operator+(Value x) { return x; }
-
-/// NumPy's functions, element by element: shapes broadcast, a plain number takes the other operand's type.
-[[nodiscard]] constexpr Value add(Term left, Term right) { return detail::binary(Primitive::add, left, right); }
-[[nodiscard]] constexpr Value subtract(Term left, Term right) { return detail::binary(Primitive::subtract, left, right); }
-[[nodiscard]] constexpr Value multiply(Term left, Term right) { return detail::binary(Primitive::multiply, left, right); }
-[[nodiscard]] constexpr Value divide(Term left, Term right) { return detail::binary(Primitive::divide, left, right); }
-[[nodiscard]] constexpr Value floor_divide(Term left, Term right) { return detail::binary(Primitive::floor_divide, left, right); }
-[[nodiscard]] constexpr Value remainder(Term left, Term right) { return detail::binary(Primitive::remainder, left, right); }
-[[nodiscard]] constexpr Value fmod(Term left, Term right) { return detail::binary(Primitive::fmod, left, right); }
-[[nodiscard]] constexpr Value power(Term left, Term right) { return detail::binary(Primitive::power, left, right); }
-[[nodiscard]] constexpr Value maximum(Term left, Term right) { return detail::binary(Primitive::maximum, left, right); }
-[[nodiscard]] constexpr Value minimum(Term left, Term right) { return detail::binary(Primitive::minimum, left, right); }
-[[nodiscard]] constexpr Value atan2(Term left, Term right) { return detail::binary(Primitive::atan2, left, right); }
-[[nodiscard]] constexpr Value hypot(Term left, Term right) { return detail::binary(Primitive::hypot, left, right); }
-[[nodiscard]] constexpr Value copysign(Term left, Term right) { return detail::binary(Primitive::copysign, left, right); }
-[[nodiscard]] constexpr Value nextafter(Term left, Term right) { return detail::binary(Primitive::nextafter, left, right); }
-[[nodiscard]] constexpr Value ldexp(Term left, Term right) { return detail::binary(Primitive::ldexp, left, right); }
-[[nodiscard]] constexpr Value polygamma(Term left, Term right) { return detail::binary(Primitive::polygamma, left, right); }
-[[nodiscard]] constexpr Value equal(Term left, Term right) { return detail::binary(Primitive::equal, left, right); }
-[[nodiscard]] constexpr Value not_equal(Term left, Term right) { return detail::binary(Primitive::not_equal, left, right); }
-[[nodiscard]] constexpr Value less(Term left, Term right) { return detail::binary(Primitive::less, left, right); }
-[[nodiscard]] constexpr Value less_equal(Term left, Term right) { return detail::binary(Primitive::less_equal, left, right); }
-[[nodiscard]] constexpr Value greater(Term left, Term right) { return detail::binary(Primitive::greater, left, right); }
-[[nodiscard]] constexpr Value greater_equal(Term left, Term right) { return detail::binary(Primitive::greater_equal, left, right); }
-[[nodiscard]] constexpr Value logical_and(Term left, Term right) { return detail::binary(Primitive::logical_and, left, right); }
-[[nodiscard]] constexpr Value logical_or(Term left, Term right) { return detail::binary(Primitive::logical_or, left, right); }
-[[nodiscard]] constexpr Value logical_xor(Term left, Term right) { return detail::binary(Primitive::logical_xor, left, right); }
-[[nodiscard]] constexpr Value bitwise_and(Term left, Term right) { return detail::binary(Primitive::bitwise_and, left, right); }
-[[nodiscard]] constexpr Value bitwise_or(Term left, Term right) { return detail::binary(Primitive::bitwise_or, left, right); }
-[[nodiscard]] constexpr Value bitwise_xor(Term left, Term right) { return detail::binary(Primitive::bitwise_xor, left, right); }
-[[nodiscard]] constexpr Value left_shift(Term left, Term right) { return detail::binary(Primitive::left_shift, left, right); }
-[[nodiscard]] constexpr Value right_shift(Term left, Term right) { return detail::binary(Primitive::right_shift, left, right); }
-[[nodiscard]] constexpr Value gcd(Term left, Term right) { return detail::binary(Primitive::gcd, left, right); }
-[[nodiscard]] constexpr Value abs(Value x) { return detail::unary(Primitive::abs, x); }
-[[nodiscard]] constexpr Value sign(Value x) { return detail::unary(Primitive::sign, x); }
-[[nodiscard]] constexpr Value square(Value x) { return detail::unary(Primitive::square, x); }
-[[nodiscard]] constexpr Value sqrt(Value x) { return detail::unary(Primitive::sqrt, x); }
-[[nodiscard]] constexpr Value rsqrt(Value x) { return detail::unary(Primitive::rsqrt, x); }
-[[nodiscard]] constexpr Value reciprocal(Value x) { return detail::unary(Primitive::reciprocal, x); }
-[[nodiscard]] constexpr Value floor(Value x) { return detail::unary(Primitive::floor, x); }
-[[nodiscard]] constexpr Value ceil(Value x) { return detail::unary(Primitive::ceil, x); }
-[[nodiscard]] constexpr Value round(Value x) { return detail::unary(Primitive::round, x); }
-[[nodiscard]] constexpr Value trunc(Value x) { return detail::unary(Primitive::trunc, x); }
-[[nodiscard]] constexpr Value exp(Value x) { return detail::unary(Primitive::exp, x); }
-[[nodiscard]] constexpr Value expm1(Value x) { return detail::unary(Primitive::expm1, x); }
-[[nodiscard]] constexpr Value exp2(Value x) { return detail::unary(Primitive::exp2, x); }
-[[nodiscard]] constexpr Value log(Value x) { return detail::unary(Primitive::log, x); }
-[[nodiscard]] constexpr Value log1p(Value x) { return detail::unary(Primitive::log1p, x); }
-[[nodiscard]] constexpr Value log2(Value x) { return detail::unary(Primitive::log2, x); }
-[[nodiscard]] constexpr Value log10(Value x) { return detail::unary(Primitive::log10, x); }
-[[nodiscard]] constexpr Value cbrt(Value x) { return detail::unary(Primitive::cbrt, x); }
-[[nodiscard]] constexpr Value sin(Value x) { return detail::unary(Primitive::sin, x); }
-[[nodiscard]] constexpr Value cos(Value x) { return detail::unary(Primitive::cos, x); }
-[[nodiscard]] constexpr Value tan(Value x) { return detail::unary(Primitive::tan, x); }
-[[nodiscard]] constexpr Value asin(Value x) { return detail::unary(Primitive::asin, x); }
-[[nodiscard]] constexpr Value acos(Value x) { return detail::unary(Primitive::acos, x); }
-[[nodiscard]] constexpr Value atan(Value x) { return detail::unary(Primitive::atan, x); }
-[[nodiscard]] constexpr Value sinh(Value x) { return detail::unary(Primitive::sinh, x); }
-[[nodiscard]] constexpr Value cosh(Value x) { return detail::unary(Primitive::cosh, x); }
-[[nodiscard]] constexpr Value tanh(Value x) { return detail::unary(Primitive::tanh, x); }
-[[nodiscard]] constexpr Value asinh(Value x) { return detail::unary(Primitive::asinh, x); }
-[[nodiscard]] constexpr Value acosh(Value x) { return detail::unary(Primitive::acosh, x); }
-[[nodiscard]] constexpr Value atanh(Value x) { return detail::unary(Primitive::atanh, x); }
-[[nodiscard]] constexpr Value erf(Value x) { return detail::unary(Primitive::erf, x); }
-[[nodiscard]] constexpr Value erfc(Value x) { return detail::unary(Primitive::erfc, x); }
-[[nodiscard]] constexpr Value lgamma(Value x) { return detail::unary(Primitive::lgamma, x); }
-[[nodiscard]] constexpr Value digamma(Value x) { return detail::unary(Primitive::digamma, x); }
-[[nodiscard]] constexpr Value tanh_accurate(Value x) { return detail::unary(Primitive::tanh_accurate, x); }
-[[nodiscard]] constexpr Value erf_accurate(Value x) { return detail::unary(Primitive::erf_accurate, x); }
-[[nodiscard]] constexpr Value logical_not(Value x) { return detail::unary(Primitive::logical_not, x); }
-[[nodiscard]] constexpr Value isnan(Value x) { return detail::unary(Primitive::isnan, x); }
-[[nodiscard]] constexpr Value isinf(Value x) { return detail::unary(Primitive::isinf, x); }
-[[nodiscard]] constexpr Value isfinite(Value x) { return detail::unary(Primitive::isfinite, x); }
-[[nodiscard]] constexpr Value invert(Value x) { return detail::unary(Primitive::invert, x); }
 // clang-format on
 
+namespace detail {
+
 /// Chooses elementwise: `left` where the condition holds, `right` elsewhere.
-[[nodiscard]] TWILL_CONSTEXPR Value where(Value condition, Term left, Term right) {
+[[nodiscard]] TWILL_CONSTEXPR Value choose(Value condition, const Term& left, const Term& right) {
   Graph& graph = condition.graph();
   if (condition.dtype() != DType::boolean)
     graph.refuse(Problem::condition_of_where_is_not_bool, static_cast<int>(condition.dtype()), 0, left.line);
-  DType dtype = left.is_number && right.is_number ? graph.element : detail::common_dtype(left, right);
-  const Value a = detail::materialise(graph, left, dtype);
-  const Value b = detail::materialise(graph, right, dtype);
+  DType dtype = left.is_number && right.is_number ? graph.element : common_dtype(left, right);
+  const Value a = materialise(graph, left, dtype);
+  const Value b = materialise(graph, right, dtype);
   graph.require_one_slot(a.id(), b.id(), left.line);
   graph.require_one_slot(condition.id(), a.id(), left.line);
   Extents shape = broadcast_shape(graph, a.shape(), b.shape(), left.line);
   shape = broadcast_shape(graph, condition.shape(), shape, left.line);
-  return detail::apply(Primitive::where, dtype,
-                       {broadcast_to(condition, shape), broadcast_to(a, shape), broadcast_to(b, shape)});
+  return apply(Primitive::where, dtype,
+               {broadcast_to(condition, shape), broadcast_to(a, shape), broadcast_to(b, shape)});
 }
+
+} // namespace detail
 
 /// The value, through which no gradient flows.
 [[nodiscard]] TWILL_CONSTEXPR Value stop_gradient(Value value) {

@@ -7,7 +7,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/fixed_string.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/kernel/rank_group.hpp>
 
 #include <concepts>

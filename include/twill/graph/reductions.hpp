@@ -5,7 +5,7 @@
 // chain from the last to the first, which the fuser turns into row and column programs. Read next: graph/derivatives.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 
 namespace twill::inline v0::graph {
 

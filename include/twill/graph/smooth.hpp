@@ -38,12 +38,15 @@ template <auto Derivative> [[nodiscard]] constexpr Value with_derivative(Value y
   return with_rule(y, smooth_rule<Derivative>, {x});
 }
 
+/// An operand of a value's rule, of its type and shape.
+[[nodiscard]] constexpr Value beside(Value y, const Term& term) {
+  return broadcast_to(materialise(y.graph(), term, y.dtype()), y.shape());
+}
+
 /// A value of two operands with the derivatives of its function, for the first and the second.
 template <auto First, auto Second>
 [[nodiscard]] constexpr Value with_derivatives(Value y, const Term& left, const Term& right) {
-  const Extents shape = y.shape();
-  const auto operand = [&](const Term& term) { return broadcast_to(materialise(y.graph(), term, y.dtype()), shape); };
-  return with_rule(y, smooth_rule<First, Second>, {operand(left), operand(right)});
+  return with_rule(y, smooth_rule<First, Second>, {beside(y, left), beside(y, right)});
 }
 
 } // namespace twill::inline v0::graph::detail

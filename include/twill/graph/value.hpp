@@ -7,14 +7,17 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/promotion.hpp>
+#include <twill/elementwise/argument.hpp>
 #include <twill/graph/scope.hpp>
 
 #include <concepts>
 
 namespace twill::inline v0::graph {
 
+using namespace elementwise;
+
 /// A value of a traced function: an id in a graph. Copying it copies no elements, since nothing is computed yet.
-class Value {
+class Value : public ArgumentBase<ArgumentKind::value, Value> {
 public:
   constexpr Value() = default;
   /// The value of a node.
@@ -52,7 +55,7 @@ private:
 };
 
 /// An operand and the line of the call it stands in. A plain number takes the type of the other operand.
-struct Term {
+struct Term : ArgumentBase<ArgumentKind::value, Term> {
   Value value{};                   ///< where it is not a plain number
   double number = 0;               ///< where it is one
   bool is_number = false;          ///< whether it is one
@@ -69,6 +72,8 @@ struct Term {
         is_number{true},
         is_floating_number{std::floating_point<T>},
         line{caller} {}
+  /// An operand that has its line.
+  constexpr Term(const Term& operand, int /*caller*/) : Term{operand} {}
 };
 
 /// The axis counted from the front; refuses one outside the rank.

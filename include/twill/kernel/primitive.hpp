@@ -113,102 +113,61 @@ enum class Family : std::uint8_t { arithmetic, floating, rounding, comparison, l
 
 /// How a primitive is called in prints, how many operands it takes, and of which types.
 struct PrimitiveInfo {
-  std::string_view name; ///< in prints
-  int arity;             ///< operands
-  Family family;         ///< which element types it takes
-  bool boolean_result;   ///< else the result has the type of the operands
-
-  /// Comparisons and logical ones have truth values as results.
-  constexpr PrimitiveInfo(std::string_view primitive, int operands, Family about)
-      : name{primitive},
-        arity{operands},
-        family{about},
-        boolean_result{about == Family::comparison || about == Family::logical} {}
+  std::string_view name{};           ///< in prints
+  int arity = 0;                     ///< operands
+  Family family{Family::arithmetic}; ///< which element types it takes
+  bool boolean_result = false;       ///< comparisons and logical ones; else the result has the type of the operands
 };
 
 namespace detail::families {
 using enum Family;
+
+/// Primitives of one kind, in the order of their enumerators.
+struct PrimitiveGroup {
+  int arity;
+  Family family;
+  const char* names;
+};
+inline constexpr PrimitiveGroup primitive_groups[] = {
+    {1, arithmetic, "negate abs sign square"},
+    {1, floating, "sqrt rsqrt reciprocal"},
+    {1, rounding, "floor ceil round trunc"},
+    {1, floating,
+     "exp expm1 exp2 log log1p log2 log10 cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"},
+    {1, floating, "erf erfc lgamma digamma frexp_exponent tanh_accurate erf_accurate"},
+    {1, logical, "logical_not"},
+    {1, comparison, "isnan isinf isfinite"},
+    {1, bitwise, "invert"},
+    {2, arithmetic, "add subtract multiply"},
+    {2, floating, "divide"},
+    {2, arithmetic, "floor_divide remainder fmod power maximum minimum"},
+    {2, floating, "atan2 hypot copysign nextafter ldexp polygamma"},
+    {2, comparison, "equal not_equal less less_equal greater greater_equal"},
+    {2, logical, "logical_and logical_or logical_xor"},
+    {2, bitwise, "bitwise_and bitwise_or bitwise_xor"},
+    {2, integer, "left_shift right_shift gcd"},
+    {3, arithmetic, "where fma"},
+    {4, floating, "random_uniform"},
+    {4, integer, "random_integer"},
+};
+
 // Outside of the function: there every call of a constant evaluation would build the table anew.
-inline constexpr std::array<PrimitiveInfo, primitive_count> primitive_table{{
-    {"negate", 1, arithmetic},
-    {"abs", 1, arithmetic},
-    {"sign", 1, arithmetic},
-    {"square", 1, arithmetic},
-    {"sqrt", 1, floating},
-    {"rsqrt", 1, floating},
-    {"reciprocal", 1, floating},
-    {"floor", 1, rounding},
-    {"ceil", 1, rounding},
-    {"round", 1, rounding},
-    {"trunc", 1, rounding},
-    {"exp", 1, floating},
-    {"expm1", 1, floating},
-    {"exp2", 1, floating},
-    {"log", 1, floating},
-    {"log1p", 1, floating},
-    {"log2", 1, floating},
-    {"log10", 1, floating},
-    {"cbrt", 1, floating},
-    {"sin", 1, floating},
-    {"cos", 1, floating},
-    {"tan", 1, floating},
-    {"asin", 1, floating},
-    {"acos", 1, floating},
-    {"atan", 1, floating},
-    {"sinh", 1, floating},
-    {"cosh", 1, floating},
-    {"tanh", 1, floating},
-    {"asinh", 1, floating},
-    {"acosh", 1, floating},
-    {"atanh", 1, floating},
-    {"erf", 1, floating},
-    {"erfc", 1, floating},
-    {"lgamma", 1, floating},
-    {"digamma", 1, floating},
-    {"frexp_exponent", 1, floating},
-    {"tanh_accurate", 1, floating},
-    {"erf_accurate", 1, floating},
-    {"logical_not", 1, logical},
-    {"isnan", 1, comparison},
-    {"isinf", 1, comparison},
-    {"isfinite", 1, comparison},
-    {"invert", 1, bitwise},
-    {"add", 2, arithmetic},
-    {"subtract", 2, arithmetic},
-    {"multiply", 2, arithmetic},
-    {"divide", 2, floating},
-    {"floor_divide", 2, arithmetic},
-    {"remainder", 2, arithmetic},
-    {"fmod", 2, arithmetic},
-    {"power", 2, arithmetic},
-    {"maximum", 2, arithmetic},
-    {"minimum", 2, arithmetic},
-    {"atan2", 2, floating},
-    {"hypot", 2, floating},
-    {"copysign", 2, floating},
-    {"nextafter", 2, floating},
-    {"ldexp", 2, floating},
-    {"polygamma", 2, floating},
-    {"equal", 2, comparison},
-    {"not_equal", 2, comparison},
-    {"less", 2, comparison},
-    {"less_equal", 2, comparison},
-    {"greater", 2, comparison},
-    {"greater_equal", 2, comparison},
-    {"logical_and", 2, logical},
-    {"logical_or", 2, logical},
-    {"logical_xor", 2, logical},
-    {"bitwise_and", 2, bitwise},
-    {"bitwise_or", 2, bitwise},
-    {"bitwise_xor", 2, bitwise},
-    {"left_shift", 2, integer},
-    {"right_shift", 2, integer},
-    {"gcd", 2, integer},
-    {"where", 3, arithmetic},
-    {"fma", 3, arithmetic},
-    {"random_uniform", 4, floating},
-    {"random_integer", 4, integer},
-}};
+inline constexpr auto primitive_table = [] {
+  std::array<PrimitiveInfo, primitive_count> table{};
+  std::size_t size = 0;
+  for (const PrimitiveGroup& group : primitive_groups) {
+    const bool is_truth = group.family == comparison || group.family == logical;
+    const char* begin = group.names;
+    for (const char* at = begin;; ++at) {
+      if (*at != ' ' && *at != 0) continue;
+      table[size++] = {{begin, static_cast<std::size_t>(at - begin)}, group.arity, group.family, is_truth};
+      if (*at == 0) break;
+      begin = at + 1;
+    }
+  }
+  return table;
+}();
+static_assert(primitive_table.back().name == "random_integer");
 } // namespace detail::families
 
 /// What is known of a primitive.

@@ -7,7 +7,7 @@
 // it costs nothing at run time; names of weights stay. For float16 see also optim/loss_scale.hpp. Read next: nn/network.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/nn/declared_inputs.hpp>
 
 #include <tuple>

@@ -5,7 +5,7 @@
 // nest with `Scope`. How weights start is said by nn/initialisers.hpp. Read next: nn/linear.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/nn/initialisers.hpp>
 #include <twill/ops/collective.hpp>
 

@@ -7,8 +7,8 @@
 // next: kernel/epilogue_product.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/graph/gradient.hpp>
-#include <twill/graph/operators.hpp>
 #include <twill/kernel/epilogue_product.hpp>
 #include <twill/ops/detail/epilogue_programs.hpp>
 #include <twill/ops/matmul.hpp>
@@ -134,6 +134,12 @@ namespace twill::inline v0::graph::inline TWILL_ISA {
   graph.set_scope(scope);
   return reshape(result, x.shape());
 }
+
+template <>
+inline constexpr Absorber absorbed<formula::Relu> = [](Value x) { return activated_product(x, Activation::relu); };
+template <>
+inline constexpr Absorber absorbed<formula::GeluTanh> =
+    [](Value x) { return activated_product(x, Activation::gelu_tanh); };
 
 } // namespace twill::inline v0::graph::inline TWILL_ISA
 

@@ -8,8 +8,8 @@
 
 #include <twill/compile/program_type.hpp>
 #include <twill/core/config.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/graph/operation.hpp>
-#include <twill/graph/operators.hpp>
 #include <twill/kernel/convolution.hpp>
 #include <twill/ops/channels_last.hpp>
 

@@ -5,7 +5,7 @@
 // surrounds it and costs no kernel and no memory.
 
 #include <twill/core/config.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 
 #include <cstdint>
 

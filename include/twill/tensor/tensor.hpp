@@ -12,6 +12,7 @@
 #include <twill/core/refused.hpp>
 #include <twill/core/shape.hpp>
 #include <twill/device/device.hpp>
+#include <twill/elementwise/argument.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/tensor/copy.hpp>
 #include <twill/tensor/extents.hpp>
@@ -44,7 +45,8 @@ concept TensorIndex = requires {
 };
 
 /// A handle to elements of type T on a device of kind D, in shape S. Copies share the elements; `clone` copies them.
-template <Scalar T, Device D, AnyShape S> class Tensor {
+template <Scalar T, Device D, AnyShape S>
+class Tensor : public elementwise::ArgumentBase<elementwise::ArgumentKind::tensor, Tensor<T, D, S>> {
 public:
   using value_type = T;
   using device_type = D;

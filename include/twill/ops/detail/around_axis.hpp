@@ -5,7 +5,7 @@
 // it. These functions bring traced values into that shape and back.
 
 #include <twill/core/config.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 
 namespace twill::inline v0::graph::detail::inline TWILL_ISA {
 

@@ -8,10 +8,10 @@
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/promotion.hpp>
-#include <twill/expr/activations.hpp>
+#include <twill/elementwise/activations.hpp>
 #include <twill/expr/program.hpp>
 #include <twill/expr/row_symbols.hpp>
-#include <twill/expr/symbol_functions.hpp>
+#include <twill/expr/symbol.hpp>
 #include <twill/kernel/call.hpp>
 #include <twill/kernel/run.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <twill/core/config.hpp>
 #include <twill/core/list.hpp>
-#include <twill/graph/operators.hpp>
+#include <twill/graph/functions.hpp>
 #include <twill/ops/collective.hpp>
 #include <twill/ops/move.hpp>
 

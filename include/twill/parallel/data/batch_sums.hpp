@@ -6,7 +6,7 @@
 // means over all rows of all ranks of the sums. Read next: parallel/data/distributed_sources.hpp, parallel/data/distributed_step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/expr/functions/choice.hpp>
+#include <twill/elementwise/comparison.hpp>
 #include <twill/expr/operators.hpp>
 #include <twill/graph/parameter.hpp>
 #include <twill/memory/buffer.hpp>

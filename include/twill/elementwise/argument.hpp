@@ -1,0 +1,78 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arguments of elementwise functions, and the algebras that compute with them. Tensors with their expressions, symbols of an
+// expression and traced values of a model have one `Algebra` each, so a function is named once and a formula is written once
+// for all of them. `ArgumentBase`, the empty base class of arguments, lets calls find the functions without a namespace.
+// Read next: elementwise/arithmetic.hpp.
+
+#include <twill/core/config.hpp>
+#include <twill/core/promotion.hpp>
+#include <twill/kernel/primitive.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::elementwise {
+
+using kernel::Primitive;
+
+/// The algebra of an argument, a bit each. A plain number joins that of the arguments beside it.
+enum class ArgumentKind : std::uint8_t { number = 0, tensor = 1, symbol = 2, value = 4, other = 8 };
+
+/// The base class of an argument; one type for each, so that an object may hold another one at its own address.
+template <ArgumentKind Kind, class Self> struct ArgumentBase {
+  static constexpr ArgumentKind argument_kind = Kind; ///< Whose algebra it belongs to.
+};
+
+template <class X> inline constexpr ArgumentKind kind_of_one = ArgumentKind::other;
+template <WeakScalar X> inline constexpr ArgumentKind kind_of_one<X> = ArgumentKind::number;
+template <class X>
+requires requires { X::argument_kind; }
+inline constexpr ArgumentKind kind_of_one<X> = X::argument_kind;
+
+/// The kind of several arguments together: all bits that they have.
+template <class... X>
+inline constexpr auto
+    kind_of = static_cast<ArgumentKind>((static_cast<int>(kind_of_one<std::remove_cvref_t<X>>) | ...));
+
+[[nodiscard]] constexpr bool has_algebra(ArgumentKind kind) {
+  return kind == ArgumentKind::tensor || kind == ArgumentKind::symbol || kind == ArgumentKind::value;
+}
+
+/// A tensor or expression, a symbol, or a traced value.
+template <class X>
+concept Argument = has_algebra(kind_of<X>);
+
+/// An argument or a number, of one algebra with the others, of which numbers alone have none.
+template <class X, class... Others>
+concept With = has_algebra(kind_of<X, Others...>);
+
+} // namespace twill::inline v0::elementwise
+
+namespace twill::inline v0::elementwise::inline TWILL_ISA {
+
+/// How arguments of a kind are computed with: `apply<P>` is a primitive of one or two of them, `compose<F>` a formula,
+/// `compose_with<F>` a formula of one and a parameter, `choose` is `where`. Each layer specialises it for its arguments.
+template <ArgumentKind Kind> struct Algebra;
+
+template <Primitive P, class X> [[nodiscard]] constexpr auto apply(X&& x) {
+  return Algebra<kind_of<X>>::template apply<P>(std::forward<X>(x));
+}
+/// `line` is that of the call, which messages name.
+template <Primitive P, class A, class B> [[nodiscard]] constexpr auto apply(A&& a, B&& b, int line) {
+  return Algebra<kind_of<A, B>>::template apply<P>(std::forward<A>(a), std::forward<B>(b), line);
+}
+template <class F, class... X> [[nodiscard]] constexpr auto compose(X&&... x) {
+  return Algebra<kind_of<X...>>::template compose<F>(std::forward<X>(x)...);
+}
+template <class F, class X> [[nodiscard]] constexpr auto compose_with(X&& x, double parameter) {
+  return Algebra<kind_of<X>>::template compose_with<F>(std::forward<X>(x), parameter);
+}
+
+} // namespace twill::inline v0::elementwise::inline TWILL_ISA
+
+namespace twill::inline v0 {
+using namespace elementwise;
+} // namespace twill::inline v0

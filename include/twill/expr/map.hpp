@@ -1,0 +1,26 @@
+#pragma once
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise functions of your own. They are functions of symbols: ordinary code that is run once, by the compiler, to write
+// the lines of the program. An operand used twice is read and computed once.
+
+#include <twill/core/config.hpp>
+#include <twill/expr/evaluate.hpp>
+#include <twill/expr/leaf.hpp>
+#include <twill/expr/operation.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace twill::inline v0::inline TWILL_ISA {
+
+/// An elementwise function of your own, given as a captureless function of symbols, over one to three operands:
+/// `y = map([](auto x) { return x * exp(-x); }, a * b)`.
+template <class F, class... X>
+requires(Operands<X...> && sizeof...(X) <= 3) [[nodiscard]] auto map(F, X&&... x) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "twill: map takes a function without captures; pass what it needs as operands");
+  return expr::function_node<F>(std::forward<X>(x)...);
+}
+
+} // namespace twill::inline v0::inline TWILL_ISA
