@@ -62,7 +62,7 @@ Timeline with_messages() {
   return timeline;
 }
 
-TEST_CASE("two timelines share an axis, and messages lie under the rows of their senders", "[profile][PAR-6]") {
+TEST_CASE("two timelines share an axis, and messages are under the rows of their senders", "[profile][PAR-6]") {
   const Timeline plain = simulate(table<OneForwardOneBackward>(2, 3), UniformCost{});
   const std::string svg = profile::svg_gantt({{"executed", with_messages()}, {"simulated", plain}}, {.width_px = 1000});
   CHECK(count(svg, "<title>") == 2 * 2 * 3 * 2 + 2 * 3); // boxes of both, and messages of one

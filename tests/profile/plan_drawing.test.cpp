@@ -29,7 +29,7 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// The number behind some words.
+/// The number after some words.
 double number_after(const std::string& text, const std::string& words, std::size_t from = 0) {
   const std::size_t at = text.find(words, from);
   REQUIRE(at != std::string::npos);

@@ -21,37 +21,7 @@ int count(const std::string& text, const std::string& part) {
   return found;
 }
 
-std::vector<std::string> labels(double low, double high, int wanted = 6) {
-  const auto ticks = nice_ticks(low, high, wanted);
-  std::vector<std::string> result;
-  for (int tick = 0; tick < ticks.count; ++tick) result.push_back(ticks.label(tick));
-  return result;
-}
-
-using Labels = std::vector<std::string>;
-
 } // namespace
-
-TEST_CASE("ticks are round numbers that span the data", "[profile]") {
-  CHECK(labels(0, 10) == Labels{"0", "2", "4", "6", "8", "10"});
-  CHECK(labels(0.81, 0.886) == Labels{"0.80", "0.82", "0.84", "0.86", "0.88", "0.90"});
-  CHECK(labels(-0.3, 0.3, 4) == Labels{"-0.4", "-0.2", "0.0", "0.2", "0.4"});
-  CHECK(labels(0, 3e9, 4) == Labels{"0", "1e+09", "2e+09", "3e+09"});
-  CHECK(labels(0, 4e-7, 5) == Labels{"0", "1e-07", "2e-07", "3e-07", "4e-07"});
-  for (const auto& [low, high] : {std::pair{3.0, 3.0}, {0.0, 0.0}, {-5.0, -5.0}}) { // flat data
-    const auto ticks = nice_ticks(low, high, 5);
-    CHECK(ticks.first < low);
-    CHECK(ticks.last() > high);
-    CHECK(ticks.count <= 12);
-  }
-  for (double scale = 1e-12; scale < 1e12; scale *= 3.7) {
-    const auto ticks = nice_ticks(0.37 * scale, 1.19 * scale, 6);
-    CHECK(ticks.first <= 0.37 * scale * (1 + 1e-9));
-    CHECK(ticks.last() >= 1.19 * scale * (1 - 1e-9));
-    CHECK(ticks.count >= 3);
-    CHECK(ticks.count <= 12);
-  }
-}
 
 TEST_CASE("a plot is a self-contained document with a line for each series", "[profile]") {
   const std::vector<float> loss{2.3F, 1.1F, 0.7F};

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace twill::inline v0::profile {
@@ -41,26 +42,14 @@ inline namespace TWILL_ISA {
 [[nodiscard]] std::string svg_plan(const compile::TableView& table, const graph::SymbolValues& symbols,
                                    const PlanDrawingOptions& options = {});
 
-/// Draws the plan of a source, with numbers for its named dimensions: `{{"batch", 64}}`. Traced and lowered at run
-/// time.
+/// Draws the plan of a traced graph, with numbers for its named dimensions: `{{"batch", 64}}`. Lowered at run time.
 /// throws: ValueError when a dimension that a buffer has is not given
+[[nodiscard]] std::string svg_plan(const graph::Graph& traced, compile::DimensionSizes sizes,
+                                   const PlanDrawingOptions& options = {});
+/// Draws the plan of a source.
 template <compile::Source S>
 [[nodiscard]] std::string svg_plan(compile::DimensionSizes sizes, const PlanDrawingOptions& options = {}) {
-  const compile::Lowered lowered = compile::lower(compile::trace_of<S>());
-  const compile::TableView table = compile::view_of(lowered);
-  graph::SymbolValues symbols{};
-  symbols.fill(0);
-  for (std::size_t i = 0; i < table.symbols.size(); ++i) {
-    const std::string_view name = table.symbols[i].name.view();
-    bool is_known = false;
-    for (const auto& [given, size] : sizes)
-      if (given == (name.empty() ? std::string_view{join_text({"s", i})} : name)) symbols[i] = size, is_known = true;
-    for (const compile::ValueInfo& value : table.values)
-      if (!is_known && value.storage == compile::Storage::temporary &&
-          value.shape.elements().power(static_cast<int>(i)) > 0)
-        throw ValueError(join_text({"svg_plan: dimension '", name, "' has no number; give {{\"", name, "\", 64}}"}));
-  }
-  return svg_plan(table, symbols, options);
+  return svg_plan(compile::trace_of<S>(), sizes, options);
 }
 
 /// Draws the plan of a whole training step, forward, loss, backward and update, of elements of float; the template

@@ -34,7 +34,7 @@
 
 namespace twill::inline v0::profile {
 
-/// Where a call stands. What is not known is empty, or line 0.
+/// The place of a call in source text. Unknown parts are empty, or line 0.
 struct SourceLine {
   std::string function{}; ///< without arguments and template arguments
   std::string file{};     ///< as the compiler was given it
