@@ -12,7 +12,7 @@
 #include <twill/data/loader.hpp>
 #include <twill/data/sampler.hpp>
 #include <twill/expr.hpp>
-#include <twill/io/csv_dataset.hpp>
+#include <twill/io/csv.hpp>
 #include <twill/io/npy.hpp>
 #include <twill/io/tokens.hpp>
 #include <twill/tensor.hpp>

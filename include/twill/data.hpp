@@ -3,7 +3,6 @@
 //
 // All of data/.
 
-#include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
 #include <twill/data/image.hpp>
 #include <twill/data/image_dataset.hpp>
@@ -13,4 +12,3 @@
 #include <twill/data/staging.hpp>
 #include <twill/data/tensor_dataset.hpp>
 #include <twill/data/transforms.hpp>
-#include <twill/data/wait_report.hpp>

@@ -109,7 +109,8 @@ TEST_CASE("the time a consumer waits is reported", "[data][TRAIN-8]") {
   CHECK(inline_items.report().waited_seconds >= 0.02);
   CHECK(inline_items.report().share() > 0.9);
 
-  // The worker finds no place for a third item only when two are ready; and the consumer works on the first for long enough.
+  // The worker finds no place for a third item only when two are ready; and the consumer works on the first for long
+  // enough.
   data::Prefetch<int> ready_items(0, 3, [](std::int64_t) { return 1; }, {.workers = 1, .ahead = 2});
   while (ready_items.report().worker_waits == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   (void)ready_items.next();

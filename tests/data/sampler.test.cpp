@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
 #include <twill/data/sampler.hpp>
 

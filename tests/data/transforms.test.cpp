@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transforms of images against numbers worked out by hand, and what makes random ones repeatable: seed, epoch and index, whatever
-// the number of workers and wherever an epoch is taken up.
+// Transforms of images against numbers worked out by hand, and what makes random ones repeatable: seed, epoch and
+// index, whatever the number of workers and wherever an epoch is taken up.
 
 #include <twill/data/image_dataset.hpp>
 #include <twill/data/loader.hpp>

@@ -5,7 +5,7 @@
 
 #include <tests/faults/points.hpp>
 
-#include <twill/io/file_calls.hpp>
+#include <twill/io/files.hpp>
 
 #include <cerrno>
 #include <cstddef>

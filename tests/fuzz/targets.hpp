@@ -9,7 +9,7 @@
 
 #include <twill/data/idx.hpp>
 #include <twill/io/checkpoint.hpp>
-#include <twill/io/csv_labels.hpp>
+#include <twill/io/csv.hpp>
 #include <twill/io/npy.hpp>
 #include <twill/io/npz.hpp>
 #include <twill/io/sharded.hpp>
@@ -69,9 +69,7 @@ inline bool checkpoint(Bytes bytes) {
   const std::size_t at = mark + io::detail::checksum_mark.size();
   if (mark == std::string::npos || at + io::detail::no_checksum.size() > text.size()) return false;
   text.replace(at, io::detail::no_checksum.size(), io::detail::no_checksum);
-  io::Checksum checksum{};
-  checksum.add(std::as_bytes(std::span{text}));
-  text.replace(at, io::detail::no_checksum.size(), checksum.text());
+  text.replace(at, io::detail::no_checksum.size(), io::detail::checksum_of({std::as_bytes(std::span{text})}));
   return accepts([&] { read(std::as_bytes(std::span{text})); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CSV files: what counts as a cell and as a number, columns by name and number, what is refused and how it is named, samples for
-// loaders, and NumPy's view of the same files. Beside them what is no file at all.
+// CSV files: what counts as a cell and as a number, columns by name and number, what is refused and how it is named,
+// samples for loaders, and NumPy's view of the same files. Beside them what is no file at all.
 
 #include "tests/support/python.hpp"
 #include "tests/support/skip.hpp"
@@ -9,14 +9,12 @@
 #include "tests/support/test_seed.hpp"
 
 #include <twill/data/loader.hpp>
-#include <twill/io/csv_dataset.hpp>
-#include <twill/io/csv_labels.hpp>
+#include <twill/io/csv.hpp>
 #include <twill/tensor/access.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -103,7 +101,7 @@ TEST_CASE("what is no number is named by line, column and text", "[io][TRAIN-8]"
   CHECK(refusal<std::uint8_t>("x\n256\n") == "csv, line 2, column 0 ('x'): '256' is outside the range of uint8");
   CHECK(refusal<std::uint8_t>("x\n-1\n") == "csv, line 2, column 0 ('x'): '-1' is not a number of type uint8");
   CHECK(refusal("x\n\"1\n\n2\n") == "csv, line 2, column 0: the quotes do not end");
-  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 0: there is more behind the quotes than a separator");
+  CHECK(refusal("x,y\n\"1\"2,3\n") == "csv, line 2, column 0: there is text between the quotes and the separator");
   CHECK(refusal("x,y\n\"1\n\",2\n4,\x01\n") == "csv, line 2, column 0 ('x'): '1?' is not a number of type float64");
   CHECK(refusal("x,y\n1,2\n3\n") == "csv, line 3 ends after 1 columns, the first row has 2");
   CHECK(refusal("x,y\n1,2,3\n") == "csv, line 2 ends after 3 columns, the first row has 2");
@@ -154,6 +152,10 @@ TEST_CASE("a column of text is labels of classes", "[io][TRAIN-8]") {
   CHECK(refused("x,y\na,b\nc\n", "x") == "csv, line 3 ends after 1 columns, the first row has 2");
   CHECK(refused(text, "kind", {"a", "a"}) == "csv: class 'a' is given twice");
   CHECK(refused(text, "none") == "csv: there is no column named 'none'");
+  CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 2}) ==
+        "csv, line 5, column 0 ('x'): 'c' is distinct label 3 in 4 rows; "
+        "raise CsvOptions::max_labels if these are classes");
+  CHECK(refused("x\na\nb\na\nc\n", "x", {}, {.max_labels = 3}) == "nothing");
   // Messages are cut at whole characters: 39 letters, then one of two bytes.
   const std::string long_text(39, 'z');
   const std::string cut = join_text({long_text, "...' is not"});
@@ -228,16 +230,14 @@ TEST_CASE("a file that changes between its two readings is refused", "[io][IO-4]
   const auto second_reading = [](std::string text, std::string_view becomes, const io::CsvColumns& columns = {}) {
     REQUIRE(text.size() == becomes.size());
     const io::detail::CsvSource source{"csv", text, bare};
-    const std::array selections{source.select(columns)};
-    const std::int64_t rows = io::detail::proved_rows<float>(source, selections);
+    const io::detail::CsvSelection selection{source, columns};
+    io::CsvTable<float> table{.columns = selection.count()};
+    table.rows = io::detail::for_each_number<float>(source, selection, [](auto...) {});
+    table.elements.resize(static_cast<std::size_t>(table.rows * table.columns));
     std::copy(becomes.begin(), becomes.end(), text.begin());
-    std::vector<float> kept(static_cast<std::size_t>(rows * selections[0].count()));
     std::string message = "nothing";
     try {
-      io::detail::for_each_proved<float>(
-          source, selections, rows, [&](auto, std::int64_t row, std::int64_t position, float value) {
-            kept.at(static_cast<std::size_t>(row * selections[0].count() + position)) = value;
-          });
+      io::detail::fill_table(source, selection, table);
     } catch (const ValueError& error) {
       message = error.what();
     }

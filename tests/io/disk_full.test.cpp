@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saves onto a disk that is really full, a file system in memory of some pages where the process may mount one: an error that
-// names the file and the bytes, the old file whole, and nothing left behind.
+// Saves onto a disk that is really full, a file system in memory of some pages where the process may mount one: an
+// error that names the file and the bytes, the old file whole, and nothing left behind.
 
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"

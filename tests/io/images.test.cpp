@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG and JPEG files of every form, cut short everywhere and changed anywhere, the fuzzers' corpus of them, and folders of
-// classes through a loader.
+// PNG and JPEG files of every form, cut short everywhere and changed anywhere, the fuzzers' corpus of them, and folders
+// of classes through a loader.
 
 #include "tests/fuzz/image_targets.hpp"
 #include "tests/support/skip.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule and its options, loss
-// scale, schedule, dropout, and the place in a shuffled epoch.
+// Training that stops and goes on from a checkpoint is the same training, to the last bit: weights, rule and its
+// options, loss scale, schedule, dropout, and the place in a shuffled epoch.
 
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_folder.hpp"

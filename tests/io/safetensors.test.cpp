@@ -9,7 +9,7 @@
 #include "tests/support/test_seed.hpp"
 
 #include <twill/io/checkpoint.hpp>
-#include <twill/io/file_calls.hpp>
+#include <twill/io/files.hpp>
 #include <twill/io/sharded.hpp>
 #include <twill/nn/state_names.hpp>
 
@@ -143,7 +143,7 @@ TEST_CASE("damaged files are refused with what is wrong", "[io][IO-4]") {
   CHECK(refusal(with_header("{\"a\"", 0)) == "' is damaged: byte 4 of its JSON: ':' belongs there, the text ends");
   CHECK(refusal(with_header("{\"a\xff\":1}", 0)) == "' is damaged: byte 4 of its JSON: a string is no UTF-8");
   CHECK(refusal(with_header("{\"\\ud800\":1}", 0)).find("an escape is half a character") != std::string::npos);
-  CHECK(refusal(with_header("{}x", 0)) == "' is damaged: byte 2 of its JSON: there is more behind the end");
+  CHECK(refusal(with_header("{}x", 0)) == "' is damaged: byte 2 of its JSON: there is text after the end");
   CHECK(refusal(with_header("{\"a\":" + std::string(100000, '['), 0)) ==
         "' is damaged: byte 5 of its JSON: '{' belongs there, something else stands there");
   const auto tensor = [](const std::string& type, const std::string& shape, const std::string& place) {

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data set is a size and a way to write one sample into memory that somebody else owns: `read(index, image, label)` gets
-// one span for each field. Batches are thereby written in place, row after row, without a copy of a sample in between. The
-// list `Fields` says what a sample consists of, in types, so a loader's batches have shapes the compiler knows.
-// `generated_dataset` makes one from any function that returns arrays. Read next: data/tensor_dataset.hpp.
+// Data sets: a size, and a function that writes one sample into given memory: `read(index, image, label)` gets one span
+// for each field. So batches are written in place, row after row, without a copy of a sample in between. The list
+// `Fields` has the parts of a sample as types, so a loader's batches have shapes that the compiler knows.
+// `generated_dataset` makes a data set from any function that returns arrays. Read next: data/tensor_dataset.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -22,7 +22,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill::inline v0::data {
+
+inline namespace TWILL_ISA {
 
 /// One part of a sample: the element type and the shape of one row. Extents may be `dyn` where only the data know them.
 template <Scalar T, AnyShape Row = Shape<>> struct Field {
@@ -35,9 +37,10 @@ template <class... F> struct Fields {
   static constexpr int count = static_cast<int>(sizeof...(F)); ///< how many there are
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 template <class D, class F> inline constexpr bool reads_fields = false;
 template <class D, class... F>
@@ -46,8 +49,8 @@ inline constexpr bool reads_fields<D, Fields<F...>> = requires(const D& dataset,
   dataset.read(index, parts...);
 };
 
-/// Whether samples differ from epoch to epoch: read_in_epoch(epoch, index, parts...) beside `read`, which gives those of
-/// epoch 0.
+/// Whether samples differ from epoch to epoch: read_in_epoch(epoch, index, parts...) beside `read`, which gives those
+/// of epoch 0.
 template <class D, class F> inline constexpr bool reads_in_epochs = false;
 template <class D, class... F>
 inline constexpr bool reads_in_epochs<D, Fields<F...>> = requires(const D& dataset, std::int64_t number,
@@ -63,37 +66,7 @@ template <class... F> struct RowDims<Fields<F...>> {
   static constexpr std::array<Dims, sizeof...(F)> of_types() { return {F::row_shape::dims()...}; }
 };
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
-
-namespace twill::inline v0::data::inline TWILL_ISA {
-
-/// Samples that can be read by index. `read` is const and is called from several threads at once; it writes every element
-/// of its spans. With a `dyn` extent in a row, `row_dims()` gives the extents of each field's rows. Where samples differ from
-/// epoch to epoch, `read_in_epoch(epoch, index, ...)` reads those of an epoch and `read` those of the first.
-template <class D>
-concept Dataset = requires(const D& dataset) {
-  typename D::Fields;
-  { dataset.size() } -> std::convertible_to<std::int64_t>;
-}
-&&detail::reads_fields<D, typename D::Fields> &&
-    (detail::has_static_rows<typename D::Fields> || requires(const D& dataset) {
-      { dataset.row_dims() } -> std::convertible_to<std::array<Dims, static_cast<std::size_t>(D::Fields::count)>>;
-    });
-
-/// The extents of one row of each field.
-template <Dataset D> [[nodiscard]] auto row_dims(const D& dataset) {
-  if constexpr (requires { dataset.row_dims(); }) {
-    return dataset.row_dims();
-  } else {
-    return detail::RowDims<typename D::Fields>::of_types();
-  }
-}
-
-} // namespace twill::inline v0::data::inline TWILL_ISA
-
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
-
-/// Which field a value of a sample makes: a scalar, or (nested) arrays of one.
+/// The field of a value in a sample: a scalar, or (nested) arrays of one.
 template <class T> struct FieldOf { using type = Field<T>; };
 template <std::int64_t First, class F> struct PrependExtent;
 template <std::int64_t First, class T, std::int64_t... Rest> struct PrependExtent<First, Field<T, Shape<Rest...>>> {
@@ -119,9 +92,33 @@ Element* flatten(const std::array<T, N>& values, Element* destination) {
   return destination;
 }
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
+
+/// Samples that can be read by index. `read` is const and is called from several threads at once; it writes every
+/// element of its spans. With a `dyn` extent in a row, `row_dims()` gives the extents of each field's rows. Where
+/// samples differ from epoch to epoch, `read_in_epoch(epoch, index, ...)` reads those of an epoch and `read` those of
+/// the first.
+template <class D>
+concept Dataset = requires(const D& dataset) {
+  typename D::Fields;
+  { dataset.size() } -> std::convertible_to<std::int64_t>;
+}
+&&detail::reads_fields<D, typename D::Fields> &&
+    (detail::has_static_rows<typename D::Fields> || requires(const D& dataset) {
+      { dataset.row_dims() } -> std::convertible_to<std::array<Dims, static_cast<std::size_t>(D::Fields::count)>>;
+    });
+
+/// The extents of one row of each field.
+template <Dataset D> [[nodiscard]] auto row_dims(const D& dataset) {
+  if constexpr (requires { dataset.row_dims(); }) {
+    return dataset.row_dims();
+  } else {
+    return detail::RowDims<typename D::Fields>::of_types();
+  }
+}
 
 /// A data set whose samples a function computes: `f(index)` returns a tuple of scalars and (nested) `std::array`s.
 template <class F> class GeneratedDataset {
@@ -156,4 +153,6 @@ template <class F> [[nodiscard]] auto generated_dataset(std::int64_t size, F fun
   return GeneratedDataset<F>(size, std::move(function));
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017): 60,000 images of clothes to learn from and 10,000 to test with, 28 x 28
-// bytes each, of ten classes. Read from the four IDX files of Debian's package, or from any folder that has them, gzip'ed
-// or not. Not in the umbrella, because it needs zlib. Read next: data/loader.hpp.
+// Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017): 60,000 images of clothes to train on and 10,000 to test with, 28 x 28
+// bytes each, of ten classes. It is read from the four IDX files of Debian's package, or from any folder that has them,
+// compressed by gzip or not. Not in the umbrella, because it needs zlib. Read next: data/loader.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -17,13 +17,15 @@
 #include <string_view>
 #include <utility>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill::inline v0::data {
 
-/// What the labels 0 to 9 stand for.
+inline namespace TWILL_ISA {
+
+/// The names of the labels 0 to 9.
 inline constexpr std::array<std::string_view, 10> fashion_mnist_classes{
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"};
 
-/// Where Debian's package puts the files.
+/// The folder of Debian's package.
 inline constexpr std::string_view fashion_mnist_folder = "/usr/share/datasets/fashion-mnist";
 
 /// The 60,000 images to train on, or the 10,000 to test with.
@@ -38,7 +40,7 @@ struct PixelToFloat {
 };
 /// A label as losses take it: int64.
 struct LabelToIndex {
-  /// The same number.
+  /// The label, wider.
   [[nodiscard]] constexpr std::int64_t operator()(std::uint8_t label) const { return label; }
 };
 
@@ -46,9 +48,10 @@ struct LabelToIndex {
 using FashionMnist =
     TensorDataset<Column<std::uint8_t, Shape<784>, PixelToFloat>, Column<std::uint8_t, Shape<>, LabelToIndex>>;
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 [[nodiscard]] inline std::filesystem::path fashion_mnist_file(const std::filesystem::path& folder,
                                                               const std::string& name) {
@@ -65,11 +68,13 @@ namespace twill::inline v0::data::detail::inline TWILL_ISA {
                            "`apt-get install dataset-fashion-mnist`"));
 }
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
-/// Reads one part of the data set. throws: SystemError with the remedy if a file is missing, ValueError if one is damaged
+/// Reads one part of the data set. throws: SystemError with the remedy if a file is missing, ValueError if one is
+/// damaged
 [[nodiscard]] inline FashionMnist fashion_mnist(Part part, const std::filesystem::path& folder = fashion_mnist_folder) {
   const std::string prefix = part == Part::train ? "train" : "t10k";
   const auto image_path = detail::fashion_mnist_file(folder, prefix + "-images-idx3-ubyte");
@@ -90,4 +95,6 @@ namespace twill::inline v0::data::inline TWILL_ISA {
                       column<Shape<>>(std::move(labels.elements), LabelToIndex{}));
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data

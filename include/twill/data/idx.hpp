@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads IDX files, the format of MNIST and its descendants, plain or compressed with gzip: two zero bytes, a type code, the
-// rank, that many big-endian 32-bit extents, then the elements, big-endian and row-major. A file may be damaged or hostile:
-// its header is a claim, so storage grows with the bytes that really arrive and never beyond the claim.
-// Not in the umbrella: this is the only file of data/ that includes zlib. Read next: data/fashion_mnist.hpp.
+// IDX files, the format of MNIST and its descendants, plain or compressed with gzip: two zero bytes, a type code, the
+// rank, that many big-endian 32-bit extents, then the elements, big-endian and row-major. A file may be damaged or
+// hostile: its header is a claim, so storage grows with the bytes that really arrive and never beyond the claim.
+// Not in the umbrella, because it needs zlib. Read next: data/fashion_mnist.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -23,10 +23,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill::inline v0::data {
+
+inline namespace TWILL_ISA {
 
 /// The content of an IDX file: `elements` in row-major order.
 template <class T> struct IdxArray {
@@ -36,13 +39,14 @@ template <class T> struct IdxArray {
 
 /// How large an IDX file may be.
 struct IdxOptions {
-  std::int64_t max_bytes = std::int64_t{1}
-                           << 32; ///< Larger content is refused: a small gzip file can claim and hold terabytes.
+  /// Larger content is refused: a small gzip file can claim and hold terabytes.
+  std::int64_t max_bytes = std::int64_t{1} << 32;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 /// The type codes of the format; twill reads those that it has an element type for.
 template <class T> inline constexpr unsigned idx_code = 0;
@@ -52,22 +56,9 @@ template <> inline constexpr unsigned idx_code<float> = 0x0D;
 template <> inline constexpr unsigned idx_code<double> = 0x0E;
 
 [[nodiscard]] inline std::string idx_type_name(unsigned code) {
-  switch (code) {
-  case 0x08:
-    return "uint8";
-  case 0x09:
-    return "int8";
-  case 0x0B:
-    return "int16";
-  case 0x0C:
-    return "int32";
-  case 0x0D:
-    return "float32";
-  case 0x0E:
-    return "float64";
-  default:
-    return "unknown type code " + std::to_string(code);
-  }
+  constexpr std::array<std::string_view, 7> names{"uint8", "int8", "", "int16", "int32", "float32", "float64"};
+  if (code >= 0x08 && code <= 0x0E && code != 0x0A) return std::string{names[code - 0x08]};
+  return "unknown type code " + std::to_string(code);
 }
 
 /// A stream of decompressed bytes; plain files pass through unchanged.
@@ -173,17 +164,18 @@ template <class T> [[nodiscard]] Dims read_idx_header(GzipStream& stream, const 
   return dims;
 }
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 /// An element type of an IDX file that twill can hold.
 template <class T>
 concept IdxScalar = Scalar<T> && detail::idx_code<T>
 != 0;
 
-/// Reads a whole file. throws: SystemError if it cannot be read or its compression is damaged, ValueError if it is no IDX
-/// file, holds another type, or has fewer or more elements than its header says.
+/// Reads a whole file. throws: SystemError if it cannot be read or its compression is damaged, ValueError if it is no
+/// IDX file, holds another type, or has fewer or more elements than its header says.
 template <IdxScalar T> [[nodiscard]] IdxArray<T> read_idx(const std::filesystem::path& path, IdxOptions options = {}) {
   detail::GzipStream stream(path);
   IdxArray<T> result;
@@ -211,4 +203,6 @@ template <IdxScalar T> [[nodiscard]] IdxArray<T> read_idx(const std::filesystem:
   return result;
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// An image on its way to a batch: any size, known when it runs, with the channels of a pixel side by side, as decoders deliver
-// them. What becomes of it is in data/transforms.hpp; where it goes in data/image_dataset.hpp. With it, the random numbers of a
-// sample: a pure function of seed, epoch and index, so neither workers nor a restart change what is drawn.
+// Images before they become part of a batch: of any size at run time, with the channels of a pixel side by side, as
+// decoders deliver them. With them, the random numbers of a sample, a pure function of seed, epoch and index, so that
+// neither workers nor a restart change them. Read next: data/transforms.hpp, data/image_dataset.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/philox.hpp>
@@ -16,7 +16,7 @@
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
-/// What a value of a pixel is: a byte, or a float.
+/// The type of a channel of a pixel: a byte, or a float.
 template <class T>
 concept PixelValue = std::same_as<T, std::uint8_t> || std::same_as<T, float>;
 
@@ -40,11 +40,12 @@ template <PixelValue T> struct Image {
   }
 };
 
-/// The random numbers of one sample in one epoch, one after the other. Draw i is the block of Philox 4x32-10 with counter
-/// (i, index low, index high, epoch) and the seed, its high word changed, as key: other numbers than a sampler's of this seed.
+/// The random numbers of one sample in one epoch, one after the other. Draw i is the block of Philox 4x32-10 with
+/// counter (i, index low, index high, epoch) and the seed, its high word changed, as key: other numbers than a
+/// sampler's of this seed.
 class SampleDraws {
 public:
-  /// Draws that belong to one sample of one epoch, whichever thread asks for them.
+  /// The draws of one sample in one epoch, on any thread.
   constexpr SampleDraws(std::uint64_t seed, std::int64_t epoch, std::int64_t index)
       : seed_{seed ^ 0x7472616e00000000U}, epoch_{epoch}, index_{static_cast<std::uint64_t>(index)} {}
 

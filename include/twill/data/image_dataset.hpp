@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images and labels as samples: a source delivers an image of whatever size, transforms make of it what the rows of a batch
-// hold, anew in every epoch, where the loader's workers read it. Batches have PyTorch's order of axes: channels, height,
+// Images and labels as samples: a source delivers an image of any size, and transforms, which run in the loader's
+// workers, turn it into a row of a batch, anew in every epoch. Batches have PyTorch's order of axes: channels, height,
 // width. Random transforms depend on seed, epoch and index alone. Read next: data/transforms.hpp, io/image_folder.hpp.
 
 #include <twill/core/config.hpp>
@@ -31,8 +31,8 @@ concept ImageSource = requires(const S& source, std::int64_t index) {
   source.image(index).values;
 };
 
-/// Images of one size that lie in memory as bytes, in PyTorch's order of axes: (images, height, width), or
-/// (images, channels, height, width). Copies share the memory.
+/// Images of one size in memory as bytes, in PyTorch's order of axes: (images, height, width), or (images, channels,
+/// height, width). Copies share the memory.
 class StoredImages {
 public:
   /// throws: ShapeError where bytes, labels and extents do not fit each other
@@ -54,13 +54,13 @@ private:
   Dims extents_;
 };
 
-/// What the draws of transforms depend on.
+/// Options of a data set of images.
 struct ImageDatasetOptions {
   std::uint64_t seed = 0; ///< of the random transforms
 };
 
-/// Images of a source after their transforms, and labels. Row is Shape<channels, height, width>, or Shape<height, width> for
-/// one channel.
+/// Images of a source after their transforms, and labels. Row is Shape<channels, height, width>, or Shape<height,
+/// width> for one channel.
 template <AnyShape Row, ImageSource Source, class Transform>
 requires(Row::is_static && (Row::rank == 2 || Row::rank == 3)) class ImageDataset {
   using Result = decltype(std::declval<const Transform&>()(std::declval<const Source&>().image(std::int64_t{}),
@@ -84,7 +84,8 @@ public:
   void read(std::int64_t index, std::span<Pixel> image, std::span<std::int64_t> label) const {
     read_in_epoch(0, index, image, label);
   }
-  /// The sample of some epoch, in which random transforms draw again. throws: ShapeError where the size is not that of the rows
+  /// The sample in some epoch, for which random transforms draw again. throws: ShapeError where the size is not that of
+  /// the rows
   void read_in_epoch(std::int64_t epoch, std::int64_t index, std::span<Pixel> image,
                      std::span<std::int64_t> label) const {
     SampleDraws draws{options_.seed, epoch, index};

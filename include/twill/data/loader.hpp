@@ -1,21 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `for (auto [image, label] : loader)`: the batches of an epoch, as tensors on a device. Worker threads fill batches in host
-// memory ahead of the consumer; the consumer's own thread brings each to the device, in the order of its stream, so no
-// worker ever touches a device. Order, sizes and contents do not depend on the number of workers; a data set whose samples
-// differ from epoch to epoch is told the epoch (`read_in_epoch`). An iteration may be abandoned anywhere; its workers end
-// with the iterator. Read next: data/prefetch.hpp.
+// The data loader: `for (auto [image, label] : loader)` goes through the batches of an epoch, as tensors on a device.
+// Worker threads fill batches in host memory ahead of the consumer, whose own thread copies each to the device, in the
+// order of its stream. Order, sizes and contents do not depend on the number of workers; a data set whose samples
+// differ from epoch to epoch is told the epoch (`read_in_epoch`). An iteration may be abandoned anywhere; its workers
+// end with the iterator. Read next: data/prefetch.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
-#include <twill/data/batching.hpp>
 #include <twill/data/dataset.hpp>
 #include <twill/data/prefetch.hpp>
 #include <twill/data/sampler.hpp>
 #include <twill/data/staging.hpp>
-#include <twill/data/wait_report.hpp>
 #include <twill/tensor/tensor.hpp>
 
 #include <concepts>
@@ -30,33 +28,36 @@
 #include <type_traits>
 #include <utility>
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+namespace twill::inline v0::data {
+
+inline namespace TWILL_ISA {
 
 /// How samples are batched, and how far ahead they are read.
 struct LoaderOptions {
   std::int64_t batch_size = 1;            ///< samples in each batch but perhaps the last
   LastBatch last_batch = LastBatch::keep; ///< whether a smaller last batch is kept
   int workers = 0; ///< 0: batches are made in the consumer's thread, straight in the memory of a host device.
-  int ahead = 2;   ///< Batches that each worker may have ready or in the making.
+  int ahead = 2;   ///< Batches that each worker may have finished or started.
 };
 
-/// The batch that comes next: all that has to be saved of a loader, since orders are functions of seed and epoch.
+/// The next batch: all that has to be saved of a loader, since orders are functions of seed and epoch.
 struct Position {
   std::int64_t epoch = 0; ///< from 0
   std::int64_t batch = 0; ///< of that epoch, from 0
   friend constexpr bool operator==(const Position&, const Position&) = default;
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 template <std::int64_t First, class S> struct Batched;
 template <std::int64_t First, std::int64_t... Rest> struct Batched<First, Shape<Rest...>> {
   using type = Shape<First, Rest...>;
 };
 
-/// What a loader's fields look like as one batch, in host memory and on a device.
+/// The types of a batch of these fields, on a device and in host memory.
 template <class D, class F> struct BatchOf;
 template <class D, class... F> struct BatchOf<D, Fields<F...>> {
   using type = std::tuple<Tensor<typename F::value_type, D, typename Batched<dyn, typename F::row_shape>::type>...>;
@@ -69,9 +70,10 @@ template <class HostFields> struct HostBatch {
   HostFields fields;
 };
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 /// Batches of a data set on a device, in the order of a sampler, read by threads ahead of their use.
 template <Dataset Data, Sampler Order, Device D> class DataLoader {
@@ -109,35 +111,26 @@ public:
       using difference_type = std::ptrdiff_t;
 
       /// At the first batch; waits for it.
-      explicit Iterator(Epoch& epoch) : epoch_{&epoch} { ++*this; }
-      Batch operator*() const { return std::move(*epoch_->batch_); }
+      explicit Iterator(std::shared_ptr<Running> running) : running_{std::move(running)} { ++*this; }
+      Batch operator*() const { return std::move(*running_->current); }
       Iterator& operator++() {
-        epoch_->advance();
+        running_->advance();
         return *this;
       }
       void operator++(int) { ++*this; }
-      [[nodiscard]] bool operator==(std::default_sentinel_t) const { return !epoch_->batch_; }
+      [[nodiscard]] bool operator==(std::default_sentinel_t) const { return !running_->current; }
 
     private:
-      Epoch* epoch_;
+      std::shared_ptr<Running> running_;
     };
 
-    [[nodiscard]] Iterator begin() { return Iterator(*this); }
+    [[nodiscard]] Iterator begin() { return Iterator(running_); }
     [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
   private:
     friend class DataLoader;
     Epoch(const DataLoader& loader, std::int64_t number, std::int64_t first_batch)
-        : running_{std::make_unique<Running>(loader, number, first_batch)} {}
-
-    void advance() {
-      batch_.reset();
-      batch_ = running_->next();
-      if constexpr (Staging<D>::keeps_last_batch) {
-        last_.reset();
-        if (batch_) last_.emplace(*batch_);
-      }
-    }
+        : running_{std::make_shared<Running>(loader, number, first_batch)} {}
 
     // Held by address: the workers refer to it.
     struct Running {
@@ -147,7 +140,6 @@ public:
             device{loader.device_},
             report{loader.report_},
             position{loader.position_},
-            epoch_number{number},
             reached{number, first_batch},
             batches{loader.order_.order(loader.size_of_dataset(), number), loader.options_.batch_size,
                     loader.options_.last_batch},
@@ -162,15 +154,24 @@ public:
         *position = reached;
       }
 
+      void advance() {
+        current.reset();
+        current = next();
+        if constexpr (Staging<D>::keeps_last_batch) {
+          last.reset();
+          if (current) last.emplace(*current);
+        }
+      }
+
       [[nodiscard]] std::optional<Batch> next() {
         const double asked = steady_seconds();
         if (report->items == 0) started = asked;
-        std::optional<Batch> batch;
-        const std::int64_t number = coming++; // one that fails has gone by, too, but is not reached
+        std::optional<Batch> result;
+        const std::int64_t number = coming++; // counts one that fails, which is not reached
         if (const auto host = prefetch.next()) {
-          batch = in_place ? read_in_place(host->rows) : to_device(*host);
+          result = in_place ? read_in_place(host->rows) : to_device(*host);
           ++report->items;
-          report->bytes += bytes_of(*batch);
+          report->bytes += std::apply([](const auto&... tensor) { return (bytes_of(tensor) + ...); }, *result);
           reached.batch = number + 1;
           *position = reached;
         }
@@ -182,17 +183,11 @@ public:
         report->workers = made.workers;
         report->worker_waits = made.worker_waits;
         report->workers_waited_seconds = made.workers_waited_seconds;
-        return batch;
+        return result;
       }
 
-      [[nodiscard]] static std::int64_t bytes_of(const Batch& batch) {
-        return std::apply(
-            [](const auto&... tensor) {
-              return ((tensor.elements() *
-                       static_cast<std::int64_t>(sizeof(typename std::remove_cvref_t<decltype(tensor)>::value_type))) +
-                      ...);
-            },
-            batch);
+      template <class X> [[nodiscard]] static std::int64_t bytes_of(const X& tensor) {
+        return tensor.elements() * static_cast<std::int64_t>(sizeof(typename X::value_type));
       }
 
       [[nodiscard]] Host make(std::int64_t number) const {
@@ -214,8 +209,7 @@ public:
         Batch arrived = on_device(
             host.rows, [&]<std::size_t... I>(std::index_sequence<I...>, const Batch& batch) {
               const auto copy = [&](const auto& tensor, const auto& field) {
-                Staging<D>::copy(device, tensor.data(), field.data(),
-                                 static_cast<std::size_t>(tensor.elements()) * sizeof(*field.data()));
+                Staging<D>::copy(device, tensor.data(), field.data(), static_cast<std::size_t>(bytes_of(tensor)));
               };
               (copy(std::get<I>(batch), std::get<I>(host.fields)), ...);
             });
@@ -259,7 +253,7 @@ public:
       }
       template <class... T> void read_sample(std::int64_t index, std::span<T>... parts) const {
         if constexpr (detail::reads_in_epochs<Data, Fields>)
-          dataset->read_in_epoch(epoch_number, index, parts...);
+          dataset->read_in_epoch(reached.epoch, index, parts...);
         else
           dataset->read(index, parts...);
       }
@@ -273,18 +267,17 @@ public:
       D device;
       std::shared_ptr<WaitReport> report;
       std::shared_ptr<Position> position;
-      std::int64_t epoch_number;
       Position reached;
-      std::int64_t coming = reached.batch; ///< the batch that is asked for next
+      std::int64_t coming = reached.batch; ///< the next batch
       double started = 0;                  ///< when the first batch was asked for, in seconds
       Batches batches;
       bool in_place; ///< the consumer reads straight into the tensors; the prefetch only counts
       Prefetch<Host> prefetch;
+      std::optional<Batch> current{};
+      std::optional<Batch> last{}; ///< keeps the memory of a batch that was handed over until the next one has its own
     };
 
-    std::unique_ptr<Running> running_;
-    std::optional<Batch> batch_;
-    std::optional<Batch> last_; ///< keeps the memory of a batch that was handed over until the next one has its own
+    std::shared_ptr<Running> running_;
   };
 
   /// One epoch, from some batch on: an interrupted one is taken up where it stopped.
@@ -293,25 +286,10 @@ public:
   }
 
   /// The next epoch: 0, then 1, ... `for (auto [image, label] : loader)` is one of them.
-  class Pass {
-  public:
-    /// Goes through one epoch, of which it is the owner.
-    explicit Pass(Epoch epoch) : epoch_{std::make_unique<Epoch>(std::move(epoch))}, iterator_{epoch_->begin()} {}
-    Batch operator*() const { return *iterator_; }
-    Pass& operator++() {
-      ++iterator_;
-      return *this;
-    }
-    [[nodiscard]] bool operator==(std::default_sentinel_t end) const { return iterator_ == end; }
-
-  private:
-    std::unique_ptr<Epoch> epoch_;
-    typename Epoch::Iterator iterator_;
-  };
-  [[nodiscard]] Pass begin() {
-    Pass pass(epoch(next_.epoch, next_.batch)); // when this fails, the same pass is still to come
+  [[nodiscard]] typename Epoch::Iterator begin() {
+    auto first = epoch(next_.epoch, next_.batch).begin(); // when this fails, the next pass begins here again
     next_ = {next_.epoch + 1, 0};
-    return pass;
+    return first;
   }
   [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
@@ -320,7 +298,7 @@ public:
   /// The epoch that the next `begin` starts, unless the position says a batch inside of it.
   [[nodiscard]] std::int64_t next_epoch() const { return next_.epoch; }
 
-  /// The batch behind the one that was handed over last, by whichever epoch ran last: what a checkpoint keeps.
+  /// The batch after the last one that was handed over, for a checkpoint.
   [[nodiscard]] Position position() const {
     return position_->batch > 0 && position_->batch >= batches() ? Position{position_->epoch + 1, 0} : *position_;
   }
@@ -332,13 +310,13 @@ public:
     next_ = *position_ = position;
   }
 
-  /// Batches and samples in one epoch.
+  /// Batches in an epoch.
   [[nodiscard]] std::int64_t batches() const {
     return batch_count(samples(), options_.batch_size, options_.last_batch);
   }
   /// Samples in an epoch, as the sampler orders them.
   [[nodiscard]] std::int64_t samples() const { return samples_; }
-  /// Where batches lie.
+  /// The device of the batches.
   [[nodiscard]] const D& device() const { return device_; }
 
   /// How long the consumer has waited for batches and the workers for the consumer, in the epoch that ran last.
@@ -357,4 +335,6 @@ private:
   Position next_{}; ///< where the next pass starts
 };
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data

@@ -1,20 +1,20 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a numbered sequence of items ahead of its consumer, on worker threads, and hands it out in order. Workers claim
-// numbers one after the other and stay at most `ahead` items in front; a ring of that many slots holds what is ready. A
-// worker's exception waits in its slot like an item and reaches the consumer at that place in the order, as its own type.
-// The destructor stops the workers wherever they are and joins them. Read next: data/loader.hpp.
+// A prefetch queue: worker threads make numbered items ahead of their consumer, who gets them in order. Workers claim
+// numbers one after the other and stay at most `ahead` items in front; a ring of that many slots holds the finished
+// ones. A worker's exception waits in its slot like an item and reaches the consumer at that place in the order, as its
+// own type. The destructor stops the workers at any point and joins them. Read next: data/loader.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
-#include <twill/data/wait_report.hpp>
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -25,6 +25,25 @@
 #include <vector>
 
 namespace twill::inline v0::data::inline TWILL_ISA {
+
+/// The times that a consumer and the workers waited for each other. Consumers that wait want more workers, or cheaper
+/// samples; workers that wait are faster than the consumer, as they should be.
+struct WaitReport {
+  std::int64_t items = 0;            ///< Handed over; a loader's are batches.
+  std::int64_t bytes = 0;            ///< Elements of a loader's batches.
+  std::int64_t late_items = 0;       ///< Those that were not ready when they were asked for; without workers, all.
+  double waited_seconds = 0;         ///< By the consumer for items; in a loader, copies to its device included.
+  double elapsed_seconds = 0;        ///< From the first request to the end, or to now.
+  int workers = 0;                   ///< 0: the consumer makes the items itself.
+  std::int64_t worker_waits = 0;     ///< How often a worker was as far ahead as it may be.
+  double workers_waited_seconds = 0; ///< All workers together, for that.
+
+  /// The share of the time that was lost to waiting, 0 to 1.
+  [[nodiscard]] double share() const { return elapsed_seconds > 0 ? waited_seconds / elapsed_seconds : 0; }
+};
+
+/// One line: "8 batches of 3.1 MB, 2 of them late: waited 0.20 s of 1.31 s (15.3%); 3 workers waited 2.90 s".
+[[nodiscard]] std::string to_string(const WaitReport& report);
 
 /// How many items are made ahead, and by how many threads.
 struct PrefetchOptions {
@@ -59,7 +78,8 @@ public:
   Prefetch& operator=(const Prefetch&) = delete;
   ~Prefetch() { stop(); }
 
-  /// The next item, or nothing after the last. throws: what `make` threw for this item; the items after it stay available.
+  /// The next item, or nothing after the last. throws: the exception of `make` for this item; later ones stay
+  /// available.
   [[nodiscard]] std::optional<Item> next() {
     const double asked = steady_seconds();
     std::unique_lock lock(mutex_);
@@ -167,7 +187,7 @@ private:
   bool stopping_ = false;
   WaitReport report_{};
 
-  // Of the consumer's thread only.
+  // For the consumer's thread only.
   std::int64_t next_item_;
   std::int64_t end_;
   double started_ = 0; // seconds
@@ -177,3 +197,7 @@ private:
 };
 
 } // namespace twill::inline v0::data::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/data/prefetch.ipp>
+#endif

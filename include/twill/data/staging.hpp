@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host memory that a loader's workers fill, and how it gets to a device. On most kinds it is ordinary memory, copied
-// while the consumer waits; a kind that can do better specialises `Staging`. Read next: data/gpu/staging.hpp.
+// Staging memory on the host, which a loader's workers fill, and its copy to a device. On most kinds it is ordinary
+// memory, copied while the consumer waits; a kind that can do better specialises `Staging`. Read next:
+// data/gpu/staging.hpp.
 
 #include <twill/device/device.hpp>
 
@@ -27,7 +28,7 @@ template <class D> struct Staging {
     std::unique_ptr<T[]> elements_{};
   };
 
-  /// While it lives, tensors of the device are made where batches arrive: here where all others are.
+  /// A scope in which tensors of the device are made where batches arrive: here where all others are.
   class Arrival {
   public:
     explicit Arrival(const D&) {}

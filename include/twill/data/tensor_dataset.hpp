@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data set that lies in memory: columns with one row for each sample. A column may be stored in another type than it is
-// used in: bytes of images stay bytes until a batch is made, and an elementwise function turns them into what the model
-// wants on the way. Columns share their memory, so copying a data set costs nothing. Read next: data/loader.hpp.
+// A data set in memory: columns with one row for each sample. A column may be stored in another type than it is used
+// in: bytes of images stay bytes until a batch is made, when an elementwise function converts them to the model's type.
+// Columns share their memory, so copying a data set costs nothing. Read next: data/loader.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -28,7 +28,7 @@ namespace twill::inline v0::data::inline TWILL_ISA {
 template <Scalar Stored, AnyShape Row, class Transform = std::identity> class Column {
 public:
   using value_type = std::remove_cvref_t<std::invoke_result_t<const Transform&, const Stored&>>;
-  /// What the column is in a sample.
+  /// The column's part of a sample.
   using FieldType = Field<value_type, Row>;
 
   /// `owner` keeps `elements` alive: `rows` rows of the extents `row`, one after the other.

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What images go through on their way to a batch, by torchvision's names: function objects that take an image and the random
-// numbers of its sample, in that order the same on every machine. `compose` makes one of several, which run from left to right
-// in the loader's workers. One of your own is anything that is called like these. Read next: data/image_dataset.hpp.
+// Transforms of images, by torchvision's names: function objects that take an image and the random numbers of its
+// sample, and give the same result on every machine. `compose` makes one of several, which run from left to right in
+// the loader's workers. A transform of your own is any object that is called like these. Read next:
+// data/image_dataset.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -21,12 +22,15 @@
 #include <utility>
 #include <vector>
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace twill::inline v0::data {
+
+namespace detail {
+inline namespace TWILL_ISA {
 
 /// throws: ValueError unless both extents are at least 1
 void require_extents(std::string_view where, std::int64_t height, std::int64_t width);
 
-/// A part of an image with its corner at (top, left); what lies outside is zero.
+/// A part of an image with its corner at (top, left); pixels outside of the image are zero.
 template <PixelValue T>
 [[nodiscard]] Image<T> window_of(const Image<T>& image, std::int64_t top, std::int64_t left, std::int64_t height,
                                  std::int64_t width) {
@@ -50,9 +54,10 @@ struct Neighbours {
 /// source = (i + 1/2) * extent / result - 1/2, within the image
 [[nodiscard]] Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::int64_t result);
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 /// Takes an image of bytes to floats in [0, 1]; floats stay.
 struct ToFloat {
@@ -61,7 +66,8 @@ struct ToFloat {
   [[nodiscard]] Image<float> operator()(const Image<std::uint8_t>& image, SampleDraws& /*draws*/) const;
 };
 
-/// (x - mean) / stddev for each channel; one number serves all channels. throws: ValueError where numbers and channels differ
+/// (x - mean) / stddev for each channel; one number serves all channels. throws: ValueError where numbers and channels
+/// differ
 struct Normalize {
   std::vector<float> mean{0};   ///< of each channel, or of all
   std::vector<float> stddev{1}; ///< of each channel, or of all
@@ -90,9 +96,9 @@ struct Grayscale {
   }
 };
 
-/// Turns left and right round, or not.
+/// The mirror image, or the image itself.
 struct RandomHorizontalFlip {
-  float probability = 0.5F; ///< how often an image is turned
+  float probability = 0.5F; ///< of the mirror image
 
   /// The image, or its mirror image.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& draws) const {
@@ -140,13 +146,14 @@ struct CenterCrop {
   }
 };
 
-/// Another size, bilinear between the centres of pixels. Not antialiased: a much smaller image keeps only some pixels, as
-/// torchvision's with antialias=False. Bytes are rounded. With `shorter_side` in place of both, the shape of the image stays.
+/// Another size, bilinear between the centres of pixels. Not antialiased: a much smaller image keeps only some pixels,
+/// as torchvision's with antialias=False. Bytes are rounded. With `shorter_side` in place of both, the shape of the
+/// image stays.
 /// throws: ValueError where the result has no pixels, or more than 2^27
 struct Resize {
   std::int64_t height = 0;       ///< of the result, where no shorter side is given
   std::int64_t width = 0;        ///< of the result, where no shorter side is given
-  std::int64_t shorter_side = 0; ///< of the result, whose other side keeps the proportion; 0: height and width say
+  std::int64_t shorter_side = 0; ///< of the result, whose other side keeps the proportion; 0: height and width count
 
   /// The image, interpolated between pixels.
   template <PixelValue T> [[nodiscard]] Image<T> operator()(Image<T> image, SampleDraws& /*draws*/) const {
@@ -195,7 +202,7 @@ public:
   /// Applies these one after the other.
   explicit Compose(Transforms... transforms) : transforms_{std::move(transforms)...} {}
 
-  /// What the last transform makes of the image.
+  /// The result of the last transform.
   template <class I> [[nodiscard]] auto operator()(I image, SampleDraws& draws) const {
     return apply_from<0>(std::move(image), draws);
   }
@@ -217,7 +224,9 @@ template <class... Transforms> [[nodiscard]] Compose<Transforms...> compose(Tran
   return Compose<Transforms...>{std::move(transforms)...};
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data
 
 #if TWILL_HEADER_ONLY
 #include <twill/data/transforms.ipp>

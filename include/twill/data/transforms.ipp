@@ -5,7 +5,10 @@
 
 #include <twill/data/transforms.hpp>
 
-namespace twill::inline v0::data::detail::inline TWILL_ISA {
+namespace twill::inline v0::data {
+
+namespace detail {
+inline namespace TWILL_ISA {
 
 TWILL_BODY void require_extents(std::string_view where, std::int64_t height, std::int64_t width) {
   if (height < 1 || width < 1)
@@ -19,9 +22,10 @@ TWILL_BODY Neighbours neighbours_of(std::int64_t i, std::int64_t extent, std::in
   return {first, std::min(first + 1, extent - 1), static_cast<float>(inside - static_cast<double>(first))};
 }
 
-} // namespace twill::inline v0::data::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::data::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 TWILL_BODY Image<float> ToFloat::operator()(const Image<std::uint8_t>& image, SampleDraws& /*draws*/) const {
   auto result = Image<float>::blank(image.height, image.width, image.channels);
@@ -46,4 +50,6 @@ TWILL_BODY Image<float> Normalize::operator()(Image<float> image, SampleDraws& /
   return image;
 }
 
-} // namespace twill::inline v0::data::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::data

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every reader of tensors proves before it believes a file: that a shape has a number of bytes at all, and that truth
-// values are zero or one, because a bool in memory must be nothing else. Read next: io/npy_header.hpp, io/safetensors.hpp.
+// Checks of a tensor from a file, which may be damaged or hostile: that its shape has a size in bytes at all, and that
+// truth values are zero or one, because a bool in memory must be nothing else. Read next: io/npy.hpp,
+// io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
@@ -17,7 +18,7 @@
 
 namespace twill::inline v0::io {
 
-/// The bytes of a tensor of these extents. throws: ValueError, `where` first, when there are not so many addresses
+/// The bytes of a tensor of these extents. throws: ValueError, `where` first, for more bytes than there are addresses
 [[nodiscard]] std::uint64_t checked_bytes(std::string_view where, DType dtype, const Dims& shape);
 
 /// throws: ValueError unless every byte of an array of bool is 0 or 1

@@ -12,8 +12,7 @@ TWILL_BODY std::uint64_t checked_bytes(std::string_view where, DType dtype, cons
   bool is_empty = false;
   for (int axis = 0; axis < shape.rank; ++axis) {
     is_empty = is_empty || shape[axis] == 0;
-    const auto extent =
-        static_cast<std::uint64_t>(shape[axis] == 0 ? 1 : shape[axis]); // strides must not overflow, too
+    const auto extent = static_cast<std::uint64_t>(shape[axis] == 0 ? 1 : shape[axis]); // strides must not overflow
     if (shape[axis] < 0 || __builtin_mul_overflow(bytes, extent, &bytes) || bytes > std::uint64_t{1} << 62)
       throw ValueError(join_text({where, " is damaged: shape ", to_string(shape), " of ", name(dtype),
                                   " has more bytes than there are addresses"}));

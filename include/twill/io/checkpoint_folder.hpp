@@ -1,17 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checkpoints of a run in a folder, `step-000000001200.safetensors` and so on: the last few and every n-th are kept, the
-// newest that is whole is found again, and a save may run beside the training. One process writes to a folder at a time; a
-// program that dies leaves at most a temporary file, which the next save removes. Read next: io/checkpoint.hpp.
+// Rotating checkpoints of a run in a folder, `step-000000001200.safetensors` and so on: the last few and every n-th are
+// kept, the newest whole one is found again, and a save may run in the background. One process writes to a folder at a
+// time; a program that dies leaves at most a temporary file, which the next save removes. Read next: io/checkpoint.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/io/atomic_file.hpp>
 #include <twill/io/checkpoint.hpp>
-#include <twill/io/file_calls.hpp>
-#include <twill/io/folder.hpp>
+#include <twill/io/files.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <exception>
@@ -20,7 +19,6 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -28,8 +26,8 @@ namespace twill::inline v0::io {
 
 /// How many checkpoints stay in the folder.
 struct RotationOptions {
-  int keep_last = 3;           ///< so many checkpoints before the newest save, itself included, at least 1
-  std::int64_t keep_every = 0; ///< beside them those of steps that this divides; 0: none
+  int keep_last = 3;           ///< The newest ones, at least 1.
+  std::int64_t keep_every = 0; ///< Those of steps that this divides, too; 0: none.
 };
 
 /// Checkpoints of a run in one folder, the newest of which is found again however the run ended.
@@ -40,32 +38,32 @@ public:
   explicit CheckpointFolder(std::string path, RotationOptions rotation = {});
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
-  /// Waits for a save that still runs; an error that nobody has asked for becomes a warning.
+  /// Waits for a save that still runs; an error that was not asked for becomes a warning.
   ~CheckpointFolder();
 
   /// Writes the checkpoint of a step, then removes those that the rotation does not keep.
   /// throws: SystemError, of this save or of one in the background; then nothing is removed
   void save(std::int64_t step, const Checkpoint& checkpoint);
 
-  /// The same while the caller goes on: tensors must not change meanwhile, as copies that `state_dict` makes do not. Waits for
-  /// the save before. throws: what that one threw; SystemError when no thread can be had
+  /// Saves while the caller goes on: the tensors must not change meanwhile, as copies that `state_dict` makes do not.
+  /// Waits for the save before. throws: the error of that save; SystemError when no thread can be started
   void save_in_background(std::int64_t step, Checkpoint checkpoint);
 
-  /// Waits for a save in the background. throws: what it threw, once
+  /// Waits for a save in the background. throws: its error, once
   void wait();
 
-  /// The steps there are checkpoints of, damaged ones included, ascending. throws: SystemError
+  /// The steps of all checkpoints, damaged ones included, ascending. throws: SystemError
   [[nodiscard]] std::vector<std::int64_t> steps() const;
-  /// Where the checkpoint of a step lies or would lie.
+  /// The file of a step, whether it is there or not.
   [[nodiscard]] std::string path_of(std::int64_t step) const { return join_text({path_, "/", name_of(step)}); }
 
-  /// A checkpoint that was loaded, and of which step.
+  /// A checkpoint that was loaded.
   struct Found {
-    std::int64_t step = 0;   ///< the name says
+    std::int64_t step = 0;   ///< from the file's name
     Checkpoint checkpoint{}; ///< whole
   };
   /// The newest checkpoint that is whole; damaged ones are named in warnings. Nothing where there is none at all.
-  /// throws: ValueError when all are damaged, with what is wrong with the newest
+  /// throws: ValueError when all are damaged, with the reason for the newest
   [[nodiscard]] std::optional<Found> load_newest() const;
 
   /// The folder.
@@ -79,8 +77,6 @@ private:
 
   [[nodiscard]] static std::string name_of(std::int64_t step);
   [[nodiscard]] static std::optional<std::int64_t> step_of(std::string_view name);
-
-  static void remove(const std::string& path);
 
   std::string path_;
   RotationOptions rotation_;

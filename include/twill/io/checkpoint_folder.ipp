@@ -75,13 +75,13 @@ TWILL_BODY std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
 
 TWILL_BODY void CheckpointFolder::write(std::int64_t step, const Checkpoint& checkpoint) const {
   if (step < 0) throw ValueError(join_text({"checkpoint folder: a step is at least 0, got ", step}));
-  for (const std::string& name : names_in(path_)) // left by a process that died
+  for (const std::string& name : names_in(path_)) // of processes that died
     if (step_of(detail::finished_name(name))) detail::remove_unfinished(join_text({path_, "/", name}));
   save_checkpoint(path_of(step), checkpoint);
-  std::vector<std::int64_t> older = steps(); // later ones are of a run that was given up, or damaged: not ours to judge
+  std::vector<std::int64_t> older = steps(); // later ones may be of a run that was given up
   older.erase(std::upper_bound(older.begin(), older.end(), step), older.end());
   for (std::size_t i = 0; i + static_cast<std::size_t>(rotation_.keep_last) < older.size(); ++i)
-    if (rotation_.keep_every == 0 || older[i] % rotation_.keep_every != 0) remove(path_of(older[i]));
+    if (rotation_.keep_every == 0 || older[i] % rotation_.keep_every != 0) remove_file(path_of(older[i]));
 }
 
 TWILL_BODY std::string CheckpointFolder::name_of(std::int64_t step) {
@@ -97,11 +97,6 @@ TWILL_BODY std::optional<std::int64_t> CheckpointFolder::step_of(std::string_vie
   const auto [last, error] = std::from_chars(name.data(), name.data() + name.size(), step);
   if (error != std::errc{} || last != name.data() + name.size() || step < 0) return std::nullopt;
   return whole == name_of(step) ? std::optional{step} : std::nullopt; // other spellings are files of others
-}
-
-TWILL_BODY void CheckpointFolder::remove(const std::string& path) {
-  if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
-    detail::fail_call("remove", path);
 }
 
 } // namespace twill::inline v0::io

@@ -1,15 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG images as pixels of three bytes, by libjpeg-turbo: baseline, progressive, grey and colour. libjpeg reports errors by a
-// function that must not return, here by longjmp, so what runs under it has nothing that would have to be destroyed. What
-// libjpeg only warns about is an error where pixels would be made up: a file that ends too early, and codes that are none.
-// Not in the umbrella, because it needs libjpeg. Read next: io/image_folder.hpp.
+// JPEG images as pixels of three bytes, by libjpeg-turbo: baseline, progressive, grey and colour. libjpeg reports
+// errors by a function that must not return, here by longjmp, so the functions that call it own no objects with
+// destructors. Some of its warnings are errors here, since pixels would be made up: a file that ends too early, and
+// invalid codes. Not in the umbrella, because it needs libjpeg. Read next: io/image_folder.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/image.hpp>
-#include <twill/io/detail/image_reading.hpp>
-#include <twill/io/image_options.hpp>
+#include <twill/io/image_reading.hpp>
 
 #include <array>
 #include <csetjmp>
@@ -19,11 +18,14 @@
 #include <span>
 #include <string_view>
 
-#include <jpeglib.h> // which needs size_t and FILE
+#include <jpeglib.h> // needs size_t and FILE
 
 #include <jerror.h>
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace twill::inline v0::io {
+
+namespace detail {
+inline namespace TWILL_ISA {
 
 /// A JPEG being read. Steps return false after an error, whose text is then in `message`.
 class JpegReading {
@@ -31,9 +33,9 @@ public:
   explicit JpegReading(std::span<const std::byte> bytes) : bytes_{bytes} {}
   JpegReading(const JpegReading&) = delete;
   JpegReading& operator=(const JpegReading&) = delete;
-  ~JpegReading() { jpeg_destroy_decompress(&jpeg_); } // which knows one that was never made
+  ~JpegReading() { jpeg_destroy_decompress(&jpeg_); } // even one that was never made
 
-  /// Reads what stands before the pixels, and asks for RGB.
+  /// Reads the header, and asks for RGB.
   [[nodiscard]] bool read_header() {
     return guarded([](JpegReading& reading) {
       jpeg_create_decompress(&reading.jpeg_);
@@ -108,19 +110,22 @@ private:
   std::array<char, JMSG_LENGTH_MAX> message_{};
 };
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 /// True for bytes that begin as a JPEG does.
 [[nodiscard]] inline bool is_jpeg(std::span<const std::byte> bytes) {
   return bytes.size() >= 3 && bytes[0] == std::byte{0xFF} && bytes[1] == std::byte{0xD8} && bytes[2] == std::byte{0xFF};
 }
 
-/// The image in the bytes of a JPEG file; `where` begins each message. throws: ValueError naming what is wrong
+/// The image in the bytes of a JPEG file; `where` begins each message. throws: ValueError naming the damage
 [[nodiscard]] inline data::Image<std::uint8_t> parse_jpeg(std::string_view where, std::span<const std::byte> bytes,
                                                           const ImageOptions& options = {}) {
   return detail::read_image<detail::JpegReading>(where, bytes, options);
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io

@@ -1,20 +1,22 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much JSON as headers of files need: a reader that is asked for what it should find, and quoted text for writers. The
-// text may be hostile. Nothing is built of it: a reader is a place in the text, and takes memory only for a string that it is
-// asked for, so a header costs no more than itself, and depth is what the caller asks for. Source: RFC 8259.
-// Read next: io/safetensors.hpp.
+// A JSON reader for the headers of files, which may be hostile, and quoted text for writers (RFC 8259). It is a place
+// in the text, not a tree: callers say which value comes next, so it takes no memory beyond the header's bytes, and
+// nesting is limited. A JSON library would build a tree of many times that size, and every program with twill in it
+// would need the library. Read next: io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
+#include <twill/core/utf8.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace twill::inline v0::io {
 
@@ -44,27 +46,25 @@ public:
     require(']');
   }
 
-  /// A string as it stands there, without its quotes: valid UTF-8 with valid escapes.
+  /// The raw text of a string, without its quotes: valid UTF-8 with valid escapes.
   [[nodiscard]] std::string_view quoted();
-
-  [[nodiscard]] std::string string() { return unquoted(quoted()); }
 
   /// The text that a raw string stands for.
   [[nodiscard]] std::string unquoted(std::string_view raw) const;
 
-  /// A number without sign, fraction and exponent, 2^62 or a little more at most.
+  /// A number without sign, fraction and exponent, below 2^62.
   [[nodiscard]] std::uint64_t count();
 
-  /// Passes over a string, a number, true, false or null; deeper values are refused.
+  /// Skips a string, a number, true, false or null; deeper values are refused.
   void skip_simple();
 
+  /// throws: ValueError where there is more text
   void end();
 
   /// How many bytes were read.
   [[nodiscard]] std::size_t position() const { return at_; }
-  /// The text from a place on.
+  /// The text from a position on.
   [[nodiscard]] std::string_view from(std::size_t position) const { return text_.substr(position); }
-  [[nodiscard]] std::string_view where() const { return where_; }
 
   [[noreturn]] void refuse(std::string_view why) const;
 
@@ -72,17 +72,11 @@ private:
   void skip_space();
   [[nodiscard]] bool take(char wanted);
   void require(char wanted);
-  [[nodiscard]] unsigned char byte();
+  [[nodiscard]] char byte();
 
+  /// Reads an escape after its backslash. Returns the text that it stands for.
+  [[nodiscard]] std::string escape();
   [[nodiscard]] std::uint32_t four_digits();
-
-  /// What follows a backslash; appends what it means.
-  void escape(std::string* to);
-
-  static void append_utf8(std::string& to, std::uint32_t point);
-
-  /// The rest of a character that begins with `first`.
-  void utf8(unsigned char first);
 
   std::string_view where_;
   std::string_view text_;

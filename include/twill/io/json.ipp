@@ -11,41 +11,39 @@ TWILL_BODY std::string_view JsonReader::quoted() {
   require('"');
   const std::size_t begin = at_;
   while (true) {
-    const unsigned char c = byte();
+    const auto c = static_cast<unsigned char>(byte());
     if (c == '"') return text_.substr(begin, at_ - 1 - begin);
     if (c < 0x20) refuse("a string has a control character");
-    if (c == '\\')
-      escape(nullptr);
-    else if (c >= 0x80)
-      utf8(c);
+    if (c == '\\') static_cast<void>(escape());
+    if (c < 0x80) continue;
+    const std::string_view character = text_.substr(at_ - 1, c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
+    if (repaired_utf8(character) != character) refuse("a string is no UTF-8");
+    at_ += character.size() - 1;
   }
 }
 
 TWILL_BODY std::string JsonReader::unquoted(std::string_view raw) const {
-  if (raw.find('\\') == std::string_view::npos) return std::string{raw};
   std::string text{};
   text.reserve(raw.size());
   JsonReader inside{where_, raw};
-  while (inside.at_ < raw.size()) {
-    const char c = raw[inside.at_++];
-    if (c == '\\')
-      inside.escape(&text);
+  while (inside.at_ < raw.size())
+    if (const char c = inside.byte(); c == '\\')
+      text += inside.escape();
     else
       text += c;
-  }
   return text;
 }
 
 TWILL_BODY std::uint64_t JsonReader::count() {
   skip_space();
-  const std::size_t begin = at_;
+  const std::string_view rest = text_.substr(at_);
   std::uint64_t value = 0;
-  while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-    if (value > (std::uint64_t{1} << 62) / 10) refuse("a number is too large for a count");
-    value = value * 10 + static_cast<std::uint64_t>(text_[at_++] - '0');
-  }
-  const char next = at_ < text_.size() ? text_[at_] : ' ';
-  if (at_ == begin || (text_[begin] == '0' && at_ > begin + 1) || next == '.' || next == 'e' || next == 'E')
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  const auto digits = static_cast<std::size_t>(end - rest.data());
+  at_ += digits;
+  if (error == std::errc::result_out_of_range || value >> 62 != 0) refuse("a number is too large for a count");
+  const char next = digits < rest.size() ? rest[digits] : ' ';
+  if (digits == 0 || (rest[0] == '0' && digits > 1) || next == '.' || next == 'e' || next == 'E')
     refuse("something else stands where a count belongs");
   return value;
 }
@@ -54,26 +52,20 @@ TWILL_BODY void JsonReader::skip_simple() {
   skip_space();
   if (at_ < text_.size() && text_[at_] == '"') return static_cast<void>(quoted());
   const std::size_t begin = at_;
-  const auto belongs = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' || c == 'E';
-  };
-  while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+  at_ = std::min(text_.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz-+.E", at_), text_.size());
   if (at_ == begin) refuse("something else stands where a simple value belongs");
 }
 
 TWILL_BODY void JsonReader::end() {
   skip_space();
-  if (at_ != text_.size()) refuse("there is more behind the end");
+  if (at_ != text_.size()) refuse("there is text after the end");
 }
 
 TWILL_BODY void JsonReader::refuse(std::string_view why) const {
   throw ValueError(join_text({where_, " is damaged: byte ", at_, " of its JSON: ", why}));
 }
 
-TWILL_BODY void JsonReader::skip_space() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
-    ++at_;
-}
+TWILL_BODY void JsonReader::skip_space() { at_ = std::min(text_.find_first_not_of(" \n\t\r", at_), text_.size()); }
 
 TWILL_BODY bool JsonReader::take(char wanted) {
   skip_space();
@@ -88,92 +80,61 @@ TWILL_BODY void JsonReader::require(char wanted) {
                     at_ == text_.size() ? "the text ends" : "something else stands there"}));
 }
 
-TWILL_BODY unsigned char JsonReader::byte() {
+TWILL_BODY char JsonReader::byte() {
   if (at_ == text_.size()) refuse("the text ends inside a string");
-  return static_cast<unsigned char>(text_[at_++]);
+  return text_[at_++];
 }
 
 TWILL_BODY std::uint32_t JsonReader::four_digits() {
+  const std::string_view digits = text_.substr(at_, 4);
   std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const unsigned char c = byte();
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-    if (digit < 0) refuse("an escape has no four hexadecimal digits");
-    value = value << 4 | static_cast<std::uint32_t>(digit);
-  }
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (digits.size() < 4 || error != std::errc{} || end != digits.data() + 4)
+    refuse("an escape has no four hexadecimal digits");
+  at_ += 4;
   return value;
 }
 
-TWILL_BODY void JsonReader::escape(std::string* to) {
+TWILL_BODY std::string JsonReader::escape() {
   constexpr std::string_view letters = "\"\\/bfnrt";
   constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-  const unsigned char c = byte();
-  if (const std::size_t i = letters.find(static_cast<char>(c)); i != std::string_view::npos) {
-    if (to != nullptr) *to += meanings[i];
-    return;
-  }
+  const char c = byte();
+  if (const std::size_t i = letters.find(c); i != std::string_view::npos) return {meanings[i]};
   if (c != 'u') refuse("an escape has no meaning");
   std::uint32_t point = four_digits();
-  if (point >= 0xdc00 && point <= 0xdfff) refuse("an escape is half a character");
-  if (point >= 0xd800 && point <= 0xdbff) {
-    if (byte() != '\\' || byte() != 'u') refuse("an escape is half a character");
-    const std::uint32_t low = four_digits();
-    if (low < 0xdc00 || low > 0xdfff) refuse("an escape is half a character");
+  const auto is_half = [](std::uint32_t number, std::uint32_t first) { return number >> 10 == first >> 10; };
+  if (is_half(point, 0xd800)) { // of a character beyond 16 bits, whose second half follows
+    const bool follows = byte() == '\\' && byte() == 'u';
+    const std::uint32_t low = follows ? four_digits() : 0;
+    if (!is_half(low, 0xdc00)) refuse("an escape is half a character");
     point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+  } else if (is_half(point, 0xdc00)) {
+    refuse("an escape is half a character");
   }
-  if (to != nullptr) append_utf8(*to, point);
-}
-
-TWILL_BODY void JsonReader::append_utf8(std::string& to, std::uint32_t point) {
-  const auto put = [&](std::uint32_t value) { to += static_cast<char>(value); };
-  if (point < 0x80) return put(point);
-  if (point < 0x800) {
-    put(0xc0 | point >> 6);
-  } else if (point < 0x10000) {
-    put(0xe0 | point >> 12);
-    put(0x80 | (point >> 6 & 0x3f));
-  } else {
-    put(0xf0 | point >> 18);
-    put(0x80 | (point >> 12 & 0x3f));
-    put(0x80 | (point >> 6 & 0x3f));
+  if (point < 0x80) return {static_cast<char>(point)};
+  std::string text{};
+  const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3; // bytes after the first
+  for (int i = more; i >= 0; --i) {
+    const std::uint32_t bits = point >> (6 * i);
+    const std::uint32_t mark = i < more ? 0x80 : more == 1 ? 0xc0 : more == 2 ? 0xe0 : 0xf0;
+    text += static_cast<char>(i < more ? mark | (bits & 0x3f) : mark | bits);
   }
-  put(0x80 | (point & 0x3f));
-}
-
-TWILL_BODY void JsonReader::utf8(unsigned char first) {
-  const int more = first >= 0xc2 && first <= 0xdf   ? 1
-                   : first >= 0xe0 && first <= 0xef ? 2
-                   : first >= 0xf0 && first <= 0xf4 ? 3
-                                                    : 0;
-  if (more == 0) refuse("a string is no UTF-8");
-  for (int i = 0; i < more; ++i) {
-    const unsigned char c = byte();
-    const bool first_is_low = i == 0 && ((first == 0xe0 && c < 0xa0) || (first == 0xf0 && c < 0x90)); // too long a form
-    const bool first_is_high = i == 0 && ((first == 0xed && c > 0x9f) || (first == 0xf4 && c > 0x8f)); // no character
-    if (c < 0x80 || c > 0xbf || first_is_low || first_is_high) refuse("a string is no UTF-8");
-  }
+  return text;
 }
 
 TWILL_BODY std::string json_quoted(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
   std::string result = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n') {
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (c == '\n')
       result += "\\n";
-    } else if (code < 0x20) {
-      constexpr std::string_view digits = "0123456789abcdef";
-      result += "\\u00";
-      result += digits[code >> 4];
-      result += digits[code & 15];
-    } else {
+    else if (code < 0x20)
+      result += {'\\', 'u', '0', '0', digits[code >> 4], digits[code & 15]};
+    else
       result += c;
-    }
   }
   return result + '"';
 }

@@ -1,16 +1,27 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// NumPy's .npz files: several arrays in one ZIP archive, stored as they are or deflated. Reading maps the file and checks every
-// checksum; stored arrays share the mapping. numpy.load reads what is written here. Not in the umbrella: needs zlib.
-// Read next: io/safetensors.hpp.
+// NumPy's .npz files: several arrays in one ZIP archive, stored or deflated. Reading maps the file and checks every
+// checksum; stored arrays share the mapping. Files are written atomically, and numpy.load reads them.
+// Not in the umbrella: needs zlib. Read next: io/zip.hpp.
 
 #include <twill/io/npy.hpp>
 #include <twill/io/zip.hpp>
 
 #include <zlib.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace twill::inline v0::io {
 
@@ -21,7 +32,7 @@ struct NpzOptions {
   std::uint64_t zip64_from_bytes = 0xff000000;  ///< members and places from here on have 64-bit numbers
 };
 
-/// The arrays in the bytes of a file that `owner` keeps. throws: ValueError naming member and what is wrong
+/// The arrays in the bytes of a file that `owner` keeps. throws: ValueError naming member and damage
 [[nodiscard]] inline nn::StateDict parse_npz(std::string_view where, std::span<const std::byte> bytes,
                                              const std::shared_ptr<const void>& owner) {
   std::vector<nn::StateDict::Entry> entries{};
@@ -46,8 +57,8 @@ struct NpzOptions {
   }
 }
 
-/// The arrays of a file by their names, without ".npy". throws: SystemError when it cannot be read, ValueError naming what is
-/// wrong with it
+/// The arrays of a file by their names, without ".npy".
+/// throws: SystemError when it cannot be read, ValueError naming the damage
 [[nodiscard]] inline nn::StateDict load_npz(const std::string& path) {
   const auto file = std::make_shared<const MappedFile>(path);
   return parse_npz(join_text({"load_npz: '", path, "'"}), file->bytes(), file);
@@ -62,7 +73,7 @@ public:
   /// throws: SystemError, ValueError for a name that is too long
   void add(std::string_view name, const nn::StoredTensor& tensor) {
     const nn::StoredTensor ordered = in_order(tensor, options_.order);
-    const std::string header = npy_header(tensor.dtype, tensor.shape, options_.order == ElementOrder::column_major);
+    const std::string header = npy_header(tensor.dtype, tensor.shape, options_.order);
     Record record{.name = join_text({name, ".npy"}), .at = file_.size(), .bytes = header.size() + tensor.bytes.size()};
     if (record.name.size() > std::numeric_limits<std::uint16_t>::max())
       throw ValueError(join_text({"save_npz: a name has ", record.name.size(), " bytes, at most 65535 are possible"}));
@@ -86,7 +97,7 @@ public:
     add(name, stored(tensor));
   }
 
-  /// Writes the directory and puts the file in its place.
+  /// Writes the directory and gives the file its name.
   void finish() {
     const std::uint64_t at = file_.size();
     std::string text{};
@@ -95,23 +106,18 @@ public:
     const std::uint64_t count = records_.size();
     const bool is_64 = at >= options_.zip64_from_bytes || count >= 0xffff;
     if (is_64) {
-      put(text, detail::zip64_end, 4);
-      put(text, 44, 8);
-      put(text, 45, 2);
-      put(text, 45, 2);
-      put(text, 0, 8);
-      for (const std::uint64_t number : {count, count, bytes, at}) put(text, number, 8);
-      put(text, detail::zip64_locator, 4);
-      put(text, 0, 4);
-      put(text, at + bytes, 8);
-      put(text, 1, 4);
+      put<4>(text, {detail::zip64_end, 44, 0});
+      put<2>(text, {45, 45});
+      put<8>(text, {0, count, count, bytes, at});
+      put<4>(text, {detail::zip64_locator, 0});
+      put<8>(text, {at + bytes});
+      put<4>(text, {1});
     }
-    put(text, detail::zip_end, 4);
-    put(text, 0, 4);
-    for (int twice = 0; twice < 2; ++twice) put(text, is_64 ? 0xffff : count, 2);
-    put(text, is_64 ? detail::zip_is_64 : bytes, 4);
-    put(text, is_64 ? detail::zip_is_64 : at, 4);
-    put(text, 0, 2);
+    const std::uint64_t short_count = is_64 ? 0xffff : count;
+    put<4>(text, {detail::zip_end, 0});
+    put<2>(text, {short_count, short_count});
+    put<4>(text, {is_64 ? detail::zip_is_64 : bytes, is_64 ? detail::zip_is_64 : at});
+    put<2>(text, {0});
     file_.write(text);
     file_.finish();
   }
@@ -126,52 +132,43 @@ private:
     bool is_64 = false;
   };
 
-  static void put(std::string& text, std::uint64_t number, std::size_t size) {
-    text.append(reinterpret_cast<const char*>(&number), size);
+  /// Appends little-endian numbers of a size in bytes.
+  template <std::size_t Size> static void put(std::string& text, std::initializer_list<std::uint64_t> numbers) {
+    for (const std::uint64_t number : numbers) text.append(reinterpret_cast<const char*>(&number), Size);
   }
-  /// What the record of a member and its place in the directory have in common.
+  /// The fields that a member's record and its entry in the directory share.
   [[nodiscard]] std::string fields(const Record& record) const {
     std::string text{};
-    put(text, record.is_64 ? 45 : 20, 2); // the version of the format that a reader has to know
-    put(text, 0x800, 2);                  // names are UTF-8
-    put(text, options_.compresses ? Z_DEFLATED : 0, 2);
-    put(text, 0x00210000, 4); // 1980-01-01: equal arrays make equal files
-    put(text, record.checksum, 4);
-    put(text, record.is_64 ? detail::zip_is_64 : record.packed, 4);
-    put(text, record.is_64 ? detail::zip_is_64 : record.bytes, 4);
-    put(text, record.name.size(), 2);
+    put<2>(text, {record.is_64 ? 45U : 20U, 0x800, options_.compresses ? Z_DEFLATED : 0U}); // version, UTF-8, method
+    put<4>(text, {0x00210000, record.checksum}); // 1980-01-01: equal arrays make equal files
+    put<4>(text, {record.is_64 ? detail::zip_is_64 : record.packed, record.is_64 ? detail::zip_is_64 : record.bytes});
+    put<2>(text, {record.name.size()});
     return text;
   }
+  /// The record before a member; after its bytes are written, their number is known, and it is written again.
   void write_local(const Record& record, bool again) {
     std::string text{};
-    put(text, detail::zip_local, 4);
+    put<4>(text, {detail::zip_local});
     text += fields(record);
-    put(text, record.is_64 ? 20 : 0, 2);
+    put<2>(text, {record.is_64 ? 20U : 0U});
     text += record.name;
     if (record.is_64) {
-      put(text, 1, 2);
-      put(text, 16, 2);
-      put(text, record.bytes, 8);
-      put(text, record.packed, 8);
+      put<2>(text, {1, 16});
+      put<8>(text, {record.bytes, record.packed});
     }
     again ? file_.write_at(record.at, text) : file_.write(text);
   }
   [[nodiscard]] std::string directory_entry(const Record& record) const {
     std::string text{};
-    put(text, detail::zip_central, 4);
-    put(text, 45, 2);
+    put<4>(text, {detail::zip_central});
+    put<2>(text, {45});
     text += fields(record);
-    put(text, record.is_64 ? 28 : 0, 2);
-    put(text, 0, 2); // comment
-    put(text, 0, 2); // disk
-    put(text, 0, 2);
-    put(text, 0, 4);
-    put(text, record.is_64 ? detail::zip_is_64 : record.at, 4);
+    put<2>(text, {record.is_64 ? 28U : 0U, 0, 0, 0}); // extra bytes, comment, disk, attributes
+    put<4>(text, {0, record.is_64 ? detail::zip_is_64 : record.at});
     text += record.name;
     if (record.is_64) {
-      put(text, 1, 2);
-      put(text, 24, 2);
-      for (const std::uint64_t number : {record.bytes, record.packed, record.at}) put(text, number, 8);
+      put<2>(text, {1, 24});
+      put<8>(text, {record.bytes, record.packed, record.at});
     }
     return text;
   }

@@ -1,14 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG images as pixels of three bytes, by libpng: palettes, grey, 16 bits and interlacing become plain RGB, transparency is dropped
-// as Pillow's convert("RGB") drops it. libpng reports errors by longjmp, so what runs under it has nothing that would have to be
-// destroyed. Not in the umbrella, because it needs libpng. Read next: io/detail/image_reading.hpp, io/image_folder.hpp.
+// PNG images as pixels of three bytes, by libpng: palettes, grey, 16 bits and interlacing become plain RGB,
+// transparency is dropped as Pillow's convert("RGB") drops it. libpng reports errors by longjmp, so the functions that
+// call it own no objects with destructors. Not in the umbrella, because it needs libpng. Read next:
+// io/image_folder.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/image.hpp>
-#include <twill/io/detail/image_reading.hpp>
-#include <twill/io/image_options.hpp>
+#include <twill/io/image_reading.hpp>
 
 #include <png.h>
 
@@ -21,7 +21,10 @@
 #include <span>
 #include <string_view>
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace twill::inline v0::io {
+
+namespace detail {
+inline namespace TWILL_ISA {
 
 /// A PNG being read. Steps return false after an error, whose text is then in `message`.
 class PngReading {
@@ -29,15 +32,15 @@ public:
   explicit PngReading(std::span<const std::byte> bytes) : bytes_{bytes} {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &PngReading::fail, &PngReading::ignore);
     if (png_ == nullptr) return;
-    png_set_chunk_cache_max(png_, 1); // texts are passed over: inflated and kept, they take a thousand times the file
-    png_set_chunk_malloc_max(png_, 8'000'000); // for what is left, a colour profile for example
+    png_set_chunk_cache_max(png_, 1);          // texts are skipped: inflated, they take a thousand times the file
+    png_set_chunk_malloc_max(png_, 8'000'000); // for other chunks, a colour profile for example
     info_ = png_create_info_struct(png_);
   }
   PngReading(const PngReading&) = delete;
   PngReading& operator=(const PngReading&) = delete;
   ~PngReading() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  /// Reads what stands before the pixels, and asks for RGB.
+  /// Reads the header, and asks for RGB.
   [[nodiscard]] bool read_header() {
     return info_ != nullptr && guarded([](PngReading& reading) {
              png_set_read_fn(reading.png_, &reading, &PngReading::give);
@@ -68,7 +71,7 @@ public:
 
   [[nodiscard]] std::int64_t height() const { return height_; }
   [[nodiscard]] std::int64_t width() const { return width_; }
-  /// No stream of zlib's unfolds to more than 1032 times its size, which is that of the rows as the file has them.
+  /// A stream of zlib's unfolds to at most 1032 times its size, here to the rows as the file has them.
   [[nodiscard]] std::uint64_t least_bytes() const { return std::uint64_t{row_bytes_} * height_ / 1032; }
   [[nodiscard]] const char* message() const { return message_.data(); }
 
@@ -104,19 +107,22 @@ private:
   std::array<char, 160> message_{"libpng has no memory"};
 };
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 /// True for bytes that begin as a PNG does.
 [[nodiscard]] inline bool is_png(std::span<const std::byte> bytes) {
   return bytes.size() >= 8 && png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, 8) == 0;
 }
 
-/// The image in the bytes of a PNG file; `where` begins each message. throws: ValueError naming what is wrong
+/// The image in the bytes of a PNG file; `where` begins each message. throws: ValueError naming the damage
 [[nodiscard]] inline data::Image<std::uint8_t> parse_png(std::string_view where, std::span<const std::byte> bytes,
                                                          const ImageOptions& options = {}) {
   return detail::read_image<detail::PngReading>(where, bytes, options);
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io

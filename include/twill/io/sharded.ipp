@@ -5,12 +5,19 @@
 
 #include <twill/io/sharded.hpp>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unistd.h>
+#include <utility>
+
 namespace twill::inline v0::io {
 
 TWILL_BODY ShardIndex::ShardIndex(std::string_view where, std::string_view text) : where_{where}, text_{text} {
-  if (text.size() > detail::most_header_bytes)
+  if (text.size() > max_header_bytes)
     throw ValueError(join_text(
-        {where, " is damaged: an index of ", text.size(), " bytes, at most ", detail::most_header_bytes, " are read"}));
+        {where, " is damaged: an index of ", text.size(), " bytes, at most ", max_header_bytes, " are read"}));
   bool has_map = false;
   JsonReader json{where, text};
   json.object([&](std::string_view part) {
@@ -53,7 +60,7 @@ TWILL_BODY std::string_view ShardIndex::file_of(std::string_view name) const {
 TWILL_BODY void ShardIndex::read_entry(JsonReader& json, std::string_view name) {
   const std::string_view file = json.quoted();
   if (file.size() <= ending.size() || !file.ends_with(ending) || file.find_first_of("/\\") != std::string_view::npos)
-    json.refuse(join_text({"'", name, "' lies in '", file, "', which is no safetensors file of this folder"}));
+    json.refuse(join_text({"'", name, "' is in '", file, "', which is no safetensors file of this folder"}));
   const auto at = [&](std::string_view piece) { return static_cast<std::uint32_t>(piece.data() - text_.data()); };
   entries_.push_back(
       {at(name), static_cast<std::uint32_t>(name.size()), at(file), static_cast<std::uint32_t>(file.size())});
@@ -61,131 +68,154 @@ TWILL_BODY void ShardIndex::read_entry(JsonReader& json, std::string_view name) 
 
 namespace detail {
 
-TWILL_BODY std::set<std::string, std::less<>> files_of_index(const std::vector<std::string>& names,
-                                                             const std::string& folder, const std::string& index) {
-  std::set<std::string, std::less<>> files{};
-  if (std::find(names.begin(), names.end(), index) == names.end()) return files;
+using Names = std::set<std::string, std::less<>>;
+inline constexpr std::string_view index_ending = ".safetensors.index.json";
+
+/// The files that an index of a folder names; none where it is not there.
+TWILL_BODY Names files_of_index(const std::string& folder, const Names& present, const std::string& index) {
+  Names files{};
+  if (!present.contains(index)) return files;
   const MappedFile file{join_text({folder, "/", index})};
-  const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-  const ShardIndex known{index, text};
+  const ShardIndex known{index, file.text()};
   for (const ShardIndex::Entry& entry : known.entries()) files.emplace(known.file_of(entry));
   return files;
 }
 
-TWILL_BODY std::string shard_file(const std::string& name, int set, std::size_t shard, std::size_t shards) {
+/// "model-00002-of-00003.safetensors", and "model-save1-00002-of-00003.safetensors" of a later save, which must not
+/// touch the files of the one before.
+TWILL_BODY std::string shard_file(const std::string& name, int save, std::size_t shard, std::size_t shards) {
   const auto number = [](std::size_t n) {
     const std::string digits = std::to_string(n);
     return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
   };
-  return join_text({name, set == 0 ? std::string{} : join_text({"-save", set}), "-", number(shard + 1), "-of-",
+  return join_text({name, save == 0 ? std::string{} : join_text({"-save", save}), "-", number(shard + 1), "-of-",
                     number(shards), ".safetensors"});
 }
 
+/// Whether a file has the name of a shard of some save.
 TWILL_BODY bool is_shard_file(std::string_view file, std::string_view name) {
-  const auto passes = [&](std::string_view text) {
+  const auto skips = [&](std::string_view text) {
     if (!file.starts_with(text)) return false;
     file.remove_prefix(text.size());
     return true;
   };
-  const auto passes_digits = [&](std::size_t least) {
+  const auto skips_digits = [&](std::size_t least) {
     const std::size_t count = std::min(file.find_first_not_of("0123456789"), file.size());
     file.remove_prefix(count);
     return count >= least;
   };
-  if (!passes(name)) return false;
-  if (passes("-save") && !passes_digits(1)) return false;
-  return passes("-") && passes_digits(5) && passes("-of-") && passes_digits(5) && file == ".safetensors";
+  if (!skips(name)) return false;
+  if (skips("-save") && !skips_digits(1)) return false;
+  return skips("-") && skips_digits(5) && skips("-of-") && skips_digits(5) && file == ".safetensors";
 }
 
-TWILL_BODY NewShards::~NewShards() {
-  for (const std::string& path : paths)
-    if (!is_kept) ::unlink(path.c_str());
-}
+/// Files without an index, which are removed where the save fails.
+struct NewShards {
+  std::vector<std::string> paths{};
+  bool is_kept = false;
 
-TWILL_BODY std::vector<std::string> left_shards(const std::vector<std::string>& names, const std::string& folder,
-                                                const std::string& name) {
-  constexpr std::string_view index_end = ".safetensors.index.json";
-  const std::string own_index = join_text({name, index_end});
-  std::set<std::string, std::less<>> of_others{};
+  NewShards() = default;
+  NewShards(const NewShards&) = delete;
+  NewShards& operator=(const NewShards&) = delete;
+  ~NewShards() {
+    for (const std::string& path : paths)
+      if (!is_kept) ::unlink(path.c_str());
+  }
+};
+
+/// The files of a folder that have names of shards of this state, or of temporary files of them and of its index, and
+/// that no other index claims: "model-save1-00001-of-00002.safetensors" may be a shard of "model-save1". None where an
+/// index that may claim them cannot be read.
+TWILL_BODY Names left_shards(const std::string& folder, const Names& present, const std::string& name) {
+  const std::string own_index = join_text({name, index_ending});
+  Names of_others{};
   std::vector<std::string_view> others{};
-  for (const std::string& file : names) {
-    if (!file.ends_with(index_end) || file == own_index) continue;
-    others.push_back(std::string_view{file}.substr(0, file.size() - index_end.size()));
+  for (const std::string& file : present) {
+    if (!file.ends_with(index_ending) || file == own_index) continue;
+    others.push_back(std::string_view{file}.substr(0, file.size() - index_ending.size()));
     try {
-      of_others.merge(files_of_index(names, folder, file));
+      of_others.merge(files_of_index(folder, present, file));
     } catch (const Error&) {
       return {};
     }
   }
-  std::vector<std::string> result{};
-  for (const std::string& file : names) {
+  Names result{};
+  for (const std::string& file : present) {
     const std::string_view finished = finished_name(file).empty() ? std::string_view{file} : finished_name(file);
     const bool is_index = finished != file && finished == own_index;
     const auto is_shard_of = [&](std::string_view other) {
       return other.size() > name.size() && is_shard_file(finished, other);
     };
     const bool is_others = of_others.contains(finished) || std::any_of(others.begin(), others.end(), is_shard_of);
-    if (!is_others && (is_index || is_shard_file(finished, name))) result.push_back(file);
+    if (!is_others && (is_index || is_shard_file(finished, name))) result.insert(file);
   }
   return result;
+}
+
+/// The tensors of each shard, in their order.
+TWILL_BODY std::vector<std::vector<const nn::StateDict::Entry*>> shards_of(const nn::StateDict& tensors,
+                                                                           std::uint64_t most_bytes) {
+  std::vector<std::vector<const nn::StateDict::Entry*>> shards{};
+  std::uint64_t filled = 0;
+  for (const nn::StateDict::Entry& entry : tensors.entries()) {
+    const std::uint64_t bytes = entry.second.bytes.size();
+    if (shards.empty() || (filled > 0 && filled + bytes > most_bytes)) {
+      shards.emplace_back();
+      filled = 0;
+    }
+    shards.back().push_back(&entry);
+    filled += bytes;
+  }
+  return shards;
+}
+
+/// The first save whose files would replace none, and are not the beginning of another state's.
+TWILL_BODY int free_save(const Names& present, const std::string& name, std::size_t shards) {
+  for (int save = 0;; ++save) {
+    bool is_free = save == 0 || !present.contains(join_text({name, "-save", save, index_ending}));
+    for (std::size_t i = 0; i < shards && is_free; ++i) is_free = !present.contains(shard_file(name, save, i, shards));
+    if (is_free) return save;
+  }
 }
 
 } // namespace detail
 
 TWILL_BODY void save_sharded(const std::string& folder, const nn::StateDict& tensors, const ShardOptions& options) {
   if (options.shard_bytes == 0) throw ValueError("save_sharded: shard_bytes is at least 1, got 0");
-  std::vector<std::vector<const nn::StateDict::Entry*>> shards{};
-  std::uint64_t filled = 0;
-  std::uint64_t total = 0;
-  for (const nn::StateDict::Entry& entry : tensors.entries()) {
-    const std::uint64_t bytes = entry.second.bytes.size();
-    if (shards.empty() || (filled > 0 && filled + bytes > options.shard_bytes)) {
-      shards.emplace_back();
-      filled = 0;
-    }
-    shards.back().push_back(&entry);
-    filled += bytes;
-    total += bytes;
-  }
-  const std::string index_name = options.name + ".safetensors.index.json";
-  const std::vector<std::string> names = names_in(folder);
-  std::set<std::string, std::less<>> before{};
+  const auto path_of = [&](std::string_view file) { return join_text({folder, "/", file}); };
+  const std::string index_name = join_text({options.name, detail::index_ending});
+  detail::Names present{};
+  for (std::string& name : names_in(folder)) present.insert(std::move(name));
+  detail::Names before{};
   try {
-    before = detail::files_of_index(names, folder, index_name);
-  } catch (const ValueError&) { // what it named cannot be loaded anyway
+    before = detail::files_of_index(folder, present, index_name);
+  } catch (const ValueError&) { // a damaged index names nothing that could be loaded
   }
-  const std::set<std::string_view> present{names.begin(), names.end()};
-  int set = 0;
-  const auto touches_files = [&] { // or is the beginning of another name's
-    if (set > 0 && present.contains(join_text({options.name, "-save", set, ".safetensors.index.json"}))) return true;
-    for (std::size_t i = 0; i < shards.size(); ++i)
-      if (present.contains(detail::shard_file(options.name, set, i, shards.size()))) return true;
-    return false;
-  };
-  while (touches_files()) ++set;
+  const auto shards = detail::shards_of(tensors, options.shard_bytes);
+  const int save = detail::free_save(present, options.name, shards.size());
   detail::NewShards made{};
   std::map<std::string_view, std::string> file_of{};
+  std::uint64_t total = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::string file = detail::shard_file(options.name, set, i, shards.size());
+    const std::string file = detail::shard_file(options.name, save, i, shards.size());
     std::vector<TensorPlan> plan{};
     for (const auto* entry : shards[i]) plan.push_back({entry->first, entry->second.dtype, entry->second.shape});
-    made.paths.push_back(join_text({folder, "/", file}));
+    made.paths.push_back(path_of(file));
     SafetensorsWriter writer{made.paths.back(), std::move(plan), {{"format", "pt"}}};
     for (const auto* entry : shards[i]) {
       writer.write(entry->first, entry->second.bytes);
       file_of[entry->first] = file;
+      total += entry->second.bytes.size();
     }
     writer.finish();
   }
   std::string text = join_text({"{\n  \"metadata\": {\n    \"total_size\": ", total, "\n  },\n  \"weight_map\": {"});
-  bool is_first = true;
-  for (const auto& [name, file] : file_of) {
+  for (bool is_first = true; const auto& [name, file] : file_of) {
     text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
     text += json_quoted(name) + ": " + json_quoted(file);
   }
-  text += "\n  }\n}\n";
-  AtomicFile index{join_text({folder, "/", index_name})};
-  index.write(text);
+  AtomicFile index{path_of(index_name)};
+  index.write(text + "\n  }\n}\n");
   try {
     index.finish();
   } catch (...) {
@@ -193,28 +223,24 @@ TWILL_BODY void save_sharded(const std::string& folder, const nn::StateDict& ten
     throw;
   }
   made.is_kept = true;
-  std::set<std::string, std::less<>> old{};
-  for (const std::string& file : before)
-    if (file.starts_with(join_text({options.name, "-"}))) old.insert(file); // the index named somebody else's file too
-  for (std::string& file : detail::left_shards(names, folder, options.name)) old.insert(std::move(file));
+  detail::Names old = detail::left_shards(folder, present, options.name);
+  for (const std::string& file : before) // the index may have named files of another state
+    if (file.starts_with(options.name + "-")) old.insert(file);
   for (const auto& [tensor, file] : file_of) old.erase(file);
-  for (const std::string& file : old) { // whoever has mapped one keeps it
-    const std::string path = join_text({folder, "/", file});
-    if (!detail::finished_name(file).empty())
-      detail::remove_unfinished(path);
-    else if (detail::call_fails("remove", path) || (::unlink(path.c_str()) != 0 && errno != ENOENT))
-      detail::fail_call("remove", path);
-  }
+  for (const std::string& file : old) // programs that have mapped one keep it
+    if (detail::finished_name(file).empty())
+      remove_file(path_of(file));
+    else
+      detail::remove_unfinished(path_of(file));
 }
 
 TWILL_BODY nn::StateDict load_sharded(const std::string& path) {
   const std::string where = join_text({"load_sharded: '", path, "'"});
   const MappedFile file{path};
-  const std::string_view text{reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-  const ShardIndex index{where, text};
+  const ShardIndex index{where, file.text()};
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? std::string{} : path.substr(0, slash + 1);
-  std::set<std::string, std::less<>> read{};
+  detail::Names read{};
   std::vector<nn::StateDict::Entry> entries{};
   std::vector<nn::StateDict::ForeignEntry> foreign{};
   std::uint64_t total = 0;

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// From tensors to what files hold, and back: a `nn::StoredTensor` has its type as a value and lies in host memory, a `Tensor`
-// has it in its type and lies on a device. Both ways share memory where they can. Read next: io/npy.hpp, io/safetensors.hpp.
+// Conversion between tensors and the arrays of files: a `nn::StoredTensor` in host memory has its element type as a
+// value, a `Tensor` on a device has it in its type. Both ways share memory where they can. Read next: io/npy.hpp,
+// io/safetensors.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -20,7 +21,9 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0::io::detail {
+namespace twill::inline v0::io {
+
+namespace detail {
 
 /// "(3, dyn)".
 template <AnyShape S> [[nodiscard]] std::string shape_text() {
@@ -30,11 +33,12 @@ template <AnyShape S> [[nodiscard]] std::string shape_text() {
   return text + (S::rank == 1 ? ",)" : ")");
 }
 
-} // namespace twill::inline v0::io::detail
+} // namespace detail
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
-/// The elements of a tensor in host memory, row-major: shared where they lie so, else copied. Waits for the device.
+/// The elements of a tensor in host memory, row-major: shared where they are stored so, else copied. Waits for the
+/// device.
 template <Scalar T, Device D, AnyShape S> [[nodiscard]] nn::StoredTensor stored(const Tensor<T, D, S>& tensor) {
   const auto bytes = static_cast<std::size_t>(tensor.elements()) * sizeof(T);
   if constexpr (std::same_as<D, Cpu>) {
@@ -49,8 +53,8 @@ template <Scalar T, Device D, AnyShape S> [[nodiscard]] nn::StoredTensor stored(
   }
 }
 
-/// The elements as a tensor of type X on a device. Host tensors share them (writing there writes to memory, never to a mapped
-/// file) unless their address is not aligned for their type. `where` begins the message: "load_npy: 'x.npy'".
+/// The elements as a tensor of type X on a device. Host tensors share them (writing there writes to memory, never to a
+/// mapped file) unless their address is not aligned for their type. `where` begins the message: "load_npy: 'x.npy'".
 /// throws: ValueError, ShapeError naming the element types or shapes of both sides
 template <AnyTensor X>
 [[nodiscard]] X tensor_of(std::string_view where, const nn::StoredTensor& stored,
@@ -74,4 +78,6 @@ template <AnyTensor X>
   return result;
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io

@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of tokens, one number behind the other as little-endian unsigned integers of one, two or four bytes, as samples for a
-// language model: windows of tokens, and the same windows one token later. A text file is one of single bytes. The file is
-// mapped, so windows are paged in as they are asked for, and files may be larger than memory. Read next: data/loader.hpp.
+// A file of tokens, little-endian unsigned integers of one, two or four bytes, as samples for a language model: windows
+// of tokens, and the same windows one token later. A text file has tokens of one byte. The file is mapped, so windows
+// are paged in as they are asked for, and files may be larger than memory. Read next: data/loader.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/data/dataset.hpp>
-#include <twill/io/mapped_file.hpp>
+#include <twill/io/files.hpp>
 
 #include <array>
 #include <bit>
@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, "twill: tokens: files 
 
 namespace twill::inline v0::io {
 
-/// What a token takes in a file.
+/// The type of a token in a file.
 template <class T>
 concept TokenStorage =
     std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::uint32_t>;
@@ -41,22 +41,20 @@ struct TokenOptions {
   std::int64_t header_bytes = 0; ///< Bytes before the first token.
 };
 
-} // namespace twill::inline v0::io
+inline namespace TWILL_ISA {
 
-namespace twill::inline v0::io::inline TWILL_ISA {
-
-/// Windows of a file's tokens: `TokenDataset<std::uint16_t, 128> text("train.bin", {.vocabulary = 50257})`. A sample is a window and
-/// the tokens that follow each of its own.
+/// Windows of a file's tokens: `TokenDataset<std::uint16_t, 128> text("train.bin", {.vocabulary = 50257})`. A sample is
+/// a window, and for each of its tokens the next one.
 template <TokenStorage Stored, std::int64_t Length = dyn> class TokenDataset {
 public:
-  /// A sample: tokens, and those that follow each of them.
+  /// A sample: tokens, and the next one of each.
   using Fields = data::Fields<data::Field<std::int64_t, Shape<Length>>, data::Field<std::int64_t, Shape<Length>>>;
 
   /// throws: SystemError when the file cannot be read, ValueError when it does not hold one window
   explicit TokenDataset(const std::string& path, const TokenOptions& options = {})
       : TokenDataset{join_text({"TokenDataset: '", path, "'"}), std::make_shared<const MappedFile>(path), options} {}
 
-  /// The same for bytes that `owner` keeps; `where` begins each message.
+  /// Windows of bytes that `owner` keeps; `where` begins each message.
   TokenDataset(std::string where, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                const TokenOptions& options)
       : where_{std::move(where)}, owner_{std::move(owner)} {
@@ -82,7 +80,7 @@ public:
           join_text({where_, " has ", count_, " tokens, a window of ", length_, " and what follows needs one more"}));
   }
 
-  /// How many windows there are, and tokens.
+  /// How many windows there are.
   [[nodiscard]] std::int64_t size() const { return (count_ - 1 - length_) / stride_ + 1; }
   /// How many tokens the file has.
   [[nodiscard]] std::int64_t tokens() const { return count_; }
@@ -120,4 +118,6 @@ private:
   std::int64_t vocabulary_ = 0;
 };
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io

@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training run as a checkpoint: `checkpoint_of(model, step)` holds copies of the weights, the rule's states (its loss scale
-// among them) and options, the count of steps, on which schedules depend, and the random numbers to come; `restore` goes on from
-// there, bit for bit, on the same or another device, with the options of the checkpoint or of the program. The place in an
-// epoch, a plateau and other numbers are the user's to `set`. Read next: io/checkpoint_folder.hpp, train/rule_options.hpp.
+// A training run as a checkpoint: `checkpoint_of(model, step)` holds copies of the weights, the rule's states (its loss
+// scale among them) and options, the number of steps, on which schedules depend, and the random numbers to come;
+// `restore` goes on from there, bit for bit, on any device, with the options of the checkpoint or of the program. The
+// place in an epoch, a plateau and other numbers are the user's to `set`. Read next: io/checkpoint_folder.hpp,
+// train/rule_options.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/data/loader.hpp>
@@ -21,19 +22,22 @@
 #include <string_view>
 #include <type_traits>
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+namespace twill::inline v0::io {
 
-/// Keeps the state of a generator: its seed and how often it was drawn from.
+inline namespace TWILL_ISA {
+
+/// Keeps the state of a generator: its seed and the number of draws.
 void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw);
 /// throws: ValueError when there is none of this name
 [[nodiscard]] Draw draw_of(const Checkpoint& checkpoint, std::string_view name);
 
-/// Whose options count from a restored checkpoint on: rates, decay and the like of a rule, factor and patience of a plateau.
+/// The source of options after `restore`: rates, decay and the like of a rule, factor and patience of a plateau.
 enum class OptionsOf : bool { checkpoint, program };
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 /// The state of a rule as a checkpoint has it, without options where the program's count.
 [[nodiscard]] nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options);
@@ -41,7 +45,8 @@ namespace twill::inline v0::io::detail::inline TWILL_ISA {
 /// throws: ValueError naming the value and those that are allowed
 void require_allowed(std::string_view name, double value, optim::Allowed allowed);
 
-/// A number, a count or a flag as a checkpoint keeps it. throws: ValueError where it is missing, of another kind or not allowed
+/// A number, a count or a flag as a checkpoint keeps it. throws: ValueError where it is missing, of another kind or not
+/// allowed
 template <class T>
 [[nodiscard]] T allowed_value(const Checkpoint& checkpoint, const std::string& name, optim::Allowed allowed) {
   if constexpr (std::same_as<T, double>) {
@@ -55,19 +60,17 @@ template <class T>
   }
 }
 
-[[nodiscard]] inline std::string plateau_text(double value) { return optim::option_text(value); }
-[[nodiscard]] inline std::string plateau_text(std::int64_t value) { return std::to_string(value); }
-[[nodiscard]] inline std::string plateau_text(bool value) { return train::detail::flag_text(value); }
+} // namespace TWILL_ISA
+} // namespace detail
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+inline namespace TWILL_ISA {
 
-namespace twill::inline v0::io::inline TWILL_ISA {
-
-/// Keeps what a plateau knows and its options, under a name.
+/// Keeps the state and the options of a plateau, under a name.
 void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Plateau& plateau);
-/// Goes on from it. A plateau keeps an option of its own that the checkpoint lacks, or all of them where the program's count;
-/// the report says which.
-/// throws: ValueError when there is none of this name, or naming a value and those that are allowed, with nothing changed
+/// Restores a plateau, which keeps its own value of an option that the checkpoint lacks, or of all of them where the
+/// program's count; the report says which.
+/// throws: ValueError when there is none of this name, or naming a value and those that are allowed, with nothing
+/// changed
 train::OptionsReport restore_plateau(const Checkpoint& checkpoint, std::string_view name, optim::Plateau& plateau,
                                      OptionsOf of = OptionsOf::checkpoint);
 
@@ -76,8 +79,8 @@ void set_position(Checkpoint& checkpoint, std::string_view name, const data::Pos
 /// For `loader.set_position`. throws: ValueError when there is none of this name
 [[nodiscard]] data::Position position_of(const Checkpoint& checkpoint, std::string_view name);
 
-/// Copies everything that a network and a step or an optimiser on it need to go on. Waits for the device; every rank calls it
-/// where a step is that of several ranks.
+/// Copies everything that a network and a step or an optimiser on it need to go on. Waits for the device; every rank
+/// calls it where a step is that of several ranks.
 template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(const Network& network, Step& step) {
   Checkpoint checkpoint{};
   checkpoint.add("model", nn::state_dict(network));
@@ -87,9 +90,9 @@ template <class Network, class Step> [[nodiscard]] Checkpoint checkpoint_of(cons
   return checkpoint;
 }
 
-/// Goes on from a checkpoint: of the same model and rule, on whatever device, or from one device on several by DataParallel and
-/// back; `network` is then the wrapper's module. The rule's options are those of the checkpoint, or its own where that was made
-/// before checkpoints held any, or where the program's are asked for; the report says which.
+/// Goes on from a checkpoint of the same model and rule, on any device, or from one device on several by DataParallel
+/// and back; `network` is then the wrapper's module. The rule's options are those of the checkpoint, or its own where
+/// the checkpoint is older than options in checkpoints, or where the program's are asked for; the report says which.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed
 template <class Network, class Step>
 train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Step& step,
@@ -106,7 +109,9 @@ train::OptionsReport restore(const Checkpoint& checkpoint, Network& network, Ste
   return options;
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io
 
 #if TWILL_HEADER_ONLY
 #include <twill/io/training.ipp>

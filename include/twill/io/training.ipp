@@ -5,7 +5,9 @@
 
 #include <twill/io/training.hpp>
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+namespace twill::inline v0::io {
+
+inline namespace TWILL_ISA {
 
 TWILL_BODY void set_draw(Checkpoint& checkpoint, std::string_view name, const Draw& draw) {
   checkpoint.set(join_text({name, ".seed"}), draw.seed);
@@ -19,9 +21,10 @@ TWILL_BODY Draw draw_of(const Checkpoint& checkpoint, std::string_view name) {
   return {static_cast<std::uint64_t>(checkpoint.integer(join_text({name, ".seed"}))), static_cast<std::uint32_t>(step)};
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
 
-namespace twill::inline v0::io::detail::inline TWILL_ISA {
+namespace detail {
+inline namespace TWILL_ISA {
 
 TWILL_BODY nn::StateDict rule_state_of(const Checkpoint& checkpoint, OptionsOf options) {
   const nn::StateDict state = checkpoint.state("optimiser");
@@ -34,9 +37,10 @@ TWILL_BODY void require_allowed(std::string_view name, double value, optim::Allo
         {"checkpoint: '", name, "' is ", optim::option_text(value), ", has to be ", optim::allowed_text(allowed)}));
 }
 
-} // namespace twill::inline v0::io::detail::inline TWILL_ISA
+} // namespace TWILL_ISA
+} // namespace detail
 
-namespace twill::inline v0::io::inline TWILL_ISA {
+inline namespace TWILL_ISA {
 
 TWILL_BODY void set_plateau(Checkpoint& checkpoint, std::string_view name, const optim::Plateau& plateau) {
   const optim::Plateau::State& state = plateau.state();
@@ -60,6 +64,14 @@ TWILL_BODY train::OptionsReport restore_plateau(const Checkpoint& checkpoint, st
       .bad = detail::allowed_value<std::int64_t>(checkpoint, start + "bad", Allowed::not_negative),
       .cooling = detail::allowed_value<std::int64_t>(checkpoint, start + "cooling", Allowed::not_negative),
       .has_best = checkpoint.integer(start + "has_best") != 0};
+  const auto text_of = [](auto value) {
+    if constexpr (std::same_as<decltype(value), bool>)
+      return std::string{value ? "true" : "false"};
+    else if constexpr (std::same_as<decltype(value), double>)
+      return optim::option_text(value);
+    else
+      return std::to_string(value);
+  };
   optim::PlateauOptions options = plateau.options;
   train::OptionsReport report{};
   optim::PlateauOptions::for_each(options, [&](const char* option, auto& value, Allowed allowed) {
@@ -69,7 +81,7 @@ TWILL_BODY train::OptionsReport restore_plateau(const Checkpoint& checkpoint, st
     const auto before = value;
     value = detail::allowed_value<std::remove_const_t<decltype(before)>>(checkpoint, key, allowed);
     report.loaded.emplace_back(option);
-    if (before != value) report.changed.push_back({option, detail::plateau_text(before), detail::plateau_text(value)});
+    if (before != value) report.changed.push_back({option, text_of(before), text_of(value)});
   });
   plateau.options = options;
   plateau.set_state(state);
@@ -85,4 +97,6 @@ TWILL_BODY data::Position position_of(const Checkpoint& checkpoint, std::string_
   return {checkpoint.integer(join_text({name, ".epoch"})), checkpoint.integer(join_text({name, ".batch"}))};
 }
 
-} // namespace twill::inline v0::io::inline TWILL_ISA
+} // namespace TWILL_ISA
+
+} // namespace twill::inline v0::io

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// ZIP archives as far as .npz files need them: members that are stored or deflated, sizes beyond 4 GiB (zip64), checksums. An
-// archive may be hostile: before memory is taken for a member, its bytes are unpacked once into nothing, so size and checksum
-// are proved first. Not in the umbrella: needs zlib. Source: PKWARE's APPNOTE.TXT 6.3. Read next: io/npz.hpp.
+// ZIP archives as far as .npz files need them: members that are stored or deflated, sizes beyond 4 GiB (zip64),
+// checksums. An archive may be hostile: before memory is taken for a member, it is unpacked once and dropped, to check
+// size and checksum. Not in the umbrella: needs zlib. Source: PKWARE's APPNOTE.TXT 6.3. Read next: io/npz.hpp.
 
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
@@ -27,7 +27,7 @@ namespace twill::inline v0::io {
 /// A file in an archive.
 struct ZipMember {
   std::string name{};
-  std::span<const std::byte> packed{}; ///< its bytes as they lie there
+  std::span<const std::byte> packed{}; ///< its bytes in the archive
   std::uint64_t bytes = 0;             ///< unpacked, as the archive claims
   std::uint32_t checksum = 0;          ///< CRC-32 of the unpacked bytes
   bool is_deflated = false;
@@ -64,9 +64,9 @@ inline constexpr std::uint64_t zip_central = 0x02014b50;
 inline constexpr std::uint64_t zip_end = 0x06054b50;
 inline constexpr std::uint64_t zip64_end = 0x06064b50;
 inline constexpr std::uint64_t zip64_locator = 0x07064b50;
-inline constexpr std::uint64_t zip_is_64 = 0xffffffff; ///< a 32-bit field whose number stands elsewhere
+inline constexpr std::uint64_t zip_is_64 = 0xffffffff; ///< a 32-bit field whose number is in a zip64 field
 
-/// Where the list of members lies.
+/// The place of the list of members.
 struct ZipDirectory {
   std::uint64_t at = 0;
   std::uint64_t bytes = 0;
@@ -77,7 +77,7 @@ struct ZipDirectory {
   constexpr std::uint64_t end_bytes = 22;
   if (file.size() < end_bytes) file.refuse(join_text({"an archive has at least 22 bytes, it has ", file.size()}));
   const std::uint64_t last = file.size() - end_bytes;
-  const std::uint64_t first = last > 0xffff ? last - 0xffff : 0; // a comment of at most so many bytes may follow
+  const std::uint64_t first = last > 0xffff ? last - 0xffff : 0; // a comment of at most 65535 bytes may follow
   std::uint64_t at = last;
   while (file.number(at, 4) != zip_end || at + end_bytes + file.number(at + 20, 2) != file.size()) {
     if (at == first) file.refuse("it has no end of an archive");
@@ -93,7 +93,7 @@ struct ZipDirectory {
   return directory;
 }
 
-/// The sizes and the place that a member's extra field holds where 32 bits do not.
+/// The sizes and the place from a member's extra field, where 32 bits are too few.
 inline void read_zip64(const ZipReader& file, std::uint64_t at, std::uint64_t end, std::uint64_t& bytes,
                        std::uint64_t& packed, std::uint64_t& local) {
   while (at + 4 <= end) {
@@ -113,7 +113,7 @@ inline void read_zip64(const ZipReader& file, std::uint64_t at, std::uint64_t en
 
 /// One member, whose record in the directory begins at `at`; moves on to the next.
 [[nodiscard]] inline ZipMember read_zip_member(const ZipReader& file, std::uint64_t& at) {
-  if (file.number(at, 4) != zip_central) file.refuse("its directory has something else where a member belongs");
+  if (file.number(at, 4) != zip_central) file.refuse("its directory has something else in place of a member");
   static_cast<void>(file.part(at, 46));
   std::uint64_t packed = file.number(at + 20, 4);
   std::uint64_t bytes = file.number(at + 24, 4);
@@ -165,7 +165,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
           {"'", member.name, "' cannot be unpacked: ", stream.msg != nullptr ? stream.msg : "it ends too early"}));
     if (!sink(std::span<const std::byte>{room.first(got)})) return;
   }
-  if (stream.avail_in != 0 || !rest.empty()) file.refuse(join_text({"'", member.name, "' has bytes behind its end"}));
+  if (stream.avail_in != 0 || !rest.empty()) file.refuse(join_text({"'", member.name, "' has bytes after its end"}));
 }
 
 [[nodiscard]] inline std::uint32_t checksum_of(std::uint32_t before, std::span<const std::byte> bytes) {
@@ -174,7 +174,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
 
 } // namespace detail
 
-/// The members of an archive. throws: ValueError naming what is wrong
+/// The members of an archive. throws: ValueError naming the damage
 [[nodiscard]] inline std::vector<ZipMember> read_zip_members(std::string_view where, std::span<const std::byte> bytes) {
   const detail::ZipReader file{where, bytes};
   const detail::ZipDirectory directory = detail::find_zip_directory(file);
@@ -188,7 +188,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
   for (std::uint64_t i = 0; i < directory.members; ++i) {
     members.push_back(detail::read_zip_member(file, at));
     packed += members.back().packed.size();
-    if (packed > bytes.size()) // one deflated member under many names would be a way to fill memory
+    if (packed > bytes.size()) // a deflated member under many names would fill memory
       file.refuse(join_text({"its members overlap: ", packed, " bytes of them in a file of ", bytes.size()}));
   }
   if (at != directory.at + directory.bytes)
@@ -196,7 +196,7 @@ void inflate_pieces(const ZipReader& file, const ZipMember& member, std::span<st
   return members;
 }
 
-/// Proves the size and checksum of a member without taking memory for it. throws: ValueError with both values
+/// Checks the size and checksum of a member without taking memory for it. throws: ValueError with both values
 inline void verify_zip_member(std::string_view where, const ZipMember& member) {
   const detail::ZipReader file{where, {}};
   std::uint64_t size = 0;

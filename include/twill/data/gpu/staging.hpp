@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches on their way to a GPU: workers fill pinned memory, which is copied on a stream of its own, beside the work on the
-// batch before. A program asks for a batch when it has submitted that work, not when it is done; its stream waits for the
-// copy, the program for nothing. The host memory of a batch serves the next one when its copy is done. Read next:
+// Staging of batches for a GPU: workers fill pinned memory, which is copied on a stream of its own, beside the work on
+// the batch before. A program asks for a batch when it has submitted that work, not when it is done; its stream waits
+// for the copy, the program does not. The host memory of a batch serves the next one when its copy is done. Read next:
 // memory/gpu/pinned.hpp.
 
 #include <twill/data/staging.hpp>
@@ -32,16 +32,19 @@ template <gpu::GpuDevice D> struct Staging<D> {
     memory::Buffer<Cpu> memory_{};
   };
 
-  /// While it lives, tensors of the device belong to the stream of arrivals, so that no earlier work uses their memory.
+  /// A scope in which tensors of the device belong to the stream of arrivals, so that no earlier work uses their
+  /// memory.
   class Arrival {
   public:
-    /// throws: CaptureError while this thread records a graph, which would copy the same host memory at each launch, GpuError
+    /// throws: CaptureError while this thread records a graph, which would copy the same host memory at each launch,
+    /// GpuError
     explicit Arrival(const D& device)
         : device_{device},
           consumer_{consumer_of(device)},
           guard_{device, gpu::state_of(device).loading_stream().queue.stream()} {}
 
-    /// Work on the stream that this thread was on comes after all copies so far, and may use the tensors. throws: GpuError
+    /// Work on the stream that this thread was on comes after all copies so far, and may use the tensors. throws:
+    /// GpuError
     template <class... X> void hand_over(const X&... tensors) {
       record(device_).hold(consumer_, device_.index);
       const auto tell = [this](memory::Buffer<D> storage) { storage.record_stream(consumer_); };

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of data/wait_report.hpp.
+// Function bodies of data/prefetch.hpp.
 
-#include <twill/data/wait_report.hpp>
+#include <twill/data/prefetch.hpp>
 
 namespace twill::inline v0::data::inline TWILL_ISA {
 
