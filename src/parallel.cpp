@@ -12,8 +12,7 @@
 #include <twill/parallel/group/failure.ipp>
 #include <twill/parallel/group/rank_sums.ipp>
 #include <twill/parallel/group/reduction_tree.ipp>
-#include <twill/parallel/group/share.ipp>
-#include <twill/parallel/model/stored_parts.ipp>
+#include <twill/parallel/model/whole_tensors.ipp>
 #include <twill/parallel/pipeline/model/block.ipp>
 #include <twill/parallel/pipeline/model/stage_rules.ipp>
 #include <twill/parallel/pipeline/model/state.ipp>
@@ -28,6 +27,4 @@
 #include <twill/parallel/threads/mail.ipp>
 #include <twill/parallel/threads/queue.ipp>
 #include <twill/parallel/threads/rank.ipp>
-#include <twill/parallel/threads/rank_threads.ipp>
 #include <twill/parallel/threads/ranks.ipp>
-#include <twill/parallel/threads/world.ipp>

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Simulation of a pipeline's step on ranks that hinder each other, such as cores that share caches and memory: an action
-// goes the faster the fewer other ranks compute meanwhile. Everything else is as in `pipeline::simulate`, which it equals
-// where nothing is hindered. Time goes from one beginning or end of an action to the next; between them speeds stay. Read
-// next: bench/support/measured_costs.hpp.
+// Simulation of a pipeline's step on ranks that hinder each other, such as cores that share caches and memory: an
+// action goes the faster the fewer other ranks compute meanwhile. Everything else is as in `pipeline::simulate`, which
+// it equals where nothing is hindered. Time goes from one beginning or end of an action to the next; between them
+// speeds stay. Read next: bench/support/measured_costs.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -20,7 +20,7 @@ namespace bench {
 using namespace twill::pipeline;
 using twill::List;
 
-/// What a rank does at a time.
+/// A rank at work.
 struct RankAtWork {
   std::size_t next = 0; ///< in its order
   bool is_busy = false;
@@ -28,8 +28,8 @@ struct RankAtWork {
   double left = 0; ///< of its action, in the time that it takes while all ranks compute
 };
 
-/// When each action starts and ends: `cost(action)` is its time while all ranks compute, and `alone(action)` the part of it
-/// that it takes while no other rank does; with some of them it lies between, in proportion to their number.
+/// When each action starts and ends: `cost(action)` is its time while all ranks compute, and `alone(action)` the part
+/// of it that it takes while no other rank does; with some of them it lies between, in proportion to their number.
 /// requires: every action lies inside the schedule
 template <class Cost, class Alone, class Transfer = UniformTransfer>
 [[nodiscard]] constexpr Timeline simulate_hindered(const Schedule& schedule, const Cost& cost, const Alone& alone,
@@ -45,7 +45,7 @@ template <class Cost, class Alone, class Transfer = UniformTransfer>
 
   double now = 0;
   for (bool moved = true; moved && unfinished > 0;) {
-    // Whoever can begin begins; the others tell when they could.
+    // Ranks that can begin begin; the others tell when they could.
     double next_arrival = never;
     int busy = 0;
     for (int rank = 0; rank < schedule.ranks; ++rank) {

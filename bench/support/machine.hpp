@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measurements of a machine for plans of pipelines: the connection between two ranks, as latency and bandwidth, and the rates
-// of a device. `measure_link` plays ping-pong with messages of many sizes and fits the two numbers to the fastest trip of each
-// size. Errors count in parts of the time, so that small messages say as much about the latency as large ones about the
-// speed (Hockney, The communication challenge for MPP, 1994, for the model). Read next: bench/support/measured_costs.hpp.
+// Measurements of a machine for plans of pipelines: the connection between two ranks, as latency and bandwidth, and the
+// rates of a device. `measure_link` plays ping-pong with messages of many sizes and fits the two numbers to the fastest
+// trip of each size. Errors count in parts of the time, so that small messages say as much about the latency as large
+// ones about the speed (Hockney, The communication challenge for MPP, 1994, for the model). Read next:
+// bench/support/measured_costs.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/error.hpp>
@@ -37,7 +38,8 @@ struct TimedBytes {
   double time_s = 0; ///< one way
 };
 
-/// The latency a and the seconds per byte b, neither negative, for which the sum of ((a + b bytes - time) / time)^2 is least.
+/// The latency a and the seconds per byte b, neither negative, for which the sum of ((a + b bytes - time) / time)^2 is
+/// least.
 /// throws: ValueError for fewer than two sizes, or times that are not positive
 [[nodiscard]] inline Link fit_link(const std::vector<TimedBytes>& messages) {
   double ones = 0, x = 0, xx = 0, y = 0, xy = 0; // sums, weighted by 1 / time^2
@@ -68,8 +70,8 @@ struct LinkOptions {
   int round_trips = 10;                               ///< for each size; the fastest counts
 };
 
-/// The link to another rank, which makes the same call at the same time; both get the same numbers. A message is through when
-/// its receiver has it and has answered, so half a round trip of equal messages is one.
+/// The link to another rank, which makes the same call at the same time; both get the same numbers. A message is
+/// through when its receiver has it and has answered, so half a round trip of equal messages is one.
 /// throws: ValueError for a link to oneself, for messages under 256 bytes, for no round trip    cost: a second for 4 MiB over 1 GB/s
 template <Communicator C> [[nodiscard]] Link measure_link(C& communicator, int peer, const LinkOptions& options = {}) {
   using D = typename C::Device;
@@ -120,7 +122,7 @@ template <ComputeDevice D, class F> [[nodiscard]] double shortest_s(const D& dev
   return best;
 }
 
-/// What a device does at best in float32: a product of two matrices of 768 rows and columns, a sum of two vectors of so many
+/// The rates of a device at its best in float32: a product of two matrices of 768 rows and columns, a sum of two vectors of so many
 /// bytes, which caches should not hold, and a sum of two of one pack.    cost: three vectors, a tenth of a second on one core
 template <ComputeDevice D>
 [[nodiscard]] Machine measure_machine(const D& device, std::int64_t vector_bytes = std::int64_t{1} << 26) {

@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of a pipeline's stages, measured: each rank computes its stages on one micro-batch again and again, on its own device,
-// all ranks at the same time, because that is how they will share memory and cores, and then a few times in turn, because
-// at the ends of a step they do not. Inputs and gradients are those of a real pass. The medians go into `simulate_hindered`,
-// which knows how many micro-batches and ranks there will be. Read next: bench/support/hindered.hpp.
+// Costs of a pipeline's stages, measured: each rank computes its stages on one micro-batch again and again, on its own
+// device, all ranks at the same time, because that is how they will share memory and cores, and then a few times in
+// turn, because at the ends of a step they do not. Inputs and gradients are those of a real pass. The medians go into
+// `simulate_hindered`, which knows how many micro-batches and ranks there will be. Read next:
+// bench/support/hindered.hpp.
 
 #include "bench/support/hindered.hpp"
 
@@ -108,7 +109,7 @@ public:
           communicator.run(parallel::Call::barrier());
           if (rank == communicator.rank()) rounds_alone(rank, samples);
         }
-      } catch (...) { // nobody waits for this rank's rounds
+      } catch (...) { // this rank's rounds are not waited for
         left = 0;
         throw;
       }
@@ -216,8 +217,9 @@ private:
   std::vector<std::vector<char>> kept_{};
 };
 
-/// The costs of a pipeline's stages: bytes counted, times measured. The batch is one micro-batch of the rows that a step will
-/// have, the model's inputs, then the targets. Buffers are left as they were; gradients are given up, a draw is used up.
+/// The costs of a pipeline's stages: bytes counted, times measured. The batch is one micro-batch of the rows that a
+/// step will have, the model's inputs, then the targets. Buffers are left as they were; gradients are given up, a draw
+/// is used up.
 /// requires: all stages are here    throws: what stages throw
 template <ScheduleKind S, FloatingScalar T, ComputeDevice D, class... Parts, class L, AnyTensor... Batch>
 [[nodiscard]] HinderedCosts measured_costs(BasicPipeline<S, T, D, Parts...>& pipeline, const L& loss,

@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every communicator has to do, as functions that all ranks of a group call: each rank knows what the others hold, so
-// it can check its results alone, in threads and in processes. A wrong result throws.
+// What every communicator has to do, as functions that all ranks of a group call: each rank knows what the others hold,
+// so it can check its results alone, in threads and in processes. A wrong result throws.
 
+#include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/group/communicator.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
-#include <twill/parallel/group/share.hpp>
 
 #include <algorithm>
 #include <cmath>

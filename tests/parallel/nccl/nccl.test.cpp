@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of NCCL ranks over a table of NCCL's functions on the host: what every collective moves, and what happens when a
-// call is refused, an error arrives later, a rank is missing or kernels hang: every rank of the process is told, in time.
+// Groups of NCCL ranks over a table of NCCL's functions on the host: what every collective moves, and what happens when
+// a call is refused, an error arrives later, a rank is missing or kernels hang: every rank of the process is told, in
+// time.
 
 #include <tests/parallel/nccl/fake_nccl.hpp>
 #include <tests/support/suite.hpp>
@@ -301,8 +302,8 @@ TEST_CASE("no rank is aborted while a thread has a group of calls open", "[paral
   std::thread failing;
   int aborted = -1;
   network.net.before_end = [&] {
-    failing = std::thread([&] { ranks[0].state().group().fail({"the cable was pulled", 0, false, nullptr}); });
-    while (!ranks[0].state().group().has_failed()) std::this_thread::yield();
+    failing = std::thread([&] { ranks[0].transport().group().fail({"the cable was pulled", 0, false, nullptr}); });
+    while (!ranks[0].transport().group().has_failed()) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(50)); // for an abort that does not wait
     const std::lock_guard lock(network.net.mutex);
     aborted = network.net.aborted;

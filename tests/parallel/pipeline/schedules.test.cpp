@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kinds of schedules against the formulas of their papers, over many numbers of ranks and micro-batches, and by the compiler.
+// Kinds of schedules against the formulas of their papers, over many numbers of ranks and micro-batches, and by the
+// compiler.
 #include <twill/parallel/pipeline/schedule/schedules.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
-#include <twill/parallel/pipeline/schedule/transfers.hpp>
 #include <twill/parallel/pipeline/schedule/verify.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,16 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The front end of every communicator: `BasicCommunicator<T>` checks and counts calls, gives handles for those that were
-// started, and leaves the group in order at its end. What carries calls out is a `Transport`, one rank's end of a group: threads
-// (parallel/threads/communicator.hpp), packets (parallel/messages/communicator.hpp), NCCL (parallel/nccl/communicator.hpp).
+// The front end of every communicator: `BasicCommunicator<T>` checks and counts calls, gives handles for those that
+// were started, and leaves the group in order at its end. What carries calls out is a `Transport`, one rank's end of a
+// group: threads (parallel/threads/communicator.hpp), packets (parallel/messages/communicator.hpp), NCCL
+// (parallel/nccl/communicator.hpp).
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/communicator.hpp>
-#include <twill/parallel/group/share.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// One rank's end of a group. What a compiler cannot check: calls have passed `check`; `begin` and `wait` are the two halves
-/// of `run`; `wait` is called once for a ticket, and may say when the call was through; `split` makes nothing for a negative
-/// color; `leave` is the last call but those that wait for what was begun.
+/// One rank's end of a group. What a compiler cannot check: calls have passed `check`; `begin` and `wait` are the two
+/// halves of `run`; `wait` is called once for a ticket, and may say when the call was through; `split` makes nothing
+/// for a negative color; `leave` is the last call but those that wait for what was begun.
 template <class T>
 concept Transport = requires(T& transport, const T& constant, const Call& call, typename T::Ticket& ticket,
                              const std::exception_ptr& cause) {
@@ -48,6 +48,7 @@ template <Transport T> class StartedCall {
       std::same_as<decltype(std::declval<T&>().wait(std::declval<typename T::Ticket&>())), double>;
 
 public:
+  /// For a ticket of this transport.
   StartedCall(std::shared_ptr<T> transport, typename T::Ticket ticket)
       : transport_{std::move(transport)}, ticket_{std::move(ticket)} {}
   StartedCall(StartedCall&& other) noexcept
@@ -64,8 +65,8 @@ public:
   }
   ~StartedCall() { wait_quietly(); }
 
-  /// Returns when the elements may be used again; a second time at once. On a GPU that is when later work of the device's
-  /// stream may. throws: what went wrong, once
+  /// Returns when the elements may be used again; a second time at once. On a GPU that is when later work of the
+  /// device's stream may. throws: what went wrong, once
   void wait() {
     std::optional<typename T::Ticket> ticket = std::exchange(ticket_, std::nullopt);
     if (!ticket) return;
@@ -100,7 +101,7 @@ private:
 template <Transport T> class BasicCommunicator {
 public:
   using Device = typename T::Device;
-  /// What `start` returns, to be waited for.
+  /// Returned by `start`, to be waited for.
   using Handle = StartedCall<T>;
 
   /// Belongs to no group: the size is 0.
@@ -127,7 +128,7 @@ public:
   [[nodiscard]] const Device& device() const { return device_; }
   /// After which a call that does not end is an error.
   [[nodiscard]] std::int64_t timeout_ms() const { return transport_ ? transport_->timeout_ms() : 0; }
-  /// What the calls that were given to this rank so far have to move.
+  /// The transfers of the calls that were given to this rank so far.
   [[nodiscard]] const OperationTraffic& traffic() const { return traffic_; }
 
   /// Carries out a call. throws: ValueError for a call wrong by itself, else CommunicatorError
@@ -148,7 +149,8 @@ public:
     count({Operation::split, {}, {}});
     return BasicCommunicator(transport_->split(color, key));
   }
-  /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names it.
+  /// Tells the group that this rank cannot go on: every call of every rank, now or later, throws an error that names
+  /// it.
   void fail(const std::exception_ptr& cause) {
     if (transport_) transport_->fail(cause);
   }
@@ -160,7 +162,7 @@ public:
     if (transport_) transport_->finish();
   }
 
-  /// What carries out the calls, for functions of this layer.    requires: size() > 0
+  /// The transport itself, for functions of this layer.    requires: size() > 0
   [[nodiscard]] T& transport() { return *transport_; }
   /// Refuses a call that is wrong by itself. throws: ValueError
   void require(const Call& call) const {

@@ -1,16 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be said about a call without any communication: whether its own numbers fit each other, what it looks like to the
-// other ranks (its signature: ranks whose signatures differ have lost step), and how it reads in a message. Every model
-// of `Communicator` checks its calls here, so all of them refuse the same mistakes with the same words.
+// Properties of a call that need no communication: whether its own numbers fit each other, its signature (ranks whose
+// signatures differ have lost step), how it reads in a message, and who moves which elements. Every communicator checks
+// its calls here, so all of them refuse equal mistakes with equal words. Read next:
+// parallel/group/basic_communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/parallel/group/communicator.hpp>
+#include <twill/parallel/group/operation.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -79,28 +82,60 @@ struct Signature {
   }
 }
 
-} // namespace twill::inline v0::parallel::inline TWILL_ISA
-
-namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
-
-[[nodiscard]] bool overlap(ConstElements left, ConstElements right);
-
-void require_parts(const Call& call, std::int64_t whole, std::int64_t part, int size, const char* whole_name);
-
-void require_counts(const Call& call, int rank, int size);
-
-/// Where source and target may be the same memory: see `Call`.
-[[nodiscard]] bool may_share(const Call& call, int rank);
-
-} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
-
-namespace twill::inline v0::parallel::inline TWILL_ISA {
-
 /// Refuses a call that is wrong by itself, before any other rank hears of it: the group stays usable.
 /// throws: ValueError
 void check(const Call& call, int rank, int size);
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// Elements [begin, end).
+struct Portion {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  [[nodiscard]] constexpr std::int64_t count() const { return end - begin; }
+};
+
+/// A rank's range of `count` elements of a reduction, which it reduces from all ranks' sources into all targets: every
+/// element is reduced once and no rank does more than another. Ranges do not change results, only where they are
+/// computed. They end on multiples of 64, so that no two ranks write to one cache line.
+[[nodiscard]] constexpr Portion share_of(std::int64_t count, int rank, int size) {
+  const std::int64_t blocks = (count + 63) / 64;
+  return {blocks * rank / size * 64, rank + 1 == size ? count : blocks * (rank + 1) / size * 64};
+}
+
+/// A part of `signature.count` elements that goes from one rank's source to another's target, and where it stands
+/// there.
+struct Move {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+/// The part that rank `from` has for rank `to`, perhaps itself, in a call that only copies.
+[[nodiscard]] constexpr std::optional<Move> move_of(const Signature& call, int from, int to) {
+  const std::int64_t n = call.count;
+  switch (call.operation) {
+  case Operation::all_gather:
+    return Move{0, from * n};
+  case Operation::gather:
+    return to == call.root ? std::optional<Move>{{0, from * n}} : std::nullopt;
+  case Operation::broadcast:
+    return from == call.root && to != from ? std::optional<Move>{Move{}} : std::nullopt;
+  case Operation::scatter:
+    return from == call.root ? std::optional<Move>{{to * n, 0}} : std::nullopt;
+  case Operation::all_to_all:
+    return Move{to * n, from * n};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The bytes that a call makes a rank send to its peers and receive from them.
+[[nodiscard]] Transfer transfer_of(const Call& call, int rank, int size);
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
 
 #if TWILL_HEADER_ONLY
 #include <twill/parallel/group/call_check.ipp>

@@ -142,3 +142,35 @@ TWILL_BODY void check(const Call& call, int rank, int size) {
 }
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+TWILL_BODY Transfer transfer_of(const Call& call, int rank, int size) {
+  const Signature shape = signature_of(call, size);
+  const auto width = static_cast<std::int64_t>(size_of(shape.dtype));
+  const std::int64_t part = shape.count * width;
+  const std::int64_t own = share_of(shape.count, rank, size).count() * width;
+  const std::int64_t others = size - 1;
+  const bool is_root = rank == call.peer;
+  Transfer copied{1, 0, 0};
+  for (int other = 0; other < size; ++other) {
+    if (other != rank && move_of(shape, rank, other)) copied.sent_bytes += part;
+    if (other != rank && move_of(shape, other, rank)) copied.received_bytes += part;
+  }
+  switch (call.operation) {
+  case Operation::all_reduce: // the others' shares go out and mine come in; then my result goes out and theirs come in
+    return {1, part - own + own * others, own * others + part - own};
+  case Operation::reduce:
+    return {1, part - own + (is_root ? 0 : own), own * others + (is_root ? part - own : 0)};
+  case Operation::reduce_scatter:
+    return {1, part * others, part * others};
+  case Operation::send:
+    return {1, part, 0};
+  case Operation::receive:
+    return {1, 0, part};
+  default:
+    return copied;
+  }
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA

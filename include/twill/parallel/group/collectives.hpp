@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collectives by name, over any model of `Communicator`: on typed pointers and on anything contiguous with `data()` and
-// `elements()`, as tensors are. Each exists once and only makes a `Call`. Every function returns when this rank's elements
-// may be used again; `communicator.start(Call::all_reduce(elements(x)))` does not wait. Memory lies on the communicator's
-// device. Bus bytes per rank, with S bytes of data and n ranks, are given as cost.
+// The collectives by name, over any model of `Communicator`: on typed pointers and on anything contiguous with `data()`
+// and `elements()`, as tensors are. Each exists once and only makes a `Call`. Every function returns when this rank's
+// elements may be used again; `communicator.start(Call::all_reduce(elements(x)))` does not wait. Memory lies on the
+// communicator's device. Bus bytes per rank, with S bytes of data and n ranks, are given as cost.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>

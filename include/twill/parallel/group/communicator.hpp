@@ -1,18 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries out
-// calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model of the
-// concept has to implement two functions, `run` and `start`, and everything with a name is built on them once, in
-// parallel/group/collectives.hpp. The models are threads of one process (parallel/threads/communicator.hpp), processes (parallel/messages/mpi.hpp) and
-// GPUs (parallel/nccl/nccl.cuh).
+// A communicator is one rank's membership in a group: it knows its rank, the group's size and its device, and carries
+// out calls that all ranks make in the same order. A `Call` is a value (which operation, on which elements), so a model
+// of the concept has to implement two functions, `run` and `start`, and everything with a name is built on them once,
+// in parallel/group/collectives.hpp. The models are threads of one process (parallel/threads/communicator.hpp),
+// processes (parallel/messages/mpi.hpp) and GPUs (parallel/nccl/nccl.cuh).
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
 #include <twill/parallel/group/operation.hpp>
-#include <twill/parallel/group/reduction.hpp>
-#include <twill/parallel/group/traffic.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -33,7 +31,7 @@ struct Elements {
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
-/// The same, to be read only.
+/// A run of elements to be read only.
 struct ConstElements {
   const void* data = nullptr;   ///< on the communicator's device
   std::int64_t count = 0;       ///< elements, not bytes
@@ -42,13 +40,13 @@ struct ConstElements {
   ConstElements() = default;
   /// So many elements of a type.
   ConstElements(const void* first, std::int64_t number, DType type) : data{first}, count{number}, dtype{type} {}
-  /// What may be written may be read.
+  /// Elements that may be written may be read.
   ConstElements(Elements elements) : data{elements.data}, count{elements.count}, dtype{elements.dtype} {}
   /// How long the run is.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(count) * size_of(dtype); }
 };
 
-/// What one rank asks of its group. `source` is read, `target` is written; both are unchanged in size by the call.
+/// One rank's request to its group. `source` is read, `target` is written; both are unchanged in size by the call.
 /// The two may be one and the same memory where NCCL allows it: all_reduce, reduce, broadcast anywhere; all_gather and
 /// gather when the source is this rank's part of the target; reduce_scatter and scatter the other way round.
 struct Call {
@@ -84,7 +82,8 @@ struct Call {
   static Call receive(Elements target, int source, int tag = 0);
 };
 
-/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at fault.
+/// The group can no longer be used: a peer failed, is missing, or made another call. Every rank's text names the one at
+/// fault.
 class TWILL_EXPORT CommunicatorError : public Error {
 public:
   /// Names the rank that failed; `cause` is what it threw, where that is known.
@@ -93,7 +92,7 @@ public:
 
   /// The rank at fault, or -1 where several disagree.
   [[nodiscard]] int rank() const { return rank_; }
-  /// What the failing rank threw; null where it did not throw.
+  /// The exception of the failing rank; null where it did not throw.
   [[nodiscard]] const std::exception_ptr& cause() const { return cause_; }
 
 private:
@@ -107,20 +106,20 @@ public:
   using CommunicatorError::CommunicatorError;
 };
 
-/// A call under way. `wait` returns when the elements may be used again and throws what went wrong; a handle that is let go
-/// waits, because the memory is in use until then.
+/// A call under way. `wait` returns when the elements may be used again and throws what went wrong; a handle that is
+/// let go waits, because the memory is in use until then.
 template <class H>
 concept CallHandle = std::movable<H> && requires(H handle, const H& constant) {
   handle.wait();
   { constant.is_done() } -> std::same_as<bool>;
 };
 
-/// One rank's membership in a group. What a compiler cannot check: all ranks make the same calls in the same order (send and
-/// receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a CommunicatorError
-/// that names it, on every rank and within the time-out; after that every call throws the same error.
-/// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone.
-/// `split` makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part
-/// and gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on. `traffic` is what
+/// One rank's membership in a group. What a compiler cannot check: all ranks make the same calls in the same order
+/// (send and receive excepted); a reduction's result is equal on all ranks; a failed or missing rank ends in a
+/// CommunicatorError that names it, on every rank and within the time-out; after that every call throws the same error.
+/// `run` returns when this rank's elements may be used again; between `start` and `wait` they are left alone. `split`
+/// makes sub-groups of the ranks with equal color, ordered by key, then by rank; a negative color takes no part and
+/// gets an empty communicator, whose size is 0. `fail` tells the group that this rank cannot go on. `traffic` is what
 /// this rank has moved in this group's own calls, those of sub-groups not included.
 template <class C>
 concept Communicator = std::movable<C> &&

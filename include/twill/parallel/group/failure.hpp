@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Failure diagnosis of a group of ranks, for every kind of transport: how far each rank has come, whom each waits for, and the
-// first failure, which ends the group with its sub-groups. Where ranks wait for each other in a chain, as in a pipeline, all
-// of them run into their time-outs at once, and only the last one, which waits for none, is at fault: an error names the end
-// of the chain. None of it is synchronised: a transport calls it under a lock of its own. Read next:
-// parallel/threads/group.hpp, parallel/messages/member.hpp.
+// Failure diagnosis of a group of ranks, for every kind of transport: how far each rank has come, which rank each waits
+// for, and the first failure, which ends the group with its sub-groups. Where ranks wait for each other in a chain, as
+// in a pipeline, all of them run into their time-outs at once, and only the last one, which waits for none, is at
+// fault: an error names the end of the chain. None of it is synchronised: a transport calls it under a lock of its own.
+// Read next: parallel/threads/group.hpp, parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -31,13 +31,14 @@ struct Failure {
   int origin = -1;            ///< the rank at fault, as the group of all ranks counts
 };
 
-/// throws: the failure, to each caller in an exception of its own: a shared one would be destroyed by the last that drops it
+/// throws: the failure, to each caller in an exception of its own: a shared one would be destroyed by the last that
+/// drops it
 [[noreturn]] void throw_failure(const Failure& failure);
 
-/// What an exception says of itself: what the other ranks are told.    requires: there is one
+/// The text of an exception, as the other ranks are told.    requires: there is one
 [[nodiscard]] std::string text_of(const std::exception_ptr& cause);
 
-/// Whom each rank waits for. Ranks are numbered as in the group of all, from which sub-groups come.
+/// The rank that each rank waits for. Ranks are numbered as in the group of all, from which sub-groups come.
 class WaitChain {
 public:
   explicit WaitChain(std::vector<std::string> labels) : labels_{std::move(labels)} {}
@@ -48,7 +49,7 @@ public:
   [[nodiscard]] int size() const { return static_cast<int>(labels_.size()); }
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
-  /// Whom a rank waits for, or has waited for in vain when it last failed; negative: none.
+  /// The rank that one waits for, or has waited for in vain when it last failed; negative: none.
   [[nodiscard]] virtual int next_of(int rank) const = 0;
 
   /// The end of the chain that begins with `rank`, or `rank` itself where it leads back.
@@ -75,7 +76,8 @@ struct Progress {
   [[nodiscard]] std::string last_seen() const;
 };
 
-/// What a rank asks of a split, and a sub-group that comes of it: its ranks in their order, and the place of the rank that asks.
+/// A rank's wish in a split, and the sub-group that comes of it: its ranks in their order, and the place of the rank
+/// that asks.
 struct Wish {
   int color = 0;
   int key = 0;
@@ -87,7 +89,7 @@ struct SubGroup {
   int place = 0;
 };
 
-/// What the diagnosis knows of one group.
+/// One group, as far as its diagnosis is concerned.
 class GroupState {
 public:
   /// `origins` are the ranks in the group of all.

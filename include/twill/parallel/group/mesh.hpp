@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks in a grid with named axes: `Mesh<Axis<"data", 2>, Axis<"pipe", 2>>` places 4 ranks, the last axis running fastest, as
-// NumPy numbers elements. A size that is not written is given at run time: `Mesh<Axis<"data">, Axis<"pipe", 2>>(3)`. Where
-// all sizes are written, what does not fit is a compile error (`fits<Ranks>`); else an exception with both numbers. A mesh
-// is arithmetic alone; `MeshGroups` gives each rank its communicators along the axes.
+// Ranks in a grid with named axes: `Mesh<Axis<"data", 2>, Axis<"pipe", 2>>` places 4 ranks, the last axis running
+// fastest, as NumPy numbers elements. A size that is not written is given at run time: `Mesh<Axis<"data">, Axis<"pipe",
+// 2>>(3)`. Where all sizes are written, what does not fit is a compile error (`fits<Ranks>`); else an exception with
+// both numbers. A mesh is arithmetic alone; `MeshGroups` gives each rank its communicators along the axes.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -43,7 +43,7 @@ template <class... Axes> [[nodiscard]] consteval bool names_differ() {
   return true;
 }
 
-// What a compiler shows of a mesh that does not fit: never defined.
+// Shown by the compiler for a mesh that does not fit: never defined.
 template <std::int64_t Ranks> struct axes_hold;
 template <std::int64_t Ranks> struct group_has;
 template <class Axes, class Group> struct mesh_and_group_have_different_numbers_of_ranks;
@@ -132,7 +132,7 @@ public:
     }
     return result;
   }
-  /// Who stands there. throws: IndexError for a place outside
+  /// The rank that stands there. throws: IndexError for a place outside
   [[nodiscard]] constexpr int rank_of(const Coordinates& place) const {
     std::int64_t rank = 0;
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -189,7 +189,8 @@ concept AnyMesh = is_mesh<M>;
 /// One rank's communicators in a mesh. Making it is a collective call of the whole group, which has to outlive it.
 template <Communicator C, AnyMesh M> class MeshGroups {
 public:
-  /// throws: ValueError with both numbers if the group does not fill the mesh; what one rank throws ends the whole group
+  /// throws: ValueError with both numbers if the group does not fill the mesh; what one rank throws ends the whole
+  /// group
   MeshGroups(C& world, M mesh) : world_{&world}, mesh_{mesh} {
     mesh_.require_ranks(world.size());
     along_.reserve(M::axes);
@@ -210,7 +211,7 @@ public:
     static_assert(M::template has<Name>, "twill: the mesh has no axis of this name");
     return along_[M::template index_of<Name>()];
   }
-  /// The same by the place of the axis in the mesh.    requires: there are more axes
+  /// By the place of the axis in the mesh.    requires: there are more axes
   [[nodiscard]] C& along_axis(std::size_t axis) { return along_[axis]; }
   template <FixedString Name> [[nodiscard]] int coordinate() const {
     return mesh_.template coordinate<Name>(world_->rank());
@@ -234,7 +235,8 @@ private:
   std::vector<C> along_;
 };
 
-/// The mesh over a group, an open axis taking the ranks that are left: `auto groups = over<Mesh<Axis<"data">, ...>>(world)`.
+/// The mesh over a group, an open axis taking the ranks that are left: `auto groups = over<Mesh<Axis<"data">,
+/// ...>>(world)`.
 template <AnyMesh M, Communicator C> [[nodiscard]] MeshGroups<C, M> over(C& world) {
   return MeshGroups<C, M>(world, M::of_ranks(world.size()));
 }

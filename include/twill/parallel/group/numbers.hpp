@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A few numbers of the program between ranks: they go over the memory of the communicator's device, like everything else, so
-// that any model of `Communicator` carries them. For what is asked now and then, such as clocks, counts and reports; tensors
-// have parallel/group/collectives.hpp. Read next: parallel/group/clock_offset.hpp.
+// A few numbers of the program between ranks: they go over the memory of the communicator's device, like everything
+// else, so that any model of `Communicator` carries them. For what is asked now and then, such as clocks, counts and
+// reports; tensors have parallel/group/collectives.hpp. Read next: parallel/pipeline/run/gather.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>
@@ -26,7 +26,7 @@ public:
         values_(count, 0),
         room_(D(communicator.device()), Dims(static_cast<std::int64_t>(count))) {}
 
-  /// What was set here or received.
+  /// The numbers that were set here or received.
   [[nodiscard]] std::vector<double>& values() { return values_; }
 
   void send(int peer) {

@@ -1,18 +1,30 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks of a group can do together, by name. `split` is listed because ranks have to make it in step like any
-// collective call; `send` and `receive` are the two sides of a message. Read next: parallel/group/communicator.hpp.
+// Operations and reductions of a group by name, and how many bytes of elements an operation moves. `split` is an
+// operation because ranks have to make it in step like any collective call; `send` and `receive` are the two sides of a
+// message. The mean is one that a group gets in the pass of the sum: divided by the number of ranks, in the type that
+// partial results are held in, and rounded once. Read next: parallel/group/communicator.hpp.
 
 #include <twill/core/config.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// What a call of a communicator does.
+/// `mean` is one of floating-point elements.
+enum class Reduction : std::uint8_t { sum, product, max, min, any, all, mean };
+
+/// As messages spell it.
+[[nodiscard]] constexpr std::string_view name(Reduction reduction) {
+  constexpr std::string_view names[] = {"sum", "product", "max", "min", "any", "all", "mean"};
+  return names[static_cast<int>(reduction)];
+}
+
+/// The kinds of calls of a communicator.
 enum class Operation : std::uint8_t {
   all_reduce,
   reduce,
@@ -38,5 +50,43 @@ inline constexpr std::size_t operation_count = 12;
                                         "barrier",    "split",     "send",           "receive"};
   return names[static_cast<int>(operation)];
 }
+
+/// The bytes that one rank has sent and received, and in how many calls.
+struct Transfer {
+  std::int64_t calls = 0;          ///< how many
+  std::int64_t sent_bytes = 0;     ///< by this rank
+  std::int64_t received_bytes = 0; ///< by this rank
+
+  constexpr Transfer& operator+=(const Transfer& other) {
+    calls += other.calls;
+    sent_bytes += other.sent_bytes;
+    received_bytes += other.received_bytes;
+    return *this;
+  }
+  friend constexpr bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+/// Transfers by operation.
+class OperationTraffic {
+public:
+  [[nodiscard]] constexpr const Transfer& operator[](Operation operation) const {
+    return transfers_[static_cast<std::size_t>(operation)];
+  }
+  /// Counts one more call of an operation.
+  constexpr void add(Operation operation, const Transfer& transfer) {
+    transfers_[static_cast<std::size_t>(operation)] += transfer;
+  }
+
+  /// The sum over all operations.
+  [[nodiscard]] constexpr Transfer total() const {
+    Transfer sum;
+    for (const Transfer& transfer : transfers_) sum += transfer;
+    return sum;
+  }
+  friend constexpr bool operator==(const OperationTraffic&, const OperationTraffic&) = default;
+
+private:
+  std::array<Transfer, operation_count> transfers_{};
+};
 
 } // namespace twill::inline v0::parallel::inline TWILL_ISA

@@ -1,15 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A communicator as the group that a compiled program calls: `model.bind(parallel::rank_group<Tensor>(communicator))`. Which
-// kind of communicator, the program does not know. Read next: parallel/model/tensor_parallel.hpp.
+// A communicator as the group that a compiled program calls: `model.bind(parallel::rank_group<Tensor>(communicator))`.
+// Which kind of communicator, the program does not know. Read next: parallel/model/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/graph/ranks.hpp>
 #include <twill/kernel/rank_group.hpp>
 #include <twill/parallel/group/communicator.hpp>
-#include <twill/parallel/group/reduction.hpp>
+#include <twill/parallel/group/operation.hpp>
 
 #include <exception>
 #include <memory>
@@ -34,7 +34,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   }
 }
 
-/// One rank of a communicator along an axis. The communicator outlives it, and nobody else uses it during a run.
+/// One rank of a communicator along an axis. The communicator outlives it, and has no other user during a run.
 template <Communicator C> class CommunicatorGroup final : public kernel::RankGroup {
 public:
   /// throws: ValueError unless the communicator has as many ranks as the axis

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sums over all ranks that a model asks for in the middle of its run, forward and backward: behind the launch that has
-// written this rank's addend the host adds up those of all ranks, in place. All ranks run the same program, so they meet in
-// the same order, ranks without rows too. Read next: nn/batch_norm.hpp.
+// The sums over all ranks that a model asks for in the middle of its run, forward and backward: behind the launch that
+// has written this rank's addend the host adds up those of all ranks, in place. All ranks run the same program, so they
+// meet in the same order, ranks without rows too. Read next: nn/batch_norm.hpp.
 
 #include <twill/compile/run/bindings.hpp>
 #include <twill/core/config.hpp>

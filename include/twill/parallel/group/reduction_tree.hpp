@@ -1,15 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one order in which twill adds up what several ranks hold. Element by element, x[r] takes in x[r + s] for s = 1, 2, 4,
-// ... and r a multiple of 2s: the binomial tree of MPI's reductions. The order depends on the number of ranks alone, not
-// on timing, nor on how an array is cut into pieces, so threads and processes get the same bits. half and bfloat16 are
-// added in float and rounded once, at the end. Maximum and minimum let NaN pass, as NumPy does; integers wrap around.
+// The one order in which twill adds up what several ranks hold. Element by element, x[r] takes in x[r + s] for s = 1,
+// 2, 4, ... and r a multiple of 2s: the binomial tree of MPI's reductions. The order depends on the number of ranks
+// alone, not on timing, nor on how an array is cut into pieces, so threads and processes get the same bits. half and
+// bfloat16 are added in float and rounded once, at the end. Maximum and minimum let NaN pass, as NumPy does; integers
+// wrap around.
 
 #include <twill/core/config.hpp>
 #include <twill/core/dtype.hpp>
 #include <twill/core/error.hpp>
-#include <twill/parallel/group/reduction.hpp>
+#include <twill/parallel/group/operation.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// What partial results are held in: float for the 16-bit types, else the type itself.
+/// The type of partial results: float for the 16-bit types, else the type itself.
 template <Scalar T> using Partial = std::conditional_t<FloatingScalar<T> && sizeof(T) == 2, float, T>;
 
 template <Reduction R, class T> [[nodiscard]] constexpr T combine(T left, T right) {
@@ -70,8 +71,8 @@ void reduce_block(std::span<const void* const> sources, std::int64_t begin, std:
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// Reduces the elements [begin, end) of all sources into all targets. A target may be a source. `mean` divides by the number
-/// of sources. requires: at least one source
+/// Reduces the elements [begin, end) of all sources into all targets. A target may be a source. `mean` divides by the
+/// number of sources. requires: at least one source
 template <Reduction R, Scalar T>
 void reduce_tree(std::span<const void* const> sources, std::span<void* const> targets, std::int64_t begin,
                  std::int64_t end) {
@@ -112,7 +113,7 @@ template <class F> decltype(auto) with_scalar(DType dtype, F&& f) {
   throw ValueError("with_scalar: no such element type");
 }
 
-/// The same with type and reduction known at run time.
+/// With type and reduction known at run time.
 void reduce_tree(DType dtype, Reduction reduction, std::span<const void* const> sources, std::span<void* const> targets,
                  std::int64_t begin, std::int64_t end);
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings the elements of a call to where any thread and any network can address them, and its result back. Memory of `Cpu` is
-// used as it is, once what was given to the device before is done; that of another kind is only ever touched by its own
-// device's stream and travels through the host; devices without memory take part without data.
+// Brings the elements of a call to where any thread and any network can address them, and its result back. Memory of
+// `Cpu` is used as it is, once what was given to the device before is done; that of another kind is only ever touched
+// by its own device's stream and travels through the host; devices without memory take part without data.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `MessageCommunicator<W, D>`: a rank that talks to the others in packets over a wire, with the results of threads, bit for
-// bit. Calls move on while a rank waits or asks; a started one needs that on all ranks. Memory of a device of its own travels
-// through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
+// `MessageCommunicator<W, D>`: a rank that talks to the others in packets over a wire, with the results of threads, bit
+// for bit. Calls move on while a rank waits or asks; a started one needs that on all ranks. Memory of a device of its
+// own travels through the host. Not in the umbrella. Read next: parallel/messages/mpi.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/device/device.hpp>

@@ -1,22 +1,67 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands at the head of every packet: which group it belongs to, what it is, and the call that its sender is in, so that
-// ranks which have lost step find out by comparing. All ranks of a wire have one byte order and one layout of this struct.
-// Not in the umbrella. Read next: parallel/messages/member.hpp.
+// Packets between the ranks of a group, and the wire that carries them. A wire is all that parallel/messages/ needs of
+// a network: whole packets that are given away and turn up at their destination, once and unchanged, in any order.
+// Nothing blocks and nothing points into the memory of a caller, so a call that has failed can be forgotten at once,
+// whatever the network still does. An envelope heads every packet: its group, what it is, and the call that its sender
+// is in, so that ranks which have lost step find out by comparing. All ranks of a wire have one byte order and one
+// layout of it. Not in the umbrella. Read next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/failure.hpp>
-#include <twill/parallel/messages/wire.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
 namespace twill::inline v0::parallel::messages::inline TWILL_ISA {
+
+/// Bytes that several packets may share; they are not changed once one is under way. A multiple of 16, aligned to 16.
+class Parcel {
+public:
+  static constexpr std::size_t block = 16;
+
+  Parcel() = default;
+  /// Not initialised but for what the last block has beyond `bytes`.
+  explicit Parcel(std::size_t bytes) : size_{(bytes + block - 1) / block * block}, data_{new std::byte[size_]} {
+    for (std::size_t i = bytes; i < size_; ++i) data_[static_cast<std::ptrdiff_t>(i)] = std::byte{};
+  }
+
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+private:
+  std::size_t size_ = 0;
+  std::shared_ptr<std::byte[]> data_;
+};
+
+/// A parcel and the rank on the wire that it comes from.
+struct Packet {
+  int from = 0;
+  Parcel parcel{};
+};
+
+/// What a compiler cannot check: `send` takes a packet without waiting for its receiver; `poll` returns one that has
+/// arrived, or nothing, at once; `close` is called last, and told whether no rank will send any more. `lingers` says
+/// that a wire is closed only when all ranks have said good-bye.
+template <class W>
+concept Wire = requires(W& wire, const W& constant, const Parcel& parcel, int rank, bool is_quiet) {
+  { W::lingers } -> std::convertible_to<bool>;
+  { constant.rank() } -> std::same_as<int>;
+  { constant.size() } -> std::same_as<int>;
+  { constant.label(rank) } -> std::convertible_to<std::string>; // "rank 1 (host:4711)"
+  wire.send(rank, parcel);
+  { wire.poll() } -> std::same_as<std::optional<Packet>>;
+  { wire.is_idle() } -> std::same_as<bool>; // whatever was sent has left
+  wire.close(is_quiet);
+};
 
 enum class Kind : std::uint8_t {
   first,   ///< a collective call: its signature and what the receiver needs of the sender's source
@@ -25,7 +70,7 @@ enum class Kind : std::uint8_t {
   taken,   ///< the receiver's answer to a message
   failed,  ///< the group can go no further; the text follows
   left,    ///< the sender has let its communicator go
-  waits,   ///< of no group: whom the sender waits for, a rank of the wire, or nobody any more
+  waits,   ///< of no group: the rank of the wire that the sender waits for, or none any more
 };
 
 struct Envelope {
@@ -75,7 +120,8 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
   return envelope;
 }
 
-/// The packet by which a rank that has found a failure tells the others. What a rank threw stays with it; they read its text.
+/// The packet by which a rank that has found a failure tells the others. What a rank threw stays with it; they read its
+/// text.
 [[nodiscard]] inline Parcel pack(const detail::Failure& failure, std::uint64_t group) {
   Envelope envelope;
   envelope.group = group;
@@ -86,7 +132,7 @@ static_assert(std::is_trivially_copyable_v<Envelope> && sizeof(Envelope) % Parce
   return pack(envelope, failure.text.data());
 }
 
-/// What another rank told.
+/// The failure that another rank told of.
 [[nodiscard]] inline detail::Failure failure_in(const Envelope& envelope, const Parcel& parcel) {
   return {std::string(reinterpret_cast<const char*>(content(parcel)), static_cast<std::size_t>(envelope.bytes)),
           envelope.root, envelope.flag != 0, nullptr, -1};

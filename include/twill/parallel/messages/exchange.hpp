@@ -1,18 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drives the groups of one wire: brings packets to the group that they belong to, sends what groups have to say, and waits for
-// calls, up to the group's time-out. There is no thread of its own: whoever waits, asks or begins a call moves everything
-// on, so a rank that stays away for long is a late rank. Who waits for long tells all ranks for whom, see
-// parallel/messages/waits.hpp. Its functions may be called by several threads.
-// Not in the umbrella. Read next: parallel/messages/communicator.hpp.
+// Drives the groups of one wire: brings packets to the group that they belong to, sends what groups have to say, and
+// waits for calls, up to the group's time-out. There is no thread of its own: a thread that waits, asks or begins a
+// call moves everything on, so a rank that stays away for long is a late rank. Who waits for long tells all ranks for
+// whom, see parallel/messages/waits.hpp. Its functions may be called by several threads. Not in the umbrella. Read
+// next: parallel/messages/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
 #include <twill/device/cpu/signal.hpp>
+#include <twill/parallel/messages/envelope.hpp>
 #include <twill/parallel/messages/member.hpp>
 #include <twill/parallel/messages/waits.hpp>
-#include <twill/parallel/messages/wire.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -40,7 +40,7 @@ public:
   ~Exchange() {
     try {
       wire_.close(linger());
-    } catch (...) { // the wire is lost, and nobody uses it any more
+    } catch (...) { // the wire is lost, and is not used any more
     }
   }
 
@@ -62,7 +62,7 @@ public:
       if (waiting_ == 0) tell_of_waiting(-1); // what a failure has left
       flush();
       return ticket;
-    } catch (...) { // a call that stays behind would write into memory that nobody waits for any more
+    } catch (...) { // a call that stays behind would write into memory that is not waited for any more
       member.fail(std::current_exception());
       throw;
     }
@@ -84,7 +84,7 @@ public:
         try {
           if (!ticket->is_done && move_on()) turn = 0;
           if (ticket->is_done) {
-            // Who else waits tells again. What a failure has left stays while its group's last calls are collected.
+            // Other waits tell again. Traces of a failure stay while its group's last calls are collected.
             if (!member.has_failed() && (waiting_ == 1 || waits_->of(wire_.rank()) == told)) tell_of_waiting(-1);
             return;
           }
@@ -157,7 +157,7 @@ public:
 private:
   static constexpr std::uint64_t root = 1;
 
-  /// A call that somebody waits for.
+  /// A call that is waited for.
   class Waiting {
   public:
     explicit Waiting(Exchange& exchange) : exchange_{&exchange} { exchange.count_waiting(1); }
@@ -187,8 +187,9 @@ private:
     return x ^ (x >> 31);
   }
 
-  // A little longer each time: ranks may outnumber cores. A small packet is there at once where its sender is. A large one that
-  // is under way moves some kilobytes each time that both sides look, so that who sleeps between slows down both.
+  // A little longer each time: ranks may outnumber cores. A small packet is there at once where its sender is. A large
+  // one that is under way moves some kilobytes each time that both sides look, so that who sleeps between slows down
+  // both.
   static void rest(int turn, bool is_moving) {
     using std::chrono::microseconds;
     constexpr int spins = 200;
@@ -240,8 +241,8 @@ private:
     return has_come;
   }
 
-  // Tells all ranks of the wire, so that whoever runs into its time-out because of this one knows why. Not those that have let
-  // the group of all go, and nobody once this rank has: others close the wire when its farewell has come.
+  // Tells all ranks of the wire, so that a rank that runs into its time-out because of this one knows why. Not those
+  // that have let the group of all go, and none once this rank has: others close the wire when its farewell has come.
   void tell_of_waiting(const Member& member, const Member::Pending& pending, int& told) {
     const int awaited = member.awaited(pending);
     const int whom = awaited < 0 ? -1 : member.origin(awaited);

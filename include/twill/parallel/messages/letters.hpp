@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two ranks of a group, as one of them sees them. Those of one tag are numbered, so it does not matter in
-// which order the network brings them; a send is done when its message was taken, which bounds what is buffered and
+// Messages between two ranks of a group, as one of them sees them. Those of one tag are numbered, so it does not matter
+// in which order the network brings them; a send is done when its message was taken, which bounds what is buffered and
 // lets a message without a receiver be found. Counts say whether anything can still come from a rank that has left.
 // Not in the umbrella. Read next: parallel/messages/member.hpp.
 

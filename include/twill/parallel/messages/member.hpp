@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's state in a group that talks in packets: its collective calls, one after the other, and the failure that ends the
-// group, if there is one. It is a machine without clock, thread or network: calls and packets go in, packets come out in
-// `out`, and who drives it (parallel/messages/exchange.hpp) knows the time. The first failure that a rank finds goes
-// to all ranks; one that it was told goes no further. Not in the umbrella. Read next: parallel/messages/letters.hpp.
+// One rank's state in a group that talks in packets: its collective calls, one after the other, and the failure that
+// ends the group, if there is one. It is a machine without clock, thread or network: calls and packets go in, packets
+// come out in `out`, and who drives it (parallel/messages/exchange.hpp) knows the time. The first failure that a rank
+// finds goes to all ranks; one that it was told goes no further. Not in the umbrella. Read next:
+// parallel/messages/letters.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -108,7 +109,7 @@ public:
   using GroupState::fail;
   /// This rank threw `cause`.
   void fail(const std::exception_ptr& cause) { fail_for_exception(rank_, cause); }
-  /// Whom a call waits for; negative: none.
+  /// The rank that a call waits for; negative: none.
   [[nodiscard]] int awaited(const Pending& pending) const {
     if (pending.round == nullptr) return pending.call.peer;
     int other = 0;

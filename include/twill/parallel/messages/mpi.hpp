@@ -1,13 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that are processes, on one machine or many: `mpi_communicator()` is this process's membership in a group of all that
-// mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own, so
-// results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank. One that
-// dies is named by mpirun, which ends the job: Open MPI 4 tells nobody else. Packets move while a rank is inside a call, so
-// time-outs are longer than the longest computation between two. One thread calls at a time, whichever it is: that takes
-// MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED where it is the main one. Not in the umbrella: needs <mpi.h>, for targets
-// that link twill::mpi.
+// Ranks that are processes, on one machine or many: `mpi_communicator()` is this process's membership in a group of all
+// that mpirun started. MPI only carries packets (a `Wire`): order of reductions, time-outs and errors are twill's own,
+// so results have the bits that threads get. A rank that throws, hangs or calls out of order is named on every rank.
+// One that dies is named by mpirun, which ends the job: Open MPI 4 tells no other process. Packets move while a rank is
+// inside a call, so time-outs are longer than the longest computation between two. One thread calls at a time,
+// whichever it is: that takes MPI_THREAD_SERIALIZED, or MPI_THREAD_FUNNELED where it is the main one.
+// Not in the umbrella: needs <mpi.h>, for targets that link twill::mpi.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -31,8 +31,9 @@
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// MPI from here to the end of main: initialises it unless somebody has, and finalises it if it was this one. When an exception
-/// ends main nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the job.
+/// MPI from here to the end of main: initialises it unless that was done, and finalises it if it was this one. When an
+/// exception ends main nothing is finalised, because that waits for all: mpirun notices, names the rank and ends the
+/// job.
 class MpiEnvironment {
 public:
   MpiEnvironment() {
@@ -59,8 +60,8 @@ private:
 
 /// How a communicator over MPI behaves.
 struct MpiOptions {
-  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of some kilobytes
-  /// or more needs both: a peer that computes for so long looks like one that hangs.
+  /// How long a rank waits for its peers in one call. Packets move only while ranks are inside of calls, and one of
+  /// some kilobytes or more needs both: a peer that computes for so long looks like one that hangs.
   std::int64_t timeout_ms = 300'000;
 };
 
@@ -109,7 +110,7 @@ public:
   [[nodiscard]] int rank() const { return rank_; }
   /// How many ranks there are.
   [[nodiscard]] int size() const { return size_; }
-  /// What messages call a rank: its number and host.
+  /// The name of a rank in messages: its number and host.
   [[nodiscard]] const std::string& label(int rank) const { return labels_[static_cast<std::size_t>(rank)]; }
 
   /// Begins to send; the parcel is copied.
@@ -149,8 +150,8 @@ public:
   /// Whether nothing is under way.
   [[nodiscard]] bool is_idle() const { return outgoing_.empty() && incoming_.empty(); }
 
-  /// Frees what MPI holds if nothing is under way. After a failure packets may be, and then the duplicate is left to MPI, with
-  /// the memory that they are read from.
+  /// Frees what MPI holds if nothing is under way. After a failure packets may be, and then the duplicate is left to
+  /// MPI, with the memory that they are read from.
   void close(bool is_quiet) {
     int is_over = 0;
     MPI_Finalized(&is_over);
@@ -194,7 +195,7 @@ private:
     if (is_over != 0) throw Error("mpi: MPI_Finalize has been called; let communicators and their handles go before");
     require_allowed();
   }
-  // What MPI makes of calls that its level of threads does not allow is undefined.
+  // Calls that MPI's level of threads does not allow have no defined result.
   void require_allowed() const {
     if (!is_of_main_thread_) return;
     int is_main = 0;
@@ -226,9 +227,10 @@ private:
 template <ComputeDevice D = Cpu> using MpiCommunicator = messages::MessageCommunicator<MpiWire, D>;
 static_assert(messages::Wire<MpiWire> && Communicator<MpiCommunicator<Cpu>>);
 
-/// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its processes.
-/// The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
-/// throws: Error if MPI is not running, or was initialised for fewer threads than call it; ValueError for a time-out below 1
+/// This process's rank in the group of a communicator of MPI's, which stays the caller's: a collective call of all its
+/// processes. The last of a group and its sub-groups to be let go waits until the other ranks have let the group go.
+/// throws: Error if MPI is not running, or was initialised for fewer threads than call it; ValueError for a time-out
+/// below 1
 template <ComputeDevice D = Cpu>
 [[nodiscard]] MpiCommunicator<D> mpi_communicator(MPI_Comm comm = MPI_COMM_WORLD, const D& device = D{},
                                                   MpiOptions options = {}) {

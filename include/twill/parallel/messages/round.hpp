@@ -3,13 +3,13 @@
 //
 // One collective call of one rank. In its first phase every rank sends every other what that needs of its source, often
 // nothing, under the signature of its call: so all meet, and all can compare. A reduction is shared out as
-// parallel/group/share.hpp says: each rank reduces its range of the elements from all ranks' packets in the order of the
-// tree, hence to the bits that threads get, and sends it on in a second phase.
-// Not in the umbrella. Read next: parallel/messages/member.hpp.
+// parallel/group/call_check.hpp says: each rank reduces its range of the elements from all ranks' packets in the order
+// of the tree, hence to the bits that threads get, and sends it on in a second phase. Not in the umbrella. Read next:
+// parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
-#include <twill/parallel/group/share.hpp>
 #include <twill/parallel/messages/envelope.hpp>
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Outgoing {
 
 class Round {
 public:
-  /// What one rank has sent in each phase.
+  /// The packets of one rank in each phase.
   struct Arrival {
     bool is_there[2] = {false, false};
     Parcel parcels[2]{};
@@ -45,7 +45,7 @@ public:
   [[nodiscard]] int phase() const { return phase_; }
   [[nodiscard]] bool has_begun() const { return number_ > 0; }
 
-  /// What the rank wishes in a split.
+  /// The rank's wish in a split.
   void wish(int color, int key) {
     arrivals_[at(rank_)].first.color = color;
     arrivals_[at(rank_)].first.key = key;
@@ -88,7 +88,7 @@ public:
     return takes_results && !arrival(other).is_there[1];
   }
 
-  /// Works with what has arrived; true when the call is done. requires: nobody is awaited, all signatures are equal
+  /// Works with what has arrived; true when the call is done. requires: no rank is awaited, all signatures are equal
   [[nodiscard]] bool advance(std::vector<Outgoing>& out) {
     if (phase_ == 1) {
       for (int other = 0; other < size(); ++other) {
@@ -113,24 +113,9 @@ public:
       reduce_into(own, target(), signature_.count);
       return true;
     }
-    case Operation::all_gather:
-    case Operation::all_to_all:
-      for (int other = 0; other < size(); ++other) copy(other * part_bytes(), other, 0, part_bytes());
-      copy_own(call_.operation == Operation::all_to_all ? rank_ * part_bytes() : 0, rank_ * part_bytes());
-      return true;
-    case Operation::gather:
-      if (rank_ != call_.peer) return true;
-      for (int other = 0; other < size(); ++other) copy(other * part_bytes(), other, 0, part_bytes());
-      copy_own(0, rank_ * part_bytes());
-      return true;
-    case Operation::broadcast:
-    case Operation::scatter:
-      if (rank_ != call_.peer)
-        copy(0, call_.peer, 0, part_bytes());
-      else if (call_.operation == Operation::scatter)
-        copy_own(rank_ * part_bytes(), 0);
-      return true;
     default:
+      for (int other = 0; other < size(); ++other)
+        if (const auto move = detail::move_of(signature_, other, rank_)) place(*move, other);
       return true;
     }
   }
@@ -152,24 +137,15 @@ private:
   // Offset and size of what another rank needs of this one's source. A rank without data takes part with nothing.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> part_for(int other) const {
     if (source() == nullptr) return {0, 0};
-    const bool is_root = rank_ == call_.peer;
     switch (call_.operation) {
     case Operation::all_reduce:
     case Operation::reduce:
       return {share_of(other).begin * width(), share_of(other).count() * width()};
     case Operation::reduce_scatter:
-    case Operation::all_to_all:
       return {other * part_bytes(), part_bytes()};
-    case Operation::all_gather:
-      return {0, part_bytes()};
-    case Operation::gather:
-      return {0, other == call_.peer ? part_bytes() : 0};
-    case Operation::broadcast:
-      return {0, is_root ? part_bytes() : 0};
-    case Operation::scatter:
-      return {other * part_bytes(), is_root ? part_bytes() : 0};
     default:
-      return {0, 0};
+      const auto move = detail::move_of(signature_, rank_, other);
+      return {move ? move->from * width() : 0, move ? part_bytes() : 0};
     }
   }
 
@@ -180,10 +156,12 @@ private:
     if (envelope_of(parcel).bytes == bytes)
       std::memcpy(target() + to_offset, content(parcel), static_cast<std::size_t>(bytes));
   }
-  void copy_own(std::int64_t from_offset, std::int64_t to_offset) {
+  void place(const detail::Move& move, int other) {
+    if (other != rank_) return copy(move.to * width(), other, 0, part_bytes());
     if (source() == nullptr || target() == nullptr || part_bytes() == 0) return;
-    if (source() + from_offset != target() + to_offset)
-      std::memcpy(target() + to_offset, source() + from_offset, static_cast<std::size_t>(part_bytes()));
+    const std::byte* const part = source() + move.from * width();
+    std::byte* const to = target() + move.to * width();
+    if (part != to) std::memcpy(to, part, static_cast<std::size_t>(part_bytes()));
   }
 
   // Reduces this rank's range from all packets and passes it on.

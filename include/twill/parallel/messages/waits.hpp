@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whom each rank of a wire waits for, as far as this one was told. A rank that waits for long, or knows that another waits for it
-// meanwhile, tells all others for whom, and tells again when that is over; an entry that ended in a failure stays until its
-// rank goes on. Ranks are those of the wire, for all groups together, as long as they are in the group of all: one that
-// has left it tells no more and is told nothing.
-// Not in the umbrella. Read next: parallel/messages/member.hpp.
+// Waiting ranks of a wire and the ranks that they wait for, as far as this one was told. A rank that waits for long, or
+// knows that another waits for it meanwhile, tells all others for whom, and tells again when that is over; an entry
+// that ended in a failure stays until its rank goes on. Ranks are those of the wire, for all groups together, as long
+// as they are in the group of all: one that has left it tells no more and is told nothing. Not in the umbrella. Read
+// next: parallel/messages/member.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/failure.hpp>
@@ -23,7 +23,7 @@ public:
   Waits(int rank, std::vector<std::string> labels)
       : WaitChain{std::move(labels)}, rank_{rank}, entries_(static_cast<std::size_t>(size())) {}
 
-  /// Whom a rank waits for; negative: nobody, or nobody knows.
+  /// The rank that one waits for; negative: none, or unknown.
   [[nodiscard]] int of(int rank) const { return entries_[at(rank)].whom; }
   [[nodiscard]] int next_of(int rank) const override { return of(rank); }
 
@@ -39,7 +39,7 @@ public:
   void leave(int from) { entries_[at(from)].has_left = true; }
   [[nodiscard]] bool has_left(int rank) const { return entries_[at(rank)].has_left; }
 
-  /// This rank waits for somebody, or for nobody any more. The number of the news; 0 where it is none.
+  /// This rank waits for another, or for none any more. The number of the news; 0 where it is none.
   [[nodiscard]] std::int64_t set_own(int whom) {
     Entry& own = entries_[at(rank_)];
     if (own.whom == whom) return 0;
@@ -47,7 +47,7 @@ public:
     return ++own.number;
   }
 
-  /// Whether somebody who would hear of it has told that it waits for this rank.
+  /// Whether a rank that would hear of it has told that it waits for this one.
   [[nodiscard]] bool is_waited_for() const {
     for (const Entry& entry : entries_)
       if (entry.whom == rank_ && !entry.has_left) return true;

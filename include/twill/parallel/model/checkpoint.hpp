@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training on a mesh of ranks as a checkpoint, which holds what one device would have: whole weights and states under the
-// names of one network, the count of steps, the rule's options, the draws to come. So it goes on where it was saved, bit for
-// bit, on a mesh of any other form, and on one device, by `io::restore`, as does a mesh from the checkpoint of one device. What
-// the ranks' devices draw besides goes on where there are as many ranks. Read next: io/training.hpp.
+// A training on a mesh of ranks as a checkpoint, which holds what one device would have: whole weights and states under
+// the names of one network, the count of steps, the rule's options, the draws to come. So it goes on where it was
+// saved, bit for bit, on a mesh of any other form, and on one device, by `io::restore`, as does a mesh from the
+// checkpoint of one device. What the ranks' devices draw besides goes on where there are as many ranks. Read next:
+// io/training.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/io/training.hpp>
@@ -51,8 +52,9 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   return checkpoint;
 }
 
-/// Goes on from a checkpoint of the same model and rule, on a mesh of whatever form or on one device. A collective call of the
-/// whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of the program.
+/// Goes on from a checkpoint of the same model and rule, on a mesh of whatever form or on one device. A collective call
+/// of the whole mesh, with the same checkpoint on every rank, and the options of the checkpoint or, on every rank, of
+/// the program.
 /// throws: ShapeError, ValueError naming what does not fit, with nothing changed; CommunicatorError naming another rank
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class Step>
 train::OptionsReport restore(const Checkpoint& checkpoint, ParallelModel<M, S, C, Model, T>& model, Step& step,

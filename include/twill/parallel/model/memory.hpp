@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a step of a model on a mesh fits, to the byte and before there are as many devices: the very step, carried out by
-// all ranks on `Meta`, a device for each. Like `pipeline::memory` it holds for the steps after the first, without the caller's
-// batch. Read next: parallel/pipeline/run/memory.hpp.
+// Whether a step of a model on a mesh fits, to the byte and before there are as many devices: the very step, carried
+// out by all ranks on `Meta`, a device for each. Like `pipeline::memory` it holds for the steps after the first,
+// without the caller's batch. Read next: parallel/pipeline/run/memory.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/chunk.hpp>
@@ -31,8 +31,8 @@ struct OnMeta<ParallelModel<M, S, C, Model, T>> {
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// What each rank of a mesh needs in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all replicas, as
-/// tensors on `Meta`.
+/// What each rank of a mesh needs in a step of `Parallel`, a `ParallelModel`, on a batch like this: the rows of all
+/// replicas, as tensors on `Meta`.
 /// throws: what the step throws    cost: host time of two steps of all ranks without their arithmetic, and no memory
 template <class Parallel, class L, optim::Rule R, int Stage, AnyTensor... Batch>
 [[nodiscard]] std::vector<RankMemory> memory(const typename Parallel::MeshType& mesh, const ReplicaOptions& replicas,

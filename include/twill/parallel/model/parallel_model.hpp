@@ -1,15 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model over a mesh of ranks, chosen by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>, Axis<"tensor", 2>>,
-// Schedule, C, Model>` each of 8 ranks holds its stages along "pipe", its part of the layers that name the axis "tensor", and
-// sees its rows along "data". Any axis may be missing; without "pipe" the same model is one stage. The compiler compares
-// written sizes to what the pipeline and the layers need, open ones are compared when the mesh is filled. Losses, weights
-// and draws are those of one device that sees all rows. Read next: parallel/model/state.hpp.
+// A model over a mesh of ranks, chosen by one type: in `ParallelModel<Mesh<Axis<"data", 2>, Axis<"pipe", 2>,
+// Axis<"tensor", 2>>, Schedule, C, Model>` each of 8 ranks holds its stages along "pipe", its part of the layers that
+// name the axis "tensor", and sees its rows along "data". Any axis may be missing; without "pipe" the same model is one
+// stage. The compiler compares written sizes to what the pipeline and the layers need, open ones are compared when the
+// mesh is filled. Losses, weights and draws are those of one device that sees all rows. Read next:
+// parallel/model/state.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/nn/network.hpp>
+#include <twill/ops/collective.hpp>
 #include <twill/parallel/group/mesh.hpp>
-#include <twill/parallel/group/mesh_check.hpp>
 #include <twill/parallel/group/rank_group.hpp>
 #include <twill/parallel/pipeline/model/cut.hpp>
 #include <twill/parallel/pipeline/run/inference.hpp>
@@ -25,6 +27,85 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
+
+/// The axes of ranks that the layers of a model name.
+struct LayerAxes {
+  static constexpr int most = 8;
+  graph::Few<kernel::AxisId, most> ids{};
+  int count = 0;
+
+  constexpr void add(const kernel::AxisId& axis) {
+    if (axis.size > 1 && size_of(axis) == 0 && count < most) ids.items[count++] = axis;
+  }
+  constexpr void add(const LayerAxes& others) {
+    for (int i = 0; i < others.count; ++i) add(others.ids.items[i]);
+  }
+  /// How many ranks the axis of this name has; 0: no layer names it.
+  [[nodiscard]] constexpr std::int64_t size_of(const kernel::AxisId& axis) const {
+    for (int i = 0; i < count; ++i)
+      if (ids.items[i].is_named_as(axis)) return ids.items[i].size;
+    return 0;
+  }
+};
+
+template <nn::Model M, FloatingScalar T> [[nodiscard]] consteval LayerAxes find_axes() {
+  graph::Graph graph = nn::ModelStage<M, T, true>::make_graph();
+  static_cast<void>(nn::ModelStage<M, T, true>::build(graph));
+  LayerAxes axes{};
+  for (const graph::ParameterInfo& info : graph.parameters) axes.add(info.shard.axis);
+  for (const graph::Node& node : graph.nodes) {
+    const bool calls = node.kind == graph::Kind::operation && node.operation->collective != kernel::Collective::none;
+    const bool copies = node.kind == graph::Kind::rule && node.operation == &graph::copy_to_rule;
+    if (calls || copies) axes.add(graph::detail::ranks_of(graph, node));
+  }
+  return axes;
+}
+
+/// How many ranks the layers name along an axis of a mesh; one where they name none.
+template <class A> [[nodiscard]] consteval std::int64_t ranks_of_layers(const LayerAxes& axes) {
+  const std::int64_t named = axes.size_of({A::name, 0});
+  return named > 0 ? named : 1;
+}
+
+// Shown by the compiler for a mesh that does not fit its model: never defined.
+template <std::int64_t Ranks> struct mesh_has;
+template <std::int64_t Ranks> struct pipeline_runs_on;
+template <std::int64_t Ranks> struct layers_are_divided_among;
+template <class Axis, class Model> struct the_axis_pipe_of_the_mesh_has_another_number_of_ranks;
+template <class Axis, class Model> struct an_axis_of_the_mesh_has_another_number_of_ranks_than_the_layers_name;
+
+/// Refuses an axis that neither replicas, nor stages, nor layers use, and a written size that is not theirs.
+template <class A, std::int64_t PipeRanks, std::int64_t LayerRanks, bool IsNamed>
+[[nodiscard]] consteval bool axis_fits() {
+  if constexpr (A::name == "pipe") {
+    if constexpr (A::size != dyn && A::size != PipeRanks)
+      static_cast<void>(sizeof(
+          the_axis_pipe_of_the_mesh_has_another_number_of_ranks<mesh_has<A::size>, pipeline_runs_on<PipeRanks>>));
+  } else if constexpr (A::name != "data") {
+    static_assert(IsNamed || A::name == "tensor",
+                  "twill: ParallelModel: the axes of a mesh are \"data\", \"pipe\" and those along which layers of the "
+                  "model are divided; no layer names this one");
+    if constexpr (A::size != dyn && A::size != LayerRanks)
+      static_cast<void>(sizeof(
+          an_axis_of_the_mesh_has_another_number_of_ranks_than_the_layers_name<mesh_has<A::size>,
+                                                                               layers_are_divided_among<LayerRanks>>));
+  }
+  return true;
+}
+
+/// Whether the mesh has each axis that the layers name, and these are not those of replicas and stages.
+template <class... Axes> [[nodiscard]] consteval bool has_axes_of(const LayerAxes& axes) {
+  for (int i = 0; i < axes.count; ++i)
+    if (!(axes.ids.items[i].is_named_as({Axes::name, 0}) || ...)) return false;
+  return true;
+}
+[[nodiscard]] consteval bool leaves_data_and_pipe(const LayerAxes& axes) {
+  return axes.size_of({"data", 0}) == 0 && axes.size_of({"pipe", 0}) == 0;
+}
+
+} // namespace twill::inline v0::parallel::detail::inline TWILL_ISA
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
@@ -55,7 +136,7 @@ struct PipelineOf<HasPipe, S, T, D, pipeline::InStages<Stages...>> {
   using type = pipeline::BasicPipeline<S, T, D, Stages...>;
 };
 
-/// What the layers of a model name, however it is given.
+/// The axes that the layers of a model name, however it is given.
 template <class T, class Model> inline constexpr LayerAxes layer_axes = find_axes<Model, T>();
 template <class T, pipeline::CutKind C>
 inline constexpr LayerAxes layer_axes<T, C> = find_axes<typename C::cut_type, T>();
@@ -70,8 +151,8 @@ inline constexpr LayerAxes layer_axes<T, pipeline::InStages<Stages...>> = [] {
 
 namespace twill::inline v0::inline TWILL_ISA {
 
-/// One rank's part of a model on the mesh M, with weights of type T. `Model` is a model, cut at its marks; `pipeline::Cut`,
-/// `pipeline::Balanced` or another way to cut one; or `pipeline::InStages<First, Second, …>`.
+/// One rank's part of a model on the mesh M, with weights of type T. `Model` is a model, cut at its marks;
+/// `pipeline::Cut`, `pipeline::Balanced` or another way to cut one; or `pipeline::InStages<First, Second, …>`.
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T = float>
 class ParallelModel;
 
@@ -89,7 +170,7 @@ public:
   static constexpr bool has_replicas = MeshType::template has<"data">; ///< Whether several pipelines share a batch.
 
 private:
-  static constexpr parallel::LayerAxes named = parallel::detail::layer_axes<T, Model>;
+  static constexpr parallel::detail::LayerAxes named = parallel::detail::layer_axes<T, Model>;
   static_assert(parallel::detail::leaves_data_and_pipe(named),
                 "twill: ParallelModel: layers are divided along an axis of their own, not along \"data\" or \"pipe\"");
   static_assert(parallel::detail::has_axes_of<Axes...>(named),
@@ -99,8 +180,8 @@ private:
                  ...));
 
 public:
-  /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be open.
-  /// `draw` is the same on all ranks: weights are those of one network that draws it.
+  /// A collective call of the whole group, which has to outlive it; the group fills the mesh, of which one size may be
+  /// open. `draw` is the same on all ranks: weights are those of one network that draws it.
   /// throws: ValueError where the mesh, the pipeline or the layers have another number of ranks
   ParallelModel(C& world, const Draw& draw, pipeline::ReplicaOptions options = {})
       : ParallelModel(world, MeshType::of_ranks(world.size()), draw, options) {}
@@ -125,7 +206,8 @@ public:
     else
       return *alone_;
   }
-  /// Of so many rows of a batch those that this rank's replica sees: the first replicas have one more where they do not divide.
+  /// Of so many rows of a batch those that this rank's replica sees: the first replicas have one more where they do not
+  /// divide.
   [[nodiscard]] parallel::Rows rows_of(std::int64_t rows) const {
     std::int64_t replica = 0;
     std::int64_t replicas = 1;
@@ -199,16 +281,16 @@ private:
   Pipe pipe_;
 };
 
-/// This rank's part of a training step: `step(inputs, targets)` gives the loss of all rows, on every rank. Replicas give their
-/// own rows, in the order of the mesh, the ranks of one replica the same ones. The model has to outlive it.
+/// This rank's part of a training step: `step(inputs, targets)` gives the loss of all rows, on every rank. Replicas
+/// give their own rows, in the order of the mesh, the ranks of one replica the same ones. The model has to outlive it.
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
           optim::Rule R>
 [[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options) {
   return train_step(model, std::move(loss), std::move(rule), options, parallel::zero<0>);
 }
 
-/// The same with the optimiser's states shared out among the replicas of each stage, `parallel::zero<1>`: the same bits, and
-/// less memory, but for rules that sum over the elements of a weight, which add up in another order.
+/// The same with the optimiser's states shared out among the replicas of each stage, `parallel::zero<1>`: the same
+/// bits, and less memory, but for rules that sum over the elements of a weight, which add up in another order.
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T, class L,
           optim::Rule R, int Stage>
 [[nodiscard]] auto train_step(ParallelModel<M, S, C, Model, T>& model, L loss, R rule, pipeline::StepOptions options,
@@ -224,8 +306,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's ranks
-/// all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
+/// This rank's part of the model outside of training: `infer(inputs...)` gives the result for the rows that a replica's
+/// ranks all give, on those of the last stage, or on all; replicas need not wait for each other. The model outlives it.
 template <class M, ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 [[nodiscard]] auto inference(ParallelModel<M, S, C, Model, T>& model, InferenceOptions options = {}) {
   using Pipe = typename ParallelModel<M, S, C, Model, T>::Pipe;

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of a model on a mesh as one network has it: names without stages, whole tensors. It is gathered over the
-// communicators, part by part along the axes of divided layers and stage by stage along "pipe", onto every rank, so that any
-// of them may save it; loading takes nothing but a rank's own share and needs no peer. Read next: nn/state_dict.hpp.
+// communicators, part by part along the axes of divided layers and stage by stage along "pipe", onto every rank, so
+// that any of them may save it; loading takes nothing but a rank's own share and needs no peer. Read next:
+// nn/state_dict.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/model/parallel_model.hpp>
-#include <twill/parallel/model/stored_parts.hpp>
 #include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>
 
@@ -56,8 +56,8 @@ template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Mod
   }
 }
 
-/// Overwrites the weights and buffers that are here by their share of a state as one network has it. Every rank calls it with
-/// the same state; nobody waits for another. Nothing is written, on any of them, when something does not fit.
+/// Overwrites the weights and buffers that are here by their share of a state as one network has it. Every rank calls
+/// it with the same state; nobody waits for another. Nothing is written, on any of them, when something does not fit.
 /// throws: ShapeError, ValueError naming the key and both sides, or listing what is missing and unexpected
 template <class M, pipeline::ScheduleKind S, parallel::Communicator C, class Model, FloatingScalar T>
 void load_state_dict(ParallelModel<M, S, C, Model, T>& model, const nn::StateDict& whole) {

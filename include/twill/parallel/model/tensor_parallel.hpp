@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model whose layers are divided among the ranks along an axis, on so many devices of one process: each rank holds its part
-// of the weights, of their gradients and of the rule's states, and all run the same program on the same batch. Between
-// processes each rank makes its own network and binds its communicator (parallel/group/rank_group.hpp). A rank that throws ends the
-// call everywhere, and its exception comes out; the group cannot be used afterwards. Read next: nn/tensor_parallel.hpp.
+// A model whose layers are divided among the ranks along an axis, on so many devices of one process: each rank holds
+// its part of the weights, of their gradients and of the rule's states, and all run the same program on the same batch.
+// Between processes each rank makes its own network and binds its communicator (parallel/group/rank_group.hpp). A rank
+// that throws ends the call everywhere, and its exception comes out; the group cannot be used afterwards. Read next:
+// nn/tensor_parallel.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -12,7 +13,7 @@
 #include <twill/nn/shards.hpp>
 #include <twill/nn/state_dict.hpp>
 #include <twill/parallel/group/rank_group.hpp>
-#include <twill/parallel/model/stored_parts.hpp>
+#include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
 #include <twill/train/train_step.hpp>
@@ -147,8 +148,8 @@ public:
       steps_.push_back(std::make_unique<train::TrainStep<Network, L, R>>(model.network(rank), loss, rule));
   }
 
-  /// One step; gives the loss, which all ranks compute alike. Arguments: the model's inputs, then the loss's targets, on any
-  /// device of the kind. throws: what a rank threw
+  /// One step; gives the loss, which all ranks compute alike. Arguments: the model's inputs, then the loss's targets,
+  /// on any device of the kind. throws: what a rank threw
   template <AnyTensor... Tensors> T operator()(const Tensors&... tensors) {
     T loss{};
     model_->run([&](Network& network, int rank) {

@@ -1,20 +1,24 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor that ranks hold in parts, or that one stage of a pipeline has, as one device would have it, on every rank: weights
-// and buffers for state dictionaries, and what a rule keeps for them. Read next: parallel/model/state.hpp.
+// Tensors of state dictionaries between one device and many ranks: what ranks hold in parts, or one stage of a pipeline
+// has, as one device would have it, on every rank, and a rank's part of it. Read next: parallel/model/state.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/core/text.hpp>
 #include <twill/device/copy.hpp>
 #include <twill/kernel/rank_group.hpp>
 #include <twill/memory/buffer.hpp>
 #include <twill/nn/shards.hpp>
+#include <twill/nn/state_dict.hpp>
 #include <twill/nn/stored_tensor.hpp>
 #include <twill/parallel/group/communicator.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,4 +62,13 @@ template <Communicator C>
   return std::move(tensor);
 }
 
+/// The part of a stored tensor that a rank along the weight's axis loads: its part, or all of what is not divided.
+/// throws: ShapeError naming the key and both sides
+[[nodiscard]] nn::StoredTensor part_of_stored(const graph::ParameterInfo& info, std::string_view name,
+                                              const nn::StoredTensor& tensor, int rank);
+
 } // namespace twill::inline v0::parallel::inline TWILL_ISA
+
+#if TWILL_HEADER_ONLY
+#include <twill/parallel/model/whole_tensors.ipp>
+#endif

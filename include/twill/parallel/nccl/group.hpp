@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keeps a group of NCCL ranks from hanging. Communicators are non-blocking: a call returns at once, its outcome is asked
-// for later. Every call on a communicator is made under its member's lock, so that it can be aborted at any moment from any
-// thread; aborting ends its kernels, which is what frees a stream that waits for a missing rank. The first failure of
-// a group is kept, aborts all its ranks in this process, and is what every later call throws. A watching thread aborts what
-// takes too long even when no rank asks. Written against a table of NCCL's functions, so tests inject every fault.
-// Not in the umbrella. Read next: parallel/nccl/rank.hpp.
+// Time-outs and aborts of a group of NCCL ranks. Communicators are non-blocking: a call returns at once, its outcome is
+// asked for later. Every call on a communicator is made under its member's lock, so that it can be aborted at any
+// moment from any thread; aborting ends its kernels, which is what frees a stream that waits for a missing rank. The
+// first failure of a group is kept, aborts all its ranks in this process, and is what every later call throws. A
+// watching thread aborts what takes too long even when no rank asks. Written against a table of NCCL's functions, so
+// tests inject every fault. Not in the umbrella. Read next: parallel/nccl/rank.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
@@ -114,8 +114,8 @@ public:
     members_.push_back(member);
     if (is_watched_ && !watcher_.joinable()) watcher_ = std::thread([this] { watch(); });
   }
-  /// A rank has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet and destroys all:
-  /// one thread may let its ranks go one after the other.
+  /// A rank has asked NCCL to finalise, or was aborted. The last of this process waits until NCCL is quiet and destroys
+  /// all: one thread may let its ranks go one after the other.
   void retire() noexcept {
     std::vector<std::shared_ptr<Member<A>>> members;
     {
@@ -160,8 +160,8 @@ public:
   }
   [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
-  /// As long as the lock is held no rank is aborted: for a thread with an open group of calls, which names communicators
-  /// until it is closed.
+  /// As long as the lock is held no rank is aborted: for a thread with an open group of calls, which names
+  /// communicators until it is closed.
   [[nodiscard]] std::unique_lock<std::mutex> without_aborts() { return std::unique_lock(aborting_); }
 
   /// Keeps the first failure and aborts every rank of this process, those of sub-groups too.
@@ -257,7 +257,7 @@ private:
       for (const auto& member : members) {
         try {
           look_at(*member);
-        } catch (...) { // the driver itself failed: whoever asks next is told by it
+        } catch (...) { // the driver itself failed: the next call is told by it
         }
       }
       lock.lock();

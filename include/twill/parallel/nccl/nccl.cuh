@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators between CUDA devices, by NCCL: all GPUs of one process (`nccl_communicators`), or one rank a process, which
-// share an id that rank 0 makes (`nccl_id`) and any other channel carries, another communicator for one. Needs NCCL's
-// header and library (TWILL_WITH_NCCL). Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
+// Communicators between CUDA devices, by NCCL: all GPUs of one process (`nccl_communicators`), or one rank a process,
+// which share an id that rank 0 makes (`nccl_id`) and any other channel carries, another communicator for one. Needs
+// NCCL's header and library (TWILL_WITH_NCCL). Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -101,8 +101,8 @@ struct NcclLibrary {
   [[nodiscard]] static Stream side_stream(const Cuda& device) {
     return gpu::state_of(device).side_stream(gpu::SideStream::collectives);
   }
-  /// A few for each device and process, made with the first barrier and never freed: barriers on both streams may use them at
-  /// once, since nobody reads them.
+  /// A few for each device and process, made with the first barrier and never freed: barriers on both streams may use
+  /// them at once, since they are never read.
   [[nodiscard]] static void* scratch(const Cuda& device) {
     static std::array<void*, max_devices> bytes{};
     static std::mutex making;
@@ -138,7 +138,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
 using NcclCommunicator = BasicNcclCommunicator<Cuda, nccl::NcclLibrary>;
 static_assert(Communicator<NcclCommunicator>);
 
-/// What the ranks of a group have in common: bytes, to be carried to every rank by any means.
+/// The identity of a group that its ranks have in common: bytes, to be carried to every rank by any means.
 using NcclId = std::array<std::byte, sizeof(ncclUniqueId)>;
 
 /// Made by one rank. throws: CommunicatorError
@@ -154,7 +154,8 @@ using NcclId = std::array<std::byte, sizeof(ncclUniqueId)>;
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// Begins the memberships of some ranks of a group, waits until NCCL has connected them, and owns them from the first on.
+/// Begins the memberships of some ranks of a group, waits until NCCL has connected them, and owns them from the first
+/// on.
 [[nodiscard]] inline std::vector<NcclCommunicator>
 connect_nccl(const std::vector<Cuda>& devices, int first_rank, int size, const NcclId& id, const NcclOptions& options) {
   if (options.timeout_ms < 1)
@@ -217,7 +218,7 @@ namespace twill::inline v0::parallel::inline TWILL_ISA {
   return std::move(detail::connect_nccl({device}, rank, size, id, options).front());
 }
 
-/// The same ranks as those of another communicator on hosts, which carries the id.
+/// With the ranks of another communicator on hosts, which carries the id.
 template <Communicator C>
 requires std::same_as<typename C::Device, Cpu>
 [[nodiscard]] NcclCommunicator nccl_communicator(const Cuda& device, C& other, NcclOptions options = {}) {

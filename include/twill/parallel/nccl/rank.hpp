@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's membership in an NCCL group, a `Transport`: gives calls to NCCL, waits until they are taken up, marks where their
-// kernels end, and leaves in order. Sends and receives that were started wait here until they go out together.
-// Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
+// One rank's membership in an NCCL group, a `Transport`: gives calls to NCCL, waits until they are taken up, marks
+// where their kernels end, and leaves in order. Sends and receives that were started wait here until they go out
+// together. Not in the umbrella. Read next: parallel/nccl/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -21,7 +21,7 @@
 
 namespace twill::inline v0::parallel::nccl::inline TWILL_ISA {
 
-/// What a rank does with its member of a group. `A::stream(device)` is the stream that a device's work goes to now,
+/// A rank at work with its member of a group. `A::stream(device)` is the stream that a device's work goes to now,
 /// `A::side_stream(device)` one for started calls, `A::scratch(device)` a byte of device memory, which no other
 /// work uses. Asked for only where a call needs it.
 template <class D, Api A> class Rank {
@@ -72,7 +72,7 @@ public:
   [[nodiscard]] Member<A>& member() const { return *member_; }
 
   /// Gives calls to NCCL as one group on a stream. throws: CommunicatorError; ValueError when NCCL calls an argument
-  /// wrong, which harms nobody
+  /// wrong, which harms no rank
   void enqueue(const std::vector<Call>& calls, typename A::Stream stream) {
     if (calls.size() == 1 && is_point_to_point(calls[0].operation) && !postponed_.empty()) {
       postponed_.push_back(calls[0]); // one group, or ranks in a ring that have started a receive never send
@@ -132,9 +132,9 @@ public:
     }
   }
 
-  /// The first half of `enqueue`: what is between begin_group and end_group when a thread plays several ranks. False when
-  /// there is nothing to do. A failure aborts all ranks, which NCCL does not take while the thread's group is open:
-  /// `close()` ends it first. throws: as `enqueue`
+  /// The first half of `enqueue`: what is between begin_group and end_group when a thread plays several ranks. False
+  /// when there is nothing to do. A failure aborts all ranks, which NCCL does not take while the thread's group is
+  /// open: `close()` ends it first. throws: as `enqueue`
   template <class Close>
   [[nodiscard]] bool give(const std::vector<Call>& calls, typename A::Stream stream, const Close& close) {
     group_->throw_if_failed();
@@ -161,7 +161,7 @@ public:
     return true;
   }
 
-  /// Finds out whether the rank has failed since somebody last looked.
+  /// Finds out whether the rank has failed since it was last looked at.
   void look() {
     group_->look_at(*member_);
     group_->throw_if_failed();

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call becomes in NCCL's vocabulary: its numbers for element types and reductions, and the calls that one rank makes
-// of it. NCCL has no gather, scatter, all_to_all with parts or barrier of this interface: they are sends and receives in
-// one group, and a sum of one element. Plain values, tested on the host. Not in the umbrella. Read next:
+// Calls in NCCL's vocabulary: its numbers for element types and reductions, and the calls that one rank
+// makes of it. NCCL has no gather, scatter, all_to_all with parts or barrier of this interface: they are sends and
+// receives in one group, and a sum of one element. Plain values, tested on the host. Not in the umbrella. Read next:
 // parallel/nccl/group.hpp.
 
 #include <twill/core/config.hpp>
@@ -69,16 +69,19 @@ struct Step {
   int peer = 0;      ///< root, destination or source
 };
 
-/// What rank `rank` of `size` gives to NCCL for a call that `check` has passed. Several steps are one group.
-/// `scratch` is a byte of device memory that nobody reads.
+/// The steps that rank `rank` of `size` gives to NCCL for a call that `check` has passed. Several steps are one group.
+/// `scratch` is a byte of device memory that is never read.
 [[nodiscard]] inline std::vector<Step> steps_of(const Call& call, int rank, int size, void* scratch) {
   const Signature signature = signature_of(call, size);
   const std::int64_t count = signature.count;
   const DType dtype = signature.dtype;
   std::vector<Step> steps;
-  const auto exchange = [&](StepKind kind, const void* data, std::int64_t part, int peer) {
-    auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(data)) +
-                     static_cast<std::size_t>(part * count) * size_of(dtype);
+  const auto address = [&](const void* data, std::int64_t offset) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(data)) +
+           static_cast<std::size_t>(offset) * size_of(dtype);
+  };
+  const auto exchange = [&](StepKind kind, const void* data, std::int64_t offset, int peer) {
+    void* const at = address(data, offset);
     steps.push_back({kind, at, at, count, dtype, 0, peer});
   };
   if (call.operation == Operation::barrier) {
@@ -107,21 +110,18 @@ struct Step {
     collective(StepKind::broadcast);
     break;
   case Operation::gather:
-    for (int other = 0; other < size && rank == call.peer; ++other)
-      exchange(StepKind::receive, call.target.data, other, other);
-    exchange(StepKind::send, call.source.data, 0, call.peer);
-    break;
   case Operation::scatter:
-    for (int other = 0; other < size && rank == call.peer; ++other)
-      exchange(StepKind::send, call.source.data, other, other);
-    exchange(StepKind::receive, call.target.data, 0, call.peer);
+  case Operation::all_to_all: {
+    const auto own = detail::move_of(signature, rank, rank);
+    const bool stays = own && address(call.source.data, own->from) == address(call.target.data, own->to);
+    for (int other = 0; other < size; ++other)
+      if (const auto move = detail::move_of(signature, other, rank); move && !(stays && other == rank))
+        exchange(StepKind::receive, call.target.data, move->to, other);
+    for (int other = 0; other < size; ++other)
+      if (const auto move = detail::move_of(signature, rank, other); move && !(stays && other == rank))
+        exchange(StepKind::send, call.source.data, move->from, other);
     break;
-  case Operation::all_to_all:
-    for (int other = 0; other < size; ++other) {
-      exchange(StepKind::send, call.source.data, other, other);
-      exchange(StepKind::receive, call.target.data, other, other);
-    }
-    break;
+  }
   case Operation::send:
     exchange(StepKind::send, call.source.data, 0, call.peer);
     break;
@@ -131,19 +131,6 @@ struct Step {
   default:
     break;
   }
-  // what a root sends to itself lies there already when source and target are the same memory
-  std::size_t kept = 0;
-  const auto is_own = [&](const Step& step, StepKind kind) { return step.kind == kind && step.peer == rank; };
-  const void* sent = nullptr;
-  const void* received = nullptr;
-  for (const Step& step : steps) {
-    if (is_own(step, StepKind::send)) sent = step.source;
-    if (is_own(step, StepKind::receive)) received = step.target;
-  }
-  const bool stays = sent != nullptr && sent == received;
-  for (const Step& step : steps)
-    if (!stays || !(is_own(step, StepKind::send) || is_own(step, StepKind::receive))) steps[kept++] = step;
-  steps.resize(kept);
   return steps;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a device. `thread_communicators(devices)` makes a
-// group, one communicator for each rank, to be moved into the thread that plays the rank; devices may be of several kinds.
-// Reductions follow the tree of parallel/group/reduction_tree.hpp. Ranks on `Cpu` work in each other's memory; memory of
-// another kind, GPUs included, is only ever touched by its own device's stream, and travels through the host. Read next:
-// parallel/threads/ranks.hpp, which runs such a group.
+// `ThreadCommunicator<D>`: the ranks are threads of one process, each with a device. `thread_communicators(devices)`
+// makes a group, one communicator for each rank, to be moved into the thread that plays the rank; devices may be of
+// several kinds. Reductions follow the tree of parallel/group/reduction_tree.hpp. Ranks on `Cpu` work in each other's
+// memory; memory of another kind, GPUs included, is only ever touched by its own device's stream, and travels through
+// the host. Read next: parallel/threads/ranks.hpp, which runs such a group.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

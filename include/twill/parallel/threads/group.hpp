@@ -1,14 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The meeting point of a group of threads. A collective call meets twice: all ranks publish their calls and `meet`; each works
-// on its share of all ranks' memory; all `part`. Only the first meeting can end in an error: while ranks work on each other's
-// memory none is let go, and that work is finite. Read next: parallel/threads/mail.hpp.
+// The meeting point of a group of threads, and the world of all ranks that its sub-groups share, with one lock for all
+// of them. A collective call meets twice: all ranks publish their calls and `meet`; each works on its share of all
+// ranks' memory; all `part`. Only the first meeting can end in an error: while ranks work on each other's memory none
+// is let go, and that work is finite. A rank tells the world when a call begins to wait; which rank of a collective
+// call is missing is looked up when it is asked. Read next: parallel/threads/mail.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/failure.hpp>
-#include <twill/parallel/threads/world.hpp>
 
 #include <atomic>
 #include <condition_variable> // brings the clocks along; all of <chrono>, with calendars, would be costly in every file
@@ -23,12 +24,50 @@
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
+class ThreadGroup;
+
+class ThreadWorld final : public WaitChain {
+public:
+  /// A call that a rank waits in. Negative `peer`: a collective one.
+  struct Wait {
+    const ThreadGroup* group = nullptr;
+    int rank = 0; ///< as the group counts
+    int peer = -1;
+  };
+
+  explicit ThreadWorld(std::vector<std::string> labels)
+      : WaitChain{std::move(labels)}, entries_(static_cast<std::size_t>(size())) {}
+
+  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+
+  /// A rank begins to wait.
+  void begin(int rank, const Wait& wait);
+  /// It goes on; `blamed` is the rank that it has waited for in vain, or negative.
+  void end(int rank, int blamed);
+
+  /// requires: `mutex()` is locked
+  [[nodiscard]] int next_of(int rank) const override;
+  /// Keeps what a rank has thrown.    requires: `mutex()` is locked
+  void keep(const std::exception_ptr& cause) { causes_.push_back(cause); }
+
+private:
+  struct Entry {
+    mutable std::mutex mutex{}; ///< under it the call cannot end, so that its group is there
+    Wait wait{};
+    int blamed = -1;
+  };
+
+  std::mutex mutex_{}; ///< before that of an entry
+  std::vector<Entry> entries_;
+  std::vector<std::exception_ptr> causes_{};
+};
+
 using Deadline = std::chrono::steady_clock::time_point;
 [[nodiscard]] Deadline deadline_after(std::int64_t timeout_ms);
 
 class ThreadGroup final : public GroupState {
 public:
-  /// What one rank shows to the others. It is written by its rank between a parting and the next meeting.
+  /// A rank's call as the others see it. It is written by its rank between a parting and the next meeting.
   struct Slot {
     Call call;
     Wish wish;                   ///< split
@@ -47,9 +86,9 @@ public:
   [[nodiscard]] std::mutex& mutex() { return world_->mutex(); } ///< of everything but slots
   [[nodiscard]] std::condition_variable& changed() { return changed_; }
 
-  /// Calls f, in which a rank may wait for others: for `peer`, or, where that is negative, for those that do not come to its
-  /// collective call. A rank that runs into a time-out because of this one learns whom it waits for, and whom it has waited
-  /// for in vain even where it goes on to collect what was through before the group failed.
+  /// Calls f, in which a rank may wait for others: for `peer`, or, where that is negative, for those that do not come
+  /// to its collective call. A rank that runs into a time-out because of this one learns whom it waits for, and whom it
+  /// has waited for in vain even where it goes on to collect what was through before the group failed.
   template <class F> void waiting(int rank, int peer, const F& f) {
     struct Ending {
       ThreadGroup& group;

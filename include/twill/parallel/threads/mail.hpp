@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: the one that comes second copies,
-// straight from source to target, and both are done. Messages between two ranks with one tag keep their order. Since a
-// copy that has begun reaches into both ranks' memory, it is always finished; only a message that has met no other can run
-// into the time-out. Read next: parallel/threads/rank.hpp.
+// Messages between two ranks of a group of threads. A send and a receive meet by rendezvous: the one that comes second
+// copies, straight from source to target, and both are done. Messages between two ranks with one tag keep their order.
+// Since a copy that has begun reaches into both ranks' memory, it is always finished; only a message that has met no
+// other can run into the time-out. Read next: parallel/threads/rank.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The asynchronous side of a rank: a thread that carries out started calls one after the other, in the order in which they
-// were started, while the rank goes on computing. The thread begins with the first started call and ends with the queue,
-// after the calls that were started. Read next: parallel/threads/communicator.hpp.
+// The asynchronous side of a rank: a thread that carries out started calls one after the other, in the order in which
+// they were started, while the rank goes on computing. The thread begins with the first started call and ends with the
+// queue, after the calls that were started. Read next: parallel/threads/communicator.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/threads/rank.hpp>

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives themselves, for one rank of a group of threads, in memory that all ranks can address. A reduction is
-// shared out: each rank reduces one range of the elements from all sources and writes it to all targets, so every byte is
-// read once and written once and no rank does more than another. Where only copies are needed, each rank fetches its own
-// target. Read next: parallel/threads/queue.hpp.
+// shared out: each rank reduces one range of the elements from all sources and writes it to all targets, so every byte
+// is read once and written once and no rank does more than another. Where only copies are needed, each rank fetches its
+// own target. Read next: parallel/threads/queue.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/text.hpp>
+#include <twill/parallel/group/call_check.hpp>
 #include <twill/parallel/group/reduction_tree.hpp>
-#include <twill/parallel/group/share.hpp>
 #include <twill/parallel/threads/group.hpp>
 #include <twill/parallel/threads/mail.hpp>
 
@@ -22,7 +22,7 @@
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// What the ranks of a group share.
+/// State that the ranks of a group share.
 struct ThreadHub {
   explicit ThreadHub(std::shared_ptr<ThreadGroup> shared) : group{std::move(shared)}, mail{*group} {}
   std::shared_ptr<ThreadGroup> group;
@@ -57,8 +57,8 @@ private:
   void work(const Call& call);
 
   [[nodiscard]] static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-  static void copy(std::byte* to, std::size_t to_offset, const std::byte* from, std::size_t from_offset,
-                   std::size_t bytes);
+  // The part that one rank has for another, if any.
+  void copy(const Signature& shape, int from, int to) const;
 
   // Reduces this rank's range of the elements into every target, or into the root's.
   void reduce_share(const Signature& shape, bool into_all);

@@ -79,29 +79,20 @@ TWILL_BODY void ThreadRank::work(const Call& call) {
     return reduce_share(shape, false);
   case Operation::reduce_scatter:
     return reduce_own_part(shape, part);
-  case Operation::all_gather:
-    for (int other = 0; other < size(); ++other) copy(target(rank_), at(other) * part, source(other), 0, part);
-    return;
-  case Operation::gather:
-    return copy(target(call.peer), at(rank_) * part, source(rank_), 0, part);
-  case Operation::broadcast:
-    if (rank_ != call.peer) copy(target(rank_), 0, source(call.peer), 0, part);
-    return;
-  case Operation::scatter:
-    return copy(target(rank_), 0, source(call.peer), at(rank_) * part, part);
-  case Operation::all_to_all:
-    for (int other = 0; other < size(); ++other)
-      copy(target(rank_), at(other) * part, source(other), at(rank_) * part, part);
-    return;
+  case Operation::gather: // each rank brings its own
+    return copy(shape, rank_, shape.root);
   default:
-    return;
+    for (int other = 0; other < size(); ++other) copy(shape, other, rank_);
   }
 }
 
-TWILL_BODY void ThreadRank::copy(std::byte* to, std::size_t to_offset, const std::byte* from, std::size_t from_offset,
-                                 std::size_t bytes) {
-  if (to == nullptr || from == nullptr || bytes == 0 || to + to_offset == from + from_offset) return;
-  std::memcpy(to + to_offset, from + from_offset, bytes);
+TWILL_BODY void ThreadRank::copy(const Signature& shape, int from, int to) const {
+  const std::size_t width = size_of(shape.dtype);
+  const std::optional<Move> move = move_of(shape, from, to);
+  if (!move || source(from) == nullptr || target(to) == nullptr || shape.count == 0) return;
+  const std::byte* const part = source(from) + static_cast<std::size_t>(move->from) * width;
+  std::byte* const place = target(to) + static_cast<std::size_t>(move->to) * width;
+  if (part != place) std::memcpy(place, part, static_cast<std::size_t>(shape.count) * width);
 }
 
 TWILL_BODY void ThreadRank::reduce_share(const Signature& shape, bool into_all) {

@@ -1,25 +1,86 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one function once for each rank of a group, all at the same time. The first exception poisons the group, so that no
-// rank is left waiting, and is rethrown here as its own type. Read next: parallel/threads/rank_threads.hpp,
-// parallel/threads/communicator.hpp.
+// One function for each rank of a group, all at the same time. The first exception poisons the group, so that no rank
+// is left waiting, and is rethrown here as its own type. Threads are kept for the next group: what kernels keep for
+// each thread, such as plans of convolutions and working memory, is made once and not at every step. They are asleep
+// between steps and never end, as the threads of devices, and may use all cores of the process, whichever thread first
+// needs them: a thread without cores of its own would get those of the one that makes it, which may be pinned. Read
+// next: parallel/threads/communicator.hpp.
 
 #include <twill/core/config.hpp>
+#include <twill/device/cpu/affinity.hpp>
+#include <twill/device/cpu/core_set.hpp>
+#include <twill/device/cpu/thread.hpp>
 #include <twill/device/current.hpp>
 #include <twill/parallel/group/communicator.hpp>
-#include <twill/parallel/threads/rank_threads.hpp>
 
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include <sched.h>
+#include <unistd.h>
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
-/// What a rank does, and how it tells its group that it cannot go on.
+/// The cores that the first thread of the process may use, whichever thread asks. None when the system does not tell.
+[[nodiscard]] twill::detail::CoreSet cores_of_first_thread();
+
+/// A thread that runs one function after the other.
+class RankThread {
+public:
+  /// throws: SystemError when the system gives no thread
+  [[nodiscard]] static RankThread* make();
+
+  /// requires: `work` throws nothing, and the one before was waited for
+  void start(std::function<void()> work);
+  /// Returns when what was started has ended and is destroyed.
+  void wait();
+
+private:
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> work_;
+};
+
+/// The threads of a group while it plays.
+class RankThreads {
+public:
+  RankThreads() = default;
+  RankThreads(const RankThreads&) = delete;
+  RankThreads& operator=(const RankThreads&) = delete;
+  /// Waits for all of them and keeps them for the next group.
+  ~RankThreads();
+
+  /// Runs a function beside the caller.    requires: it throws nothing    throws: SystemError when the system gives no thread
+  void start(std::function<void()> work);
+
+private:
+  struct Idle {
+    std::mutex mutex{};
+    std::vector<RankThread*> threads{};
+    std::size_t made = 0; ///< in all, or tried
+    pid_t process = getpid();
+  };
+  /// Never destroyed: ranks may play while the process ends.
+  [[nodiscard]] static Idle& idle_threads() {
+    static Idle& idle = *new Idle;
+    return idle;
+  }
+
+  std::vector<RankThread*> taken_{};
+};
+
+/// The function of a rank, and how it tells its group that it cannot go on.
 struct RankTask {
   std::function<void()> play{};
   std::function<void(const std::exception_ptr&)> fail{};
@@ -28,8 +89,8 @@ struct RankTask {
 /// Plays all ranks, the first one in this thread. throws: as `run_ranks`
 void play_all(const std::vector<RankTask>& ranks);
 
-/// Makes the current device of this thread at the end what it was at first. Touches no driver where it stayed. A type that
-/// only names whose memory a group moves has no current device.
+/// Makes the current device of this thread at the end what it was at first. Touches no driver where it stayed. A type
+/// that only names whose memory a group moves has no current device.
 template <class D> class KeptDevice {};
 template <DeviceName D> class KeptDevice<D> {
 public:
@@ -58,18 +119,20 @@ template <Communicator C, class F> [[nodiscard]] RankTask task_of(C& communicato
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
-/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them: also for
-/// one that hangs, since no thread can be ended from outside and it works on what the caller has. The others end with a
-/// TimeoutError that names it, which comes out of here once it returns; ranks that are processes do not wait for it.
-/// Of the communicator's kind of devices, `set_device` in `f` lasts until its end: the next group has the same threads.
-/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its cause
+/// Calls `f(communicator)` for each communicator of a group, each in a thread of its own, and waits for all of them:
+/// also for one that hangs, since no thread can be ended from outside and it works on what the caller has. The others
+/// end with a TimeoutError that names it, which comes out of here once it returns; ranks that are processes do not wait
+/// for it. Of the communicator's kind of devices, `set_device` in `f` lasts until its end: the next group has the same
+/// threads.
+/// throws: the exception of the rank that threw first; one that only tells of another rank's failure gives way to its
+/// cause
 template <Communicator C, class F> void run_ranks(std::vector<C>& communicators, F f) {
   std::vector<detail::RankTask> ranks;
   for (C& communicator : communicators) ranks.push_back(detail::task_of(communicator, f));
   detail::play_all(ranks);
 }
 
-/// The same for a group of ranks on devices of several kinds.
+/// For a group of ranks on devices of several kinds.
 template <Communicator... C, class F> void run_ranks(std::tuple<C...>& communicators, F f) {
   detail::play_all(std::apply([&](C&... each) { return std::vector<detail::RankTask>{detail::task_of(each, f)...}; },
                               communicators));

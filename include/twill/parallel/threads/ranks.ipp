@@ -7,6 +7,76 @@
 
 namespace twill::inline v0::parallel::detail::inline TWILL_ISA {
 
+TWILL_COLD TWILL_BODY twill::detail::CoreSet cores_of_first_thread() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(getpid(), sizeof(mask), &mask) != 0) return {};
+  twill::detail::CoreSet cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<std::size_t>(core), &mask)) cores.add(core);
+  return twill::detail::cores_before_binding(cores, twill::detail::OpenMpPlaces{});
+}
+
+TWILL_BODY RankThread* RankThread::make() {
+  auto own = std::make_unique<RankThread>();
+  twill::detail::start_thread(cores_of_first_thread(), "twill-rank",
+                              {[](void* thread, int) { static_cast<RankThread*>(thread)->serve(); }, own.get()});
+  return own.release(); // the thread never ends
+}
+
+TWILL_BODY void RankThread::start(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+  }
+  changed_.notify_all();
+}
+
+TWILL_BODY void RankThread::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !work_; });
+}
+
+TWILL_BODY void RankThread::serve() {
+  for (std::unique_lock lock(mutex_);;) {
+    changed_.wait(lock, [this] { return static_cast<bool>(work_); });
+    lock.unlock();
+    work_();
+    lock.lock();
+    work_ = nullptr;
+    changed_.notify_all();
+  }
+}
+
+TWILL_BODY RankThreads::~RankThreads() {
+  for (RankThread* const thread : taken_) thread->wait();
+  Idle& idle = idle_threads();
+  const std::lock_guard lock(idle.mutex);
+  for (std::size_t i = taken_.size(); i-- > 0;) idle.threads.push_back(taken_[i]); // the first is the next first one
+}
+
+TWILL_BODY void RankThreads::start(std::function<void()> work) {
+  taken_.reserve(taken_.size() + 1);
+  RankThread* thread = nullptr;
+  {
+    Idle& idle = idle_threads();
+    const std::lock_guard lock(idle.mutex);
+    if (idle.process != getpid()) { // a process that was forked has memory of threads, and none of them
+      idle.process = getpid();
+      idle.threads.clear();
+    }
+    if (idle.threads.empty()) {
+      idle.threads.reserve(++idle.made); // so that giving back throws nothing
+    } else {
+      thread = idle.threads.back();
+      idle.threads.pop_back();
+    }
+  }
+  if (thread == nullptr) thread = RankThread::make();
+  taken_.push_back(thread);
+  thread->start(std::move(work));
+}
+
 TWILL_BODY void play_all(const std::vector<RankTask>& ranks) {
   struct Thrown {
     std::exception_ptr exception;

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The weights of stages on devices of several kinds: tied weights and what rules ask of all gradients are added up as on one kind,
-// only that what goes from a stage to another passes through the host. Read next: parallel/pipeline/run/step.hpp.
+// The weights of stages on devices of several kinds: tied weights and what rules ask of all gradients are added up as
+// on one kind, only that what goes from a stage to another passes through the host. Read next:
+// parallel/pipeline/run/step.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/parallel/pipeline/model/places.hpp>
@@ -44,26 +45,7 @@ template <ComputeDevice... D> struct MixedStates {
 /// requires: no stage is at work
 template <ComputeDevice... D>
 void add_tied_gradients(const MixedStates<D...>& stages, const std::vector<TiedWeight>& tied) {
-  for (const TiedWeight& weight : tied)
-    stages.visit(weight.owners[0].stage, [&]<class First>(nn::NetworkState<First>& first) {
-      const graph::ParameterInfo& info = first.infos[weight.owners[0].index];
-      memory::Buffer<First>& total = first.gradients[weight.owners[0].index];
-      if (!total) return;
-      const auto for_each_other = [&](auto f) {
-        for (std::size_t i = 1; i < weight.owners.size(); ++i)
-          stages.visit(weight.owners[i].stage,
-                       [&](auto& other) { f(other.device, other.gradients[weight.owners[i].index].data()); });
-      };
-      for_each_other([&](const auto& device, void* gradient) {
-        memory::Buffer<First> moved(first.device, total.bytes());
-        detail::copy_across(first.device, moved.data(), device, gradient, total.bytes());
-        first.add(first.device, info.dtype, info.shape.elements().factor, total.data(), moved.data());
-      });
-      synchronize(first.device);
-      for_each_other([&](const auto& device, void* gradient) {
-        detail::copy_across(device, gradient, first.device, total.data(), total.bytes());
-      });
-    });
+  detail::add_tied_gradients_of(tied, [&](std::size_t stage, const auto& f) { stages.visit(stage, f); });
 }
 
 } // namespace twill::inline v0::pipeline::inline TWILL_ISA

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a pipeline are: on devices of one kind, or each on a kind of its own, `pipeline::On<Cpu, Cuda>`. Then a
-// group of threads has ranks of these kinds, and what passes between two of them travels through host memory, as messages of
-// threads do. Stages of one rank are on its device. Read next: parallel/pipeline/model/pipeline.hpp.
+// Where the ranks of a pipeline are: on devices of one kind, or each on a kind of its own, `pipeline::On<Cpu, Cuda>`.
+// Then a group of threads has ranks of these kinds, and what passes between two of them travels through host memory, as
+// messages of threads do. Stages of one rank are on its device. Read next: parallel/pipeline/model/pipeline.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -68,20 +68,6 @@ template <class... D> struct Places<On<D...>> {
 
 template <class D> inline constexpr bool is_on = false;
 template <class... D> inline constexpr bool is_on<On<D...>> = sizeof...(D) > 0;
-
-/// Copies between devices of any kinds, by way of the host where they are two, and returns when the memory may be used.
-template <ComputeDevice To, ComputeDevice From>
-void copy_across(const To& to_device, void* to, const From& from_device, const void* from, std::size_t bytes) {
-  if constexpr (std::same_as<To, From> || std::same_as<To, Cpu> || std::same_as<From, Cpu>) {
-    copy_bytes(to_device, to, from_device, from, bytes, CopyOptions{});
-    synchronize(to_device);
-  } else {
-    std::vector<std::byte> host(bytes);
-    copy_bytes(Cpu{}, host.data(), from_device, from, bytes, CopyOptions{});
-    copy_bytes(to_device, to, Cpu{}, host.data(), bytes, CopyOptions{});
-    synchronize(to_device);
-  }
-}
 
 } // namespace twill::inline v0::pipeline::detail::inline TWILL_ISA
 

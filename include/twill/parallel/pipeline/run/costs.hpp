@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of a pipeline's stages by counting alone, for `simulate`: bytes from their programs, exact, and times on a device of
-// which two numbers are known, the most arithmetic and the most memory traffic in a second. A program takes its arithmetic at
-// the one rate and the bytes that its launches read and write at the other, one after the other. Such costs know nothing of
-// caches and of how well a kernel does. Read next: parallel/pipeline/schedule/predict.hpp.
+// Costs of a pipeline's stages by counting alone, for `simulate`: bytes from their programs, exact, and times on a
+// device of which two numbers are known, the most arithmetic and the most memory traffic in a second. A program takes
+// its arithmetic at the one rate and the bytes that its launches read and write at the other, one after the other. Such
+// costs know nothing of caches and of how well a kernel does. Read next: parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/compile/plan/memory_use.hpp>
 #include <twill/compile/traced.hpp>
@@ -52,7 +52,7 @@ template <class Stage>
   return cost;
 }
 
-/// What one program of a stage takes.
+/// Seconds of one program of a stage.
 template <class Program> [[nodiscard]] double counted_s(const graph::SymbolValues& symbols, const Machine& machine) {
   const compile::TableView table = compile::Compiled<Program>::view();
   double bytes = 0;
@@ -94,8 +94,8 @@ void count_times(const graph::SymbolValues& symbols, const Machine& machine, Sta
 
 namespace twill::inline v0::pipeline::inline TWILL_ISA {
 
-/// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero. What is
-/// kept is that of a micro-batch which is computed again, if all are.
+/// The bytes of each stage of a pipeline P for micro-batches whose inputs have these shapes. Times are left at zero.
+/// Kept bytes are those of a micro-batch which is computed again, if all are.
 template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> stage_bytes(const std::array<Dims, N>& shapes,
                                           const StageCheckpointing& checkpointing = {}) {
@@ -110,7 +110,8 @@ template <class P, std::size_t N>
   return costs;
 }
 
-/// The costs of a pipeline P's stages on a machine that need not be here, for micro-batches whose inputs have these shapes.
+/// The costs of a pipeline P's stages on a machine that need not be here, for micro-batches whose inputs have these
+/// shapes.
 template <class P, std::size_t N>
 [[nodiscard]] List<StageCost> counted_costs(const std::array<Dims, N>& shapes, const Machine& machine) {
   List<StageCost> costs = stage_bytes<P>(shapes);

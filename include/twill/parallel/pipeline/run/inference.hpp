@@ -10,7 +10,7 @@
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/runner.hpp>
-#include <twill/parallel/pipeline/schedule/transfers.hpp>
+#include <twill/parallel/pipeline/schedule/simulate.hpp>
 #include <twill/parallel/threads/communicator.hpp>
 #include <twill/parallel/threads/ranks.hpp>
 

@@ -12,13 +12,12 @@
 #include <twill/core/config.hpp>
 #include <twill/parallel/data/chunk.hpp>
 #include <twill/parallel/data/zero_stage.hpp>
-#include <twill/parallel/group/clock_offset.hpp>
 #include <twill/parallel/group/collectives.hpp>
 #include <twill/parallel/pipeline/model/pipeline.hpp>
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
+#include <twill/parallel/pipeline/model/ties.hpp>
 #include <twill/parallel/pipeline/run/gather.hpp>
 #include <twill/parallel/pipeline/run/rank_runner.hpp>
-#include <twill/parallel/pipeline/run/rank_ties.hpp>
 #include <twill/parallel/pipeline/run/replica_ranks.hpp>
 #include <twill/parallel/pipeline/run/run.hpp>
 #include <twill/parallel/pipeline/run/stage_optimisers.hpp>

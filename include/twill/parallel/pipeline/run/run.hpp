@@ -6,7 +6,7 @@
 // stage, and nothing for anything else. So what is in memory follows from the schedule, not from who is fast; and since the
 // schedule ends where every send waits, it ends here, too. What a stage computes and where its tensors lie is the runner's:
 // this file knows elements only. What was done and sent comes back as events in seconds, which profile/gantt.hpp draws. Read
-// next: parallel/pipeline/schedule/transfers.hpp.
+// next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/clock.hpp>
 #include <twill/core/config.hpp>

@@ -6,7 +6,6 @@
 // division among stages, layers and replicas. Read next: parallel/pipeline/run/rank_step.hpp.
 
 #include <twill/core/config.hpp>
-#include <twill/parallel/model/stored_parts.hpp>
 #include <twill/parallel/model/whole_tensors.hpp>
 #include <twill/parallel/pipeline/model/stage_rules.hpp>
 #include <twill/parallel/pipeline/model/state.hpp>

@@ -1,10 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank of a pipeline does at one time: compute a part of a stage on one micro-batch, or pass what a stage computed
-// to the rank of its neighbour. Stages are numbered along the model, 0 first; a rank may hold several. The notation is the
-// field's: `0F1` is stage 0, forward, micro-batch 1; B a whole backward pass, I its gradients by the input, W those by the
-// weights; `0SEND_F1` sends what `0F1` made, `1RECV_F1` receives it. Read next: parallel/pipeline/schedule/schedule.hpp.
+// Actions of a pipeline schedule, one rank at one time: compute a part of a stage on one micro-batch, or pass what a
+// stage computed to the rank of its neighbour. Stages are numbered along the model, 0 first; a rank may hold several.
+// The notation is the field's: `0F1` is stage 0, forward, micro-batch 1; B a whole backward pass, I its gradients by
+// the input, W those by the weights; `0SEND_F1` sends what `0F1` made, `1RECV_F1` receives it. Read next:
+// parallel/pipeline/schedule/schedule.hpp.
 
 #include <twill/core/config.hpp>
 #include <twill/core/error.hpp>
@@ -23,7 +24,7 @@ enum class Work : std::uint8_t {
   forward,
   backward,        ///< both gradients
   input_gradient,  ///< what the stage before waits for
-  weight_gradient, ///< what nobody waits for
+  weight_gradient, ///< what no other action waits for
   send_forward,
   receive_forward,
   send_backward,
@@ -42,7 +43,7 @@ inline constexpr int kinds_of_work = 8;
 /// Whether it sends.
 [[nodiscard]] constexpr bool is_sent(Work work) { return work == Work::send_forward || work == Work::send_backward; }
 
-/// What a rank does at one point of a schedule.
+/// One action of a rank.
 struct Action {
   Work work = Work::forward; ///< its kind
   int stage = 0;             ///< of the model, from 0

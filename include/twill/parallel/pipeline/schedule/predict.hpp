@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline will take on a cluster that is not here: step time, bubble, and for each rank the peak of its memory and
-// what it sends, from the times and bytes of the stages and the speed of the links. Replicas of a pipeline do the same at the
-// same time, so one is simulated for any number of devices; their gradients are added up around a ring when a rank has
-// computed its last one. Read next: parallel/pipeline/schedule/simulate.hpp.
+// Predictions for a pipeline on a cluster that is not here: step time, bubble, and for each rank the peak of its memory
+// and what it sends, from the times and bytes of the stages and the speed of the links. Replicas of a pipeline do the
+// same at the same time, so one is simulated for any number of devices; their gradients are added up around a ring when
+// a rank has computed its last one. Read next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
@@ -59,11 +59,11 @@ struct Cluster {
   int tensor_ranks = 1;           ///< that share each stage, whose costs are those of one of them
   Link between_tensor_ranks = {}; ///< of one stage
 
-  /// Of a pipeline with so many ranks.
+  /// The devices of a pipeline with so many ranks.
   [[nodiscard]] constexpr int devices(int ranks) const { return ranks * replicas * tensor_ranks; }
 };
 
-/// What a step would take: its time line, its seconds, and its bytes.
+/// A predicted step: its time line, its seconds, and its bytes.
 struct Prediction {
   Timeline timeline;             ///< of all ranks
   double step_s = 0;             ///< from the first action to the end of the update
@@ -95,7 +95,7 @@ struct Prediction {
   return peaks;
 }
 
-/// What a schedule takes with these stages on this cluster. Weights are updated when all gradients are there.
+/// A step of a schedule with these stages on this cluster. Weights are updated when all gradients are there.
 /// `timeline_of(cost, transfer)` says when the actions are carried out, given the seconds of each and of its message.
 /// requires: a cost for each stage, and a sound schedule
 template <class TimelineOf>
@@ -172,7 +172,7 @@ template <ScheduleKind S>
   return predict(schedule<S>(ranks, micro_batches), stages, cluster);
 }
 
-/// What a step costs: its stages, on each of so many micro-batches.
+/// The costs of a step: its stages, on each of so many micro-batches.
 struct CostModel {
   List<StageCost> stages; ///< in order
   int micro_batches = 1;  ///< of a step

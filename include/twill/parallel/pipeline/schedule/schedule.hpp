@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pipeline schedule is a table: for each rank the actions it carries out, in order. Kinds of schedules are types that
-// write the table for any number of ranks and micro-batches; those of the literature stand in parallel/pipeline/schedule/schedules.hpp,
-// and one's own is a struct with the same members. `table<S>(ranks, micro_batches)` has the computation alone,
-// `with_transfers` adds what passes between ranks, and parallel/pipeline/schedule/verify.hpp proves either.
+// write the table for any number of ranks and micro-batches; those of the literature stand in
+// parallel/pipeline/schedule/schedules.hpp, and one's own is a struct with the same members. `table<S>(ranks,
+// micro_batches)` has the computation alone, `with_transfers` adds what passes between ranks, and
+// parallel/pipeline/schedule/verify.hpp proves either.
 
 #include <twill/core/error.hpp>
 #include <twill/core/list.hpp>
@@ -43,8 +44,8 @@ struct Schedule {
   }
 };
 
-/// A kind of schedule. `order` gives what a rank computes; `rank_of` where a stage lives. Where a kind needs a least number
-/// of micro-batches or a multiple of one, it says so in `least_micro_batches(ranks)` and `multiple_of(ranks)`.
+/// A kind of schedule. `order` gives what a rank computes; `rank_of` where a stage lives. Where a kind needs a least
+/// number of micro-batches or a multiple of one, it says so in `least_micro_batches(ranks)` and `multiple_of(ranks)`.
 template <class S>
 concept ScheduleKind = requires {
   { S::name } -> std::convertible_to<std::string_view>;

@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schedules of the literature. With p ranks, m micro-batches, and F, I, W the time of a rank's forward pass and of its two
-// gradients (B = I + W), the idle time of the busiest rank and the micro-batches it keeps are given beside each; tests
-// compare both with what parallel/pipeline/schedule/simulate.hpp finds. GPipe: Huang et al., 2019. 1F1B: Narayanan et al., "PipeDream",
-// 2019, in its synchronous form. Interleaved: Narayanan et al., "Efficient Large-Scale Language Model Training", 2021. ZB-H1,
-// ZB-H2: Qi et al., "Zero Bubble Pipeline Parallelism", 2023. ZBV: Qi et al., "Controllable Memory", 2024.
+// The schedules of the literature. With p ranks, m micro-batches, and F, I, W the time of a rank's forward pass and of
+// its two gradients (B = I + W), the idle time of the busiest rank and the micro-batches it keeps are given beside
+// each; tests compare both with what parallel/pipeline/schedule/simulate.hpp finds. GPipe: Huang et al., 2019. 1F1B:
+// Narayanan et al., "PipeDream", 2019, in its synchronous form. Interleaved: Narayanan et al., "Efficient Large-Scale
+// Language Model Training", 2021. ZB-H1, ZB-H2: Qi et al., "Zero Bubble Pipeline Parallelism", 2023. ZBV: Qi et al.,
+// "Controllable Memory", 2024.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -79,7 +80,8 @@ template <int Chunks> struct Interleaved {
   }
 };
 
-/// At tick x a rank does F of x, I of x - Lag (p-1-rank) and W of x - Lag (p-1): weight gradients fill what would be idle.
+/// At tick x a rank does F of x, I of x - Lag (p-1-rank) and W of x - Lag (p-1): weight gradients fill what would be
+/// idle.
 template <int Lag> struct ZeroBubble {
   static_assert(Lag == 1 || Lag == 2, "twill: ZeroBubble has a lag of 1 (ZB-H1) or 2 (ZB-H2)");
   static constexpr std::string_view name = Lag == 1 ? "ZB-H1" : "ZB-H2";

@@ -1,11 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// A schedule in time: each rank computes its actions in order, one after the other, and an action starts when its rank is
-// free and what it needs has arrived. Transfers take time and no rank's; they overlap the computation. From the events
-// follow makespan, idle time, and how many activations each rank keeps. Times are in the unit of the costs; with whole
-// numbers they are exact. Runs in the compiler and at run time alike. Read next: parallel/pipeline/schedule/verify.hpp,
-// parallel/pipeline/schedule/predict.hpp.
+// Simulation of a pipeline schedule in time: each rank computes its actions in order, one after the other, and an
+// action starts when its rank is free and what it needs has arrived. Transfers take time and no rank's; they overlap
+// the computation. From the events follow makespan, idle time, and how many activations each rank keeps. Times are in
+// the unit of the costs; with whole numbers they are exact. Runs in the compiler and at run time alike. Read next:
+// parallel/pipeline/schedule/verify.hpp, parallel/pipeline/schedule/predict.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -13,6 +13,7 @@
 #include <twill/parallel/pipeline/schedule/timeline.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace twill::inline v0::pipeline {
 
@@ -93,7 +94,7 @@ template <class Cost, class Transfer = UniformTransfer>
   Timeline timeline;
   timeline.ranks.resize(static_cast<std::size_t>(schedule.ranks));
   List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
-  detail::PerAction<double> ready{schedule, never}; // when its result is there for whoever needs it
+  detail::PerAction<double> ready{schedule, never}; // when its result is there for those that need it
 
   std::size_t left = 0;
   for (const List<Action>& order : schedule.orders) left += order.size();
@@ -119,7 +120,8 @@ template <class Cost, class Transfer = UniformTransfer>
   return timeline;
 }
 
-/// Adds to a simulated timeline what passes between ranks: `transfer` as above, `bytes(action)` of what the action made.
+/// Adds to a simulated timeline what passes between ranks: `transfer` as above, `bytes(action)` of what the action
+/// made.
 template <class Transfer, class Bytes>
 constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const Transfer& transfer,
                             const Bytes& bytes) {
@@ -157,26 +159,35 @@ constexpr void add_messages(Timeline& timeline, const Schedule& schedule, const 
   return peaks;
 }
 
-/// The largest number of received tensors that each rank holds unused at a time: how many receive buffers it needs.
-[[nodiscard]] constexpr List<int> peak_receives(const Schedule& schedule, Work receive) {
-  List<int> peaks;
-  for (const List<Action>& order : schedule.orders) {
-    int held = 0;
-    int peak = 0;
-    for (const Action& action : order) {
-      if (action.work == receive) ++held;
-      if (held > peak) peak = held;
-      const bool is_first_use = receive == Work::receive_forward
-                                    ? action.work == Work::forward
-                                    : action.work == Work::backward || action.work == Work::input_gradient;
-      const int before = receive == Work::receive_forward ? action.stage - 1 : action.stage + 1;
-      if (is_first_use && before >= 0 && before < schedule.stages &&
-          schedule.rank(before) != schedule.rank(action.stage))
-        --held;
+/// The schedule with sends and receives. Actions are taken in the order in which they end when each kind of work takes
+/// one tick; after each whose result goes elsewhere, the send is put at the end of its own rank's list and the receive
+/// at the end of the other's. Every list then follows one order of all events, in which both ends of a message are one
+/// event: no rank can wait for another in a circle, buffered or not. What each channel carries has one order on both
+/// sides.
+/// requires: the schedule computes each action once and can be carried out
+[[nodiscard]] constexpr Schedule with_transfers(const Schedule& schedule) {
+  const Timeline timeline = simulate(schedule, UniformCost{}, UniformTransfer{});
+  Schedule result = schedule;
+  for (List<Action>& order : result.orders) order.clear();
+  List<std::size_t> next(static_cast<std::size_t>(schedule.ranks), 0);
+  while (true) {
+    const TimedAction* first = nullptr;
+    for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+      const List<TimedAction>& events = timeline.ranks[rank];
+      if (next[rank] < events.size() && (first == nullptr || events[next[rank]].end < first->end))
+        first = &events[next[rank]];
     }
-    peaks.push_back(peak);
+    if (first == nullptr) return result;
+    const Action action = first->action;
+    ++next[static_cast<std::size_t>(first->rank)];
+    result.order(first->rank).push_back(action);
+    if (!schedule.sends(action.work, action.stage)) continue;
+    const Action send{action.work == Work::forward ? Work::send_forward : Work::send_backward, action.stage,
+                      action.micro_batch};
+    const Action receive = counterpart(send);
+    result.order(first->rank).push_back(send);
+    result.order(schedule.rank(receive.stage)).push_back(receive);
   }
-  return peaks;
 }
 
 } // namespace twill::inline v0::pipeline

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks of a pipeline did and when, carried out or simulated: actions that a rank computed, one after the other, and
-// the messages between ranks, which run beside them. A message is an event on either side, from the moment at which that side
-// was ready for it to its end; both together tell when it was under way. All ranks count from one origin. What draws it is
-// profile/gantt.hpp. Read next: parallel/pipeline/schedule/simulate.hpp.
+// Time lines of a pipeline's ranks, carried out or simulated: actions that a rank computed, one after the
+// other, and the messages between ranks, which run beside them. A message is an event on either side, from the moment
+// at which that side was ready for it to its end; both together tell when it was under way. All ranks count from one
+// origin. What draws it is profile/gantt.hpp. Read next: parallel/pipeline/schedule/simulate.hpp.
 
 #include <twill/core/list.hpp>
 #include <twill/parallel/pipeline/schedule/action.hpp>
@@ -46,7 +46,7 @@ struct Timeline {
       if (!events.empty() && events.back().end > last) last = events.back().end;
     return last;
   }
-  /// What a rank stands still between its first and its last action.
+  /// How long a rank stands still between its first and its last action.
   [[nodiscard]] constexpr double idle(int rank) const {
     const List<TimedAction>& events = ranks[static_cast<std::size_t>(rank)];
     if (events.empty()) return 0;

@@ -1,10 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Proves that a schedule can be carried out: every stage and micro-batch is computed once, on one rank, in an order that
-// respects what needs what; every message is sent and received; and no rank waits for another in a circle, neither with
-// buffered sends, which return at once, nor with rendezvous sends, which return when they are received. What is wrong is
-// named by rank and action. `verified<S, Ranks, MicroBatches>` is a proof by the compiler, `schedule<S>(ranks,
+// Proves that a schedule can be carried out: every stage and micro-batch is computed once, on one rank, in an order
+// that respects what needs what; every message is sent and received; and no rank waits for another in a circle, neither
+// with buffered sends, which return at once, nor with rendezvous sends, which return when they are received. What is
+// wrong is named by rank and action. `verified<S, Ranks, MicroBatches>` is a proof by the compiler, `schedule<S>(ranks,
 // micro_batches)` the same where the numbers are known only at run time.
 
 #include <twill/core/config.hpp>
@@ -13,7 +13,6 @@
 #include <twill/parallel/pipeline/schedule/action.hpp>
 #include <twill/parallel/pipeline/schedule/schedule.hpp>
 #include <twill/parallel/pipeline/schedule/simulate.hpp>
-#include <twill/parallel/pipeline/schedule/transfers.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +22,7 @@
 
 namespace twill::inline v0::pipeline {
 
-/// What can be wrong with a schedule.
+/// Faults of a schedule.
 enum class Fault : std::uint8_t {
   none,
   too_few_micro_batches,
@@ -44,7 +43,7 @@ enum class Fault : std::uint8_t {
   deadlock_with_rendezvous_sends,
 };
 
-/// What is wrong, in words, for messages.
+/// A fault in words, for messages.
 [[nodiscard]] constexpr std::string_view sentence(Fault fault) {
   constexpr std::string_view all[] = {"is sound",
                                       "needs more micro-batches",
@@ -66,7 +65,7 @@ enum class Fault : std::uint8_t {
   return all[static_cast<int>(fault)];
 }
 
-/// What a proof found: the first fault, or none.
+/// The result of a proof: the first fault, or none.
 struct Verdict {
   Fault fault = Fault::none; ///< the first one found
   int rank = -1;             ///< where it was found; -1 where it is no one rank's
@@ -207,7 +206,7 @@ namespace detail {
   return {};
 }
 
-/// What the computation alone waits for.
+/// Whether the computation alone can be carried out.
 [[nodiscard]] constexpr Verdict verify_dependencies(const Schedule& schedule) {
   const Timeline timeline = simulate(schedule, UniformCost{});
   if (timeline.is_complete) return {};

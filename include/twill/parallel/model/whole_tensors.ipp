@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Function bodies of parallel/model/stored_parts.hpp.
+// Function bodies of parallel/model/whole_tensors.hpp.
 
-#include <twill/parallel/model/stored_parts.hpp>
+#include <twill/parallel/model/whole_tensors.hpp>
 
 namespace twill::inline v0::parallel::inline TWILL_ISA {
 
