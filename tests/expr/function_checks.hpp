@@ -53,21 +53,30 @@ template <class T> Tensor<T, Cpu, Shape<dyn>> random_elements(std::int64_t count
   return x;
 }
 
+/// Results of one or two operands.
+struct Checked {
+  std::vector<double> left{}, right{}, wanted{};
+
+  /// Once for all functions and types, as an assertion takes a compiler long.
+  void check(const std::vector<double>& found, bool (*near)(double, double)) const {
+    REQUIRE(found.size() == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      INFO("at " << left[i] << ", " << (right.empty() ? 0 : right[i]) << ": " << found[i] << " instead of "
+                 << wanted[i]);
+      CHECK(near(found[i], wanted[i]));
+    }
+  }
+};
+
 /// expression(x) against reference(number) over elements of type T.
 template <class T, class E, class F> void check_unary(double low, double high, E expression, F reference) {
   for (const std::int64_t n : {0, 1, 13, 17, 65}) {
     const auto x = random_elements<T>(2 * n, low, high);
     const auto check = [&](const auto& in) {
       const auto result = eval(expression(in));
-      using R = typename decltype(result)::value_type;
-      const auto found = numbers(result);
-      const auto values = numbers(in);
-      REQUIRE(found.size() == values.size());
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto wanted = static_cast<double>(reference(values[i]));
-        INFO("at " << values[i] << ": " << found[i] << " instead of " << wanted);
-        CHECK(is_near<R>(found[i], wanted));
-      }
+      Checked checked{.left = numbers(in)};
+      for (const double value : checked.left) checked.wanted.push_back(static_cast<double>(reference(value)));
+      checked.check(numbers(result), &is_near<typename decltype(result)::value_type>);
     };
     check(x[slice{0, n}]);
     check(x[slice{.step = -2}]);
@@ -80,17 +89,15 @@ void check_binary(double low, double high, double b_low, double b_high, E expres
   const auto a = random_elements<A>(51, low, high).template reshape<Shape<3, 1, 17>>();
   const auto b = random_elements<B>(5, b_low, b_high).template reshape<Shape<5, 1>>();
   const auto result = eval(expression(a, b));
-  using R = typename decltype(result)::value_type;
-  const auto found = numbers(result), left = numbers(a), right = numbers(b);
-  REQUIRE(found.size() == 3 * 5 * 17);
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 5; ++j)
-      for (std::size_t k = 0; k < 17; ++k) {
-        const double x = left[i * 17 + k], y = right[j], got = found[(i * 5 + j) * 17 + k];
-        const auto wanted = static_cast<double>(reference(x, y));
-        INFO("at " << x << ", " << y << ": " << got << " instead of " << wanted);
-        CHECK(is_near<R>(got, wanted));
-      }
+  const auto left = numbers(a), right = numbers(b);
+  Checked checked{};
+  for (std::size_t i = 0; i < 3 * 5 * 17; ++i) {
+    const double x = left[i / (5 * 17) * 17 + i % 17], y = right[i / 17 % 5];
+    checked.left.push_back(x);
+    checked.right.push_back(y);
+    checked.wanted.push_back(static_cast<double>(reference(x, y)));
+  }
+  checked.check(numbers(result), &is_near<typename decltype(result)::value_type>);
 }
 
 } // namespace twill::test

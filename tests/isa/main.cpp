@@ -2,10 +2,9 @@
 //
 // Tests of kernels and expressions, compiled for one instruction set: skipped where the processor has another.
 
-#include <twill/kernel/pack.hpp>
+#include <tests/support/session.hpp>
 
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
+#include <twill/kernel/pack.hpp>
 
 #include <cstdio>
 
@@ -23,5 +22,5 @@ int main(int argc, char** argv) {
     std::puts("skipped: this processor has other instructions");
     return 4;
   }
-  return Catch::Session().run(argc, argv);
+  return twill::test::run_session(argc, argv);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled reductions, norms and losses of rows at ties, zeros, huge values, infinities and NaN on hosts, in every floating
+// Programs of reductions, norms and losses of rows at ties, zeros, huge values, infinities and NaN on hosts, in every floating
 // type. Beside PyTorch they stand in tests/graph/edge_rows.test.cpp.
 
 #include "tests/support/edge_programs.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled functions, losses and their derivatives at kinks, in tails and at the ends of ranges on hosts, in every floating
+// Programs of functions, losses and their derivatives at kinks, in tails and at the ends of ranges on hosts, in every floating
 // type. Beside PyTorch they stand in tests/graph/edges.test.cpp.
 
 #include "tests/support/edge_programs.hpp"

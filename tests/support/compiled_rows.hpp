@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiles the derivative graph of rows of the table for their first shapes, and checks what the kernels compute. Each row
-// is a source of its own.
+// Programs of the derivative graphs of rows of the table, for their first shapes: made when they run, as in quick builds, and
+// for the first row of a run by the compiler, too. Each row is a source of its own.
 
 #include "tests/support/gradient_table.hpp"
 
+#include <twill/compile/quick.hpp>
 #include <twill/compile/run/executor.hpp>
 
 #include <utility>
@@ -49,14 +50,16 @@ inline void check_compiled(const DerivativeCheck& check, const compile::TableVie
   check_derivatives(check, [&](const std::vector<Array>& inputs) { return run_compiled(executor, inputs); });
 }
 
-/// Compiles and checks rows First to Last - 1 of a group.
+/// Checks rows First to Last - 1 of a group, of which the first is also compiled.
 template <const auto& Group, std::size_t First, std::size_t Last> void check_rows() {
   const auto check = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
     using Source = CompiledRow<Group, I>;
     const graph::Graph graph = Source::trace();
     const Dims result = graph.node(graph.outputs[1]).shape.evaluate({});
-    check_compiled(check_of(Source::row, Source::row.shapes[0], result), compile::Compiled<Source>::view(),
-                   compile::kernels<Source>);
+    const DerivativeCheck of_row = check_of(Source::row, Source::row.shapes[0], result);
+    using Quick = compile::Quick<Source>;
+    check_compiled(of_row, Quick::view(), Quick::template kernels<Team>());
+    if constexpr (I == First) check_compiled(of_row, compile::Compiled<Source>::view(), compile::kernels<Source>);
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) { (check(std::integral_constant<std::size_t, First + I>{}), ...); }
   (std::make_index_sequence<Last - First>{});

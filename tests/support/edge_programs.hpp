@@ -1,12 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled functions and their derivatives at kinks, in tails and at the ends of an element type's range, beside what the
-// reference makes of the same graph in float64. Included for every device kind and element type.
+// Programs of functions and their derivatives at kinks, in tails and at the ends of an element type's range, beside what the
+// reference makes of the same graph in float64. Included for every device kind and element type. The programs are compiled, but
+// for hosts, where they are made when they run, as in quick builds.
 
 #include <tests/support/edge_rows.hpp>
+#include <tests/support/program_run.hpp>
 
 #include <twill/compile/function.hpp>
+#include <twill/compile/quick.hpp>
 #include <twill/tensor/create.hpp>
 
 #include <algorithm>
@@ -20,9 +23,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace twill::test {
+
+/// So many functions of a table are one graph.
+inline constexpr int edge_group = 6;
 
 /// A run of the functions of a table, all in one graph.
 template <const auto& Table, int First, int Count> struct EdgeProgram {
@@ -122,20 +129,17 @@ inline double greatest_of(const std::vector<double>& matrix, std::size_t row, st
   return greatest;
 }
 
-/// What differs between functions of a table, compiled for T, and the reference at points of all operands: one line each, or
-/// nothing. Results may be some steps of T apart, or less than 128 of the smallest normal numbers that they are computed in:
-/// functions that divide by an infinite exponential give 0 there.
+using EdgeResults = std::vector<std::vector<double>>;
+
+/// Outputs of compiled programs of a table's functions, from `First` on.
 template <class T, class S, const auto& Table, int First = 0, class D, class... Points>
-std::string edge_differences(const D& device, const Dims& shape, const Points&... points) {
-  using Limits = std::numeric_limits<T>;
-  const double steps = 16;
-  constexpr int group = 6, count = static_cast<int>(std::size(Table)), here = std::min(group, count - First);
+void add_compiled_edges(EdgeResults& results, const D& device, const Dims& shape, const Points&... points) {
+  constexpr int count = static_cast<int>(std::size(Table)), here = std::min(edge_group, count - First);
   const auto tensor_of = [&](const std::vector<double>& values) {
     std::vector<T> elements{};
     for (const double value : values) elements.push_back(static_cast<T>(value));
     return from_values<S>(elements, shape).to(device);
   };
-  std::vector<std::vector<double>> results{};
   const auto fetch = [&](const auto& output) {
     const auto copy = output.to(Cpu{0}).contiguous();
     synchronize(Cpu{0});
@@ -144,12 +148,81 @@ std::string edge_differences(const D& device, const Dims& shape, const Points&..
   };
   std::apply([&](const auto&... output) { (fetch(output), ...); },
              compiled(EdgeProgram<Table, First, here>{})(tensor_of(points)...));
+  if constexpr (First + edge_group < count)
+    add_compiled_edges<T, S, Table, First + edge_group>(results, device, shape, points...);
+}
+
+/// Outputs of a graph that is lowered and interpreted now, of operands of type T.
+template <class T>
+void add_interpreted_edges(EdgeResults& results, const graph::Graph& graph, const std::vector<Dims>& shapes,
+                           const std::vector<std::vector<double>>& points) {
+  const compile::QuickTable table{graph, {}};
+  const graph::SymbolValues symbols = compile::resolve_symbols(table.view(), shapes);
+  std::vector<std::vector<T>> inputs{};
+  std::vector<std::vector<std::byte>> outputs{}; // some are of other types
+  std::vector<void*> input_addresses{}, output_addresses{};
+  for (const std::vector<double>& values : points) {
+    std::vector<T>& elements = inputs.emplace_back();
+    for (const double value : values) elements.push_back(static_cast<T>(value));
+    input_addresses.push_back(elements.data());
+  }
+  const auto bytes_of = [&](int id) { return size_of(graph.node(id).dtype); };
+  for (const int id : graph.outputs) {
+    const std::int64_t elements = graph.node(id).shape.evaluate(symbols).elements();
+    output_addresses.push_back(outputs.emplace_back(static_cast<std::size_t>(elements) * bytes_of(id)).data());
+  }
+  compile::Executor<Cpu> executor{Cpu{}, table.view(), table.kernels(), compile::Arena::kept};
+  executor.run(symbols, {.inputs = input_addresses, .outputs = output_addresses});
+  synchronize(Cpu{});
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    std::vector<double>& values = results.emplace_back();
+    const int id = graph.outputs[k];
+    for (std::size_t at = 0; at < outputs[k].size(); at += bytes_of(id))
+      values.push_back(load(graph.node(id).dtype, outputs[k].data() + at));
+  }
+}
+
+/// Outputs of a table's functions.
+template <class T, class S, const auto& Table, class D, class... Points>
+EdgeResults edge_results(const D& device, const Dims& shape, const Points&... points) {
+  EdgeResults results{};
+  if constexpr (std::is_same_v<D, Cpu>) {
+    constexpr int count = static_cast<int>(std::size(Table));
+    for (int first = 0; first < count; first += edge_group) {
+      graph::Graph graph{};
+      const auto input = [&](const auto&) {
+        graph::Extents extents{};
+        for (int axis = 0; axis < S::rank; ++axis)
+          extents.append(S::extent(axis) == dyn ? graph.symbol("") : graph::Extent{S::extent(axis), 0});
+        return Value{graph, graph.add_input(dtype_of<T>, extents)};
+      };
+      const std::tuple operands{input(points)...};
+      for (int f = first; f < std::min(first + edge_group, count); ++f)
+        for (const Value& each :
+             std::apply([&](const auto&... x) { return with_derivatives(Table[f], x...); }, operands))
+          graph.outputs.push_back(each.id());
+      add_interpreted_edges<T>(results, graph, std::vector<Dims>(sizeof...(points), shape), {points...});
+    }
+  } else {
+    add_compiled_edges<T, S, Table>(results, device, shape, points...);
+  }
+  return results;
+}
+
+/// What differs between functions of a table in type T and the reference at points of all operands: one line each, or
+/// nothing. Results may be some steps of T apart, or less than 128 of the smallest normal numbers that they are computed in:
+/// functions that divide by an infinite exponential give 0 there.
+template <class T, class S, const auto& Table, class D, class... Points>
+std::string edge_differences(const D& device, const Dims& shape, const Points&... points) {
+  using Limits = std::numeric_limits<T>;
+  const double steps = 16;
+  const EdgeResults results = edge_results<T, S, Table>(device, shape, points...);
   std::ostringstream text{};
   std::size_t next = 0;
-  for (int f = First; f < First + here; ++f)
-    for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(Table[f], shape, points...)) {
+  for (const auto& function : Table)
+    for (std::size_t row = 0; const std::vector<double>& expected : edge_reference(function, shape, points...)) {
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double right = expected[i], got = results.at(next)[i];
+        const double right = expected[i], got = results.at(next).at(i);
         double at[]{points[i]..., 0}, scale = std::fabs(right);
         if (shape.rank == 2) { // a row's elements are sums, and known by its greatest
           const std::size_t width = expected.size() / static_cast<std::size_t>(shape[0]);
@@ -160,13 +233,12 @@ std::string edge_differences(const D& device, const Dims& shape, const Points&..
         const double margin = steps * static_cast<double>(Limits::epsilon()) * scale +
                               128 * static_cast<double>(std::numeric_limits<kernel::compute_t<T>>::min()) +
                               static_cast<double>(Limits::denorm_min());
-        if (!agrees(got, right, margin) && got != rounded && !is_listed(edge_losses, Table[f].name, row, at[0], at[1]))
-          text << Table[f].name << ", row " << row << " at " << at[0] << " and " << at[1] << ": " << got << ", not "
+        if (!agrees(got, right, margin) && got != rounded && !is_listed(edge_losses, function.name, row, at[0], at[1]))
+          text << function.name << ", row " << row << " at " << at[0] << " and " << at[1] << ": " << got << ", not "
                << right << "\n";
       }
       ++row, ++next;
     }
-  if constexpr (First + group < count) text << edge_differences<T, S, Table, First + group>(device, shape, points...);
   return text.str();
 }
 

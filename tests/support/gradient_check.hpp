@@ -31,11 +31,19 @@ struct Range {
   double high = 2;
 };
 
+namespace detail {
+template <std::size_t> using ValueAt = graph::Value;
+template <class Indices> struct FunctionOf;
+template <std::size_t... I> struct FunctionOf<std::index_sequence<I...>> {
+  using Type = graph::Value (*)(ValueAt<I>...);
+};
+} // namespace detail
+
 /// A function of N values, and how to test it.
-template <std::size_t N, class F> struct Row {
+template <std::size_t N> struct Row {
   std::string_view name;
   std::array<Range, N> ranges;
-  F function;
+  typename detail::FunctionOf<std::make_index_sequence<N>>::Type function;
   std::span<const std::array<Dims, N>> shapes;  ///< the first one is compiled, all are interpreted
   double (*reference)(const double*) = nullptr; ///< of one element of each input, where the function is elementwise
   double step = 1e-6;
@@ -148,8 +156,8 @@ inline void check_derivatives(const DerivativeCheck& check, const RunDerivatives
 }
 
 /// The check of a row on one choice of shapes, whose function has a result of shape `result`.
-template <std::size_t N, class F>
-DerivativeCheck check_of(const Row<N, F>& row, const std::array<Dims, N>& shapes, const Dims& result) {
+template <std::size_t N>
+DerivativeCheck check_of(const Row<N>& row, const std::array<Dims, N>& shapes, const Dims& result) {
   return {std::string{row.name},
           {row.ranges.begin(), row.ranges.end()},
           {shapes.begin(), shapes.end()},

@@ -38,26 +38,28 @@ inline constexpr std::array<Dims, 2> left_transposed[]{{Dims(3, 2), Dims(3, 4)},
 inline constexpr std::array<Dims, 2> batched[]{{Dims(2, 2, 3), Dims(2, 3, 2)}, {Dims(1, 1, 2), Dims(1, 2, 3)}};
 inline constexpr std::array<Dims, 2> pairs[]{{Dims(3, 4), Dims(3, 4)}, {Dims(1, 1), Dims(1, 1)}, {Dims(5), Dims(5)}};
 
-template <class F>
-constexpr auto row(std::string_view name, Range range, F f, double (*reference)(const double*) = nullptr) {
-  return Row<1, F>{name, {range}, f, one_operand, reference};
+using One = Value (*)(Value);
+using Two = Value (*)(Value, Value);
+using Three = Value (*)(Value, Value, Value);
+
+constexpr Row<1> row(std::string_view name, Range range, One f, double (*reference)(const double*) = nullptr) {
+  return {name, {range}, f, one_operand, reference};
 }
-template <class F>
-constexpr auto row(std::string_view name, Range a, Range b, F f, double (*reference)(const double*) = nullptr) {
-  return Row<2, F>{name, {a, b}, f, two_operands, reference};
+constexpr Row<2> row(std::string_view name, Range a, Range b, Two f, double (*reference)(const double*) = nullptr) {
+  return {name, {a, b}, f, two_operands, reference};
 }
-template <class F>
-constexpr auto row(std::string_view name, Range a, Range b, Range c, F f,
-                   double (*reference)(const double*) = nullptr) {
-  return Row<3, F>{name, {a, b, c}, f, three_operands, reference};
+constexpr Row<3> row(std::string_view name, Range a, Range b, Range c, Three f,
+                     double (*reference)(const double*) = nullptr) {
+  return {name, {a, b, c}, f, three_operands, reference};
 }
-template <std::size_t N, std::size_t Count, class F>
-constexpr auto row_on(std::string_view name, const std::array<Dims, N> (&shapes)[Count], F f, Range range = {}) {
-  Row<N, F> made{name, {}, f, shapes, nullptr};
+template <std::size_t N, std::size_t Count>
+constexpr Row<N> row_on(std::string_view name, const std::array<Dims, N> (&shapes)[Count], decltype(Row<N>::function) f,
+                        Range range = {}) {
+  Row<N> made{name, {}, f, shapes, nullptr};
   for (Range& each : made.ranges) each = range;
   return made;
 }
-template <std::size_t N, class F> constexpr auto with_step(Row<N, F> row, double step) {
+template <std::size_t N> constexpr Row<N> with_step(Row<N> row, double step) {
   row.step = step;
   return row;
 }
